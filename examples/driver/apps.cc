@@ -45,11 +45,13 @@ void add_apps(CLI::App& app, int* exit_code) {
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   CLI::App* command =
-      app.add_subcommand("apps", "The applications that come with it, or one of them");
-  command->add_option("NAME", *name,
-                      "An application as of --app: cannon, cannon:n=8000, a JSON file");
+      app.add_subcommand("apps", "List the built-in applications, or describe one application");
+  command->add_option(
+      "NAME", *name,
+      "The application to describe, as for --app: cannon, cannon:n=8000, or a JSON file");
   command->add_flag("--json", *json,
-                    "The application as JSON, as --app reads it; without NAME their names");
+                    "Print the application as the JSON that --app reads; without NAME, the names "
+                    "of all applications");
   command->footer(
       "Examples:\n"
       "  groma apps\n"

@@ -178,7 +178,7 @@ std::string describe_measurement(const groma::Machine& machine) {
 void add_calibrate(CLI::App& machines, int* exit_code) {
   auto arguments = std::make_shared<CalibrateArguments>();
   CLI::App* command = machines.add_subcommand(
-      "calibrate", "Measures this computer and writes a machine file for `local`");
+      "calibrate", "Measure this computer and write a machine file for `local`");
   command
       ->add_option("FILE", arguments->file,
                    "The file to write; `-` is standard output. Without FILE it is the one that "
@@ -186,18 +186,18 @@ void add_calibrate(CLI::App& machines, int* exit_code) {
       ->check(not_empty);
   command
       ->add_option("--seconds", arguments->seconds,
-                   "How long to measure, without the Legion program; each figure is measured at "
-                   "least 5 times")
+                   "How long to measure, in seconds, not counting the Legion program. Each figure "
+                   "is measured at least 5 times")
       ->check(is_number)
       ->check(CLI::Range(0.1, 600.0))
       ->capture_default_str();
   command
       ->add_option("--gpu", arguments->gpu,
-                   "The figures of the GPUs: what benchmarks/gpu_figures.cu printed")
+                   "A file with the figures of the GPUs: the output of benchmarks/gpu_figures.cu")
       ->check(not_empty);
-  command->add_flag("--force", arguments->force, "Replaces FILE if it exists");
+  command->add_flag("--force", arguments->force, "Replace FILE if it exists");
   command->add_flag("--json", arguments->json,
-                    "The machine as JSON instead of the list of its figures");
+                    "Print the machine as JSON instead of a list of its figures");
   command->footer(
       "Examples:\n"
       "  groma machines calibrate\n"

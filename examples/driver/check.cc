@@ -122,24 +122,25 @@ int run(CheckArguments options) {
 
 void add_check(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<CheckArguments>();
-  CLI::App* command = app.add_subcommand("check", "All diagnostics of mapping programs");
+  CLI::App* command = app.add_subcommand("check", "Print all diagnostics of mapping programs");
   command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")
       ->required();
   add_machine_option(*command, &options->machine,
-                     "Also bind them to this machine, which computes globals and finds what it "
-                     "lacks: a preset, `local`, a line of counts "
+                     "Also check against this machine: evaluates globals and reports processors "
+                     "and memories that the machine lacks. A preset, `local`, a list of counts "
                      "such as nodes=4,gpu=4, or a JSON file");
   add_app_option(*command, &options->app,
-                 "Also look for what they name in this application, its name or a JSON file with "
-                 "values for its parameters such as a.json:n=4096; with a machine also for what "
-                 "would fail when it runs there");
+                 "Also check that the tasks, regions and fields which the mappings name exist in "
+                 "this application: its name or a JSON file, with values for its parameters such "
+                 "as a.json:n=4096. With --machine, also report what would fail at run time");
   add_memory_option(*command, &options->check.max_bytes,
-                    "MiB of memory that looking for what would fail may take");
+                    "Limit the memory of the check for run-time failures, in MiB");
   command
       ->add_option("--time", options->time,
-                   "At most so many seconds by the clock, then what is known")
+                   "Stop after this many seconds and print what is known by then")
       ->check(is_above_0);
-  command->add_flag("--fix", options->fix, "Make the fixes that are sure, in the files");
+  command->add_flag("--fix", options->fix,
+                    "Apply the fixes that are certain, in the files themselves");
   add_override_layouts_flag(*command, &options->override_layouts);
   add_json_flag(*command, &options->json);
   command->footer(

@@ -24,7 +24,7 @@ inline void add_machine_option(CLI::App& command, std::string* machine,
 inline CLI::Option* add_app_option(
     CLI::App& command, std::string* app,
     const std::string& help =
-        "The application: the name of one of `groma apps` or a JSON file, with values for its "
+        "The application: a name that `groma apps` lists, or a JSON file; with values for its "
         "parameters such as cannon:n=8000,repeats=2") {
   return command.add_option("--app", *app, help)->check(not_empty);
 }
@@ -32,7 +32,7 @@ inline CLI::Option* add_app_option(
 // in bytes. The default shown is that of SimulateOptions::max_bytes.
 inline CLI::Option* add_memory_option(
     CLI::App& command, std::int64_t* bytes,
-    const std::string& help = "MiB of memory that a simulated run may take") {
+    const std::string& help = "Limit the memory of a simulated run, in MiB") {
   return command
       .add_option_function<std::int64_t>(
           "--memory", [bytes](std::int64_t megabytes) { *bytes = megabytes << 20; }, help)
@@ -42,15 +42,16 @@ inline CLI::Option* add_memory_option(
 // Adds --override-layouts. The flag without a value stands for all tasks, which is stored as `*`.
 inline void add_override_layouts_flag(CLI::App& command, groma::LayoutOverrides* overrides) {
   command
-      .add_flag("--override-layouts", overrides->tasks,
-                "Layout statements may contradict what the program's own mapper asks for; "
-                "otherwise they are errors, since tasks may rely on it. --override-layouts=TASK, "
-                "which may be given several times: those of that task alone")
+      .add_flag(
+          "--override-layouts", overrides->tasks,
+          "Accept Layout statements that contradict the layouts which the program's own mapper "
+          "requests. Without it they are errors, because tasks may rely on those layouts. "
+          "--override-layouts=TASK accepts them for that task only and may be given several times")
       ->transform([](const std::string& task) { return task == "true" ? "*" : task; });
 }
 // Adds --json, which replaces the text on standard output by one JSON document.
 inline void add_json_flag(CLI::App& command, bool* json) {
-  command.add_flag("--json", *json, "One JSON document instead of text");
+  command.add_flag("--json", *json, "Print one JSON document instead of text");
 }
 // Adds to the command's `Usage:` line the words that may follow `--`.
 inline void add_behind(CLI::App& command, const std::string& words) {

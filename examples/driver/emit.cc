@@ -44,19 +44,21 @@ int run(const EmitArguments& options) {
 
 void add_emit(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<EmitArguments>();
-  CLI::App* command =
-      app.add_subcommand("emit", "The mapping as a C++ mapper for Legion, which needs no Groma");
+  CLI::App* command = app.add_subcommand(
+      "emit", "Write the mapping as a C++ mapper for Legion that does not need Groma");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
       ->required();
-  command->add_option("-o,--out", options->out, "The C++ file to write (standard output)");
+  command->add_option("-o,--out", options->out, "The C++ file to write (default: standard output)");
   command
       ->add_option("--class", options->emit.class_name,
-                   "The mapper's name (CannonMapper of cannon.mapper)")
+                   "The class name of the mapper (default: from the file name, CannonMapper for "
+                   "cannon.mapper)")
       ->check([](const std::string& name) {
         return groma::is_class_name(name) ? std::string() : "`" + name + "` is not a class name";
       });
-  command->add_flag("--decisions-only", options->decisions_only,
-                    "Without the mapper: what compiles without Legion");
+  command->add_flag(
+      "--decisions-only", options->decisions_only,
+      "Write only the decisions, without the mapper class; this compiles without Legion");
   command->footer(
       "Examples:\n"
       "  groma emit my.mapper -o my_mapper.cc     compile it with the program and call "

@@ -30,17 +30,19 @@ struct ExplainArguments {
 // Fails with wrong usage if options contradict each other.
 void check_usage(const ExplainArguments& options) {
   if (options.as_mapping && options.json) {
-    throw CLI::ValidationError("--as-mapping", "it prints a program, not JSON");
+    throw CLI::ValidationError("--as-mapping",
+                               "with --as-mapping the output is a mapping program, not JSON");
   }
   if (!options.as_mapping && options.file.empty()) throw CLI::RequiredError("FILE");
   if (options.app.empty() && options.log.empty()) throw CLI::RequiredError("--app");
   for (const auto& [name, of] :
        {std::pair("--task", options.query.task), std::pair("--region", options.query.region)}) {
     if (of.empty() || !options.app.empty()) continue;
-    throw CLI::ValidationError(name, "it is of --app: of a log alone every statement is said");
+    throw CLI::ValidationError(
+        name, "only valid with --app; without it all statements of the log are printed");
   }
   if (options.as_mapping && !options.log.empty()) {
-    throw CLI::ValidationError("--log", "it is of a mapping, not of --as-mapping");
+    throw CLI::ValidationError("--log", "not valid with --as-mapping, which reads no mapping");
   }
   check_standard_input({options.file, options.machine, options.app, options.log});
 }
@@ -90,10 +92,10 @@ std::optional<groma::MapperLog> read_log(const std::string& path) {
   }
   if (path == "-") absent = others;
   if (absent > 0) {
-    print_error(
-        fmt::format("note: the logs of {} of the {} processes of the run are missing beside "
-                    "`{}` (`{}.1` and so on): what was decided there is not known\n",
-                    absent, others + 1, shown_name(path), shown_name(path)));
+    print_error(fmt::format(
+        "note: the logs of {} of the {} processes of the run are missing; they belong beside `{}` "
+        "(`{}.1` and so on). The decisions of those processes are not known\n",
+        absent, others + 1, shown_name(path), shown_name(path)));
   }
   auto log = reader.finish();
   if (log) return std::move(log).value();
@@ -130,8 +132,9 @@ int run(const ExplainArguments& options) {
   // --as-mapping needs only the default mapper.
   if (options.as_mapping) {
     if (!options.file.empty()) {
-      print_error(fmt::format("note: `{}` is not read: this is what the default mapper decides\n",
-                              options.file));
+      print_error(fmt::format(
+          "note: `{}` was not read, because --as-mapping prints what the default mapper decides\n",
+          options.file));
     }
     diags.emplace(groma::Source(options.app, ""));
     const auto text =
@@ -170,20 +173,22 @@ int run(const ExplainArguments& options) {
 void add_explain(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<ExplainArguments>();
   CLI::App* command = app.add_subcommand(
-      "explain", "Every decision about an application, and the statement that took it");
+      "explain", "Print every decision about an application, and the statement behind it");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input");
   add_machine_option(*command, &options->machine);
   add_app_option(*command, &options->app);
   add_override_layouts_flag(*command, &options->override_layouts);
-  command->add_option("--task", options->query.task, "This task alone");
+  command->add_option("--task", options->query.task, "Print the decisions about this task only");
   command->add_option("--region", options->query.region,
-                      "Of the regions this one alone: a name, or a position");
-  command->add_flag("--as-mapping", options->as_mapping,
-                    "Instead, what the default mapper decides, as a program; FILE is not read");
+                      "Print the decisions about this region only: its name, or its position among "
+                      "the region requirements");
+  command->add_flag(
+      "--as-mapping", options->as_mapping,
+      "Print instead what the default mapper decides, as a mapping program. FILE is not read");
   command
       ->add_option("--log", options->log,
-                   "What a run's mappers logged (`groma run --log`, or Legion's LoggingWrapper): "
-                   "what became of each statement; without --app that alone")
+                   "The log of a run's mappers, from `groma run --log` or Legion's LoggingWrapper. "
+                   "Prints what each statement did in that run; without --app, only that")
       ->check(not_empty);
   add_json_flag(*command, &options->json);
   command->footer(

@@ -62,12 +62,15 @@ int run(const FormatArguments& options) {
 
 void add_format(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<FormatArguments>();
-  CLI::App* command = app.add_subcommand("format", "The one style; keeps comments");
+  CLI::App* command = app.add_subcommand("format", "Format mapping programs; comments are kept");
   command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")
       ->required();
-  auto* check = command->add_flag("--check", options->check, "Exit 1 when a file is not formatted");
-  command->add_flag("--diff", options->diff, "Print what would change");
-  command->add_flag("--in-place", options->in_place, "Rewrite the files")->excludes(check);
+  auto* check = command->add_flag("--check", options->check,
+                                  "Print nothing and exit with 1 if a file is not formatted");
+  command->add_flag("--diff", options->diff,
+                    "Print the changes as a diff instead of the whole text");
+  command->add_flag("--in-place", options->in_place, "Rewrite the files with the formatted text")
+      ->excludes(check);
   command->footer(
       "Examples:\n"
       "  groma format my.mapper                  prints the formatted text\n"

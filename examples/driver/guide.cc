@@ -68,7 +68,7 @@ int run(const GuideArguments& options) {
   inputs.insert(inputs.end(), options.rules.begin(), options.rules.end());
   check_standard_input(inputs);
   if (options.logs.empty() && !options.exit_code && !options.timed_out && options.profile.empty()) {
-    throw CLI::ValidationError("LOG", "nothing to look at: name a log (`-` is standard input)");
+    throw CLI::ValidationError("LOG", "no input: name a log file (`-` is standard input)");
   }
   // The user's own rules come before the built-in ones.
   catch_interrupts();
@@ -127,22 +127,28 @@ int run(const GuideArguments& options) {
 void add_guide(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<GuideArguments>();
   CLI::App* command =
-      app.add_subcommand("guide", "What a run's output means and which statement to change");
+      app.add_subcommand("guide", "Explain the output of a run, and say which statement to change");
   command->add_option("LOG", options->logs,
-                      "What the run printed; `-` is standard input, which may still be written");
-  command->add_option("--detail", options->detail, "How much is said: each adds to those before")
+                      "Files with the output of the run; `-` is standard input, which may be a "
+                      "pipe from a program that still runs");
+  command
+      ->add_option("--detail", options->detail,
+                   "How much to say; each level includes those before it")
       ->check(CLI::IsMember({"none", "execution", "explain", "suggest", "profile"}))
       ->capture_default_str();
   command->add_option("--program", options->program,
-                      "The mapping program of the run: advice then names its statements");
+                      "The mapping program of the run; the advice then names its statements");
   command->add_option("--profile", options->profile,
-                      "The run's profile, as `groma run --json` prints it");
-  command->add_option("--rules", options->rules, "Rules of your own, which come first")
+                      "The profile of the run, as `groma run --json` prints it");
+  command
+      ->add_option("--rules", options->rules,
+                   "A file with rules of your own, which are tried before the built-in ones")
       ->allow_extra_args(false);
-  command->add_option("--exit-code", options->exit_code, "With which the run ended");
-  command->add_flag("--timed-out", options->timed_out, "The run was stopped at its time limit");
-  command->add_flag("--strict", options->strict, "Exit with 1 when nothing is found");
-  command->add_flag("--json", options->json, "One JSON document instead of text");
+  command->add_option("--exit-code", options->exit_code, "The exit code of the run");
+  command->add_flag("--timed-out", options->timed_out,
+                    "Say that the run was stopped at its time limit");
+  command->add_flag("--strict", options->strict, "Exit with 1 if no rule matches the output");
+  command->add_flag("--json", options->json, "Print one JSON document instead of text");
   command->footer(
       "Examples:\n"
       "  groma guide run.log\n"

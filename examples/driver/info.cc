@@ -159,11 +159,13 @@ void add_machines(CLI::App& app, int* exit_code) {
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   CLI::App* command =
-      app.add_subcommand("machines", "The machines that come with it, or one of them");
-  command->add_option(
-      "NAME", *name, "A machine: a preset with parameters, `local`, a line of counts, a JSON file");
+      app.add_subcommand("machines", "List the built-in machines, or describe one machine");
+  command->add_option("NAME", *name,
+                      "The machine to describe: a preset with parameters, `local`, a list of "
+                      "counts, or a JSON file");
   command->add_flag("--json", *json,
-                    "The machine as JSON, as --machine reads it; without NAME their names");
+                    "Print the machine as the JSON that --machine reads; without NAME, the names "
+                    "of all machines");
   command->footer(
       "Examples:\n"
       "  groma machines\n"
@@ -180,9 +182,9 @@ void add_machines(CLI::App& app, int* exit_code) {
 void add_strategies(CLI::App& app, int* exit_code) {
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  CLI::App* command =
-      app.add_subcommand("strategies", "The paper's ten mapping strategies, or the text of one");
-  command->add_option("NAME", *name, "A strategy, such as strategy01");
+  CLI::App* command = app.add_subcommand(
+      "strategies", "List the paper's ten mapping strategies, or print one of them");
+  command->add_option("NAME", *name, "The strategy to print, such as strategy01");
   add_json_flag(*command, json.get());
   command->footer(
       "Examples:\n"
@@ -193,19 +195,19 @@ void add_strategies(CLI::App& app, int* exit_code) {
 
 void add_grammar(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<GrammarOptions>();
-  CLI::App* command =
-      app.add_subcommand("grammar", "The language's grammar, also for constrained decoding");
+  CLI::App* command = app.add_subcommand(
+      "grammar", "Print the grammar of the mapping language, also for constrained decoding");
   command
       ->add_option("--format", options->format,
-                   "ebnf for people, gbnf for llama.cpp, lark for Lark")
+                   "The notation: ebnf (for people), gbnf (for llama.cpp) or lark (for Lark)")
       ->capture_default_str()
       ->check(CLI::IsMember({"ebnf", "gbnf", "lark"}));
-  add_app_option(*command, &options->app,
-                 "Only the tasks and regions of this application: its name or a JSON file");
-  add_machine_option(
-      *command, &options->machine,
-      "Only the processors and memories of this machine: a preset, `local`, a line of "
-      "counts, or a JSON file");
+  add_app_option(
+      *command, &options->app,
+      "Allow only names of tasks and regions of this application: its name or a JSON file");
+  add_machine_option(*command, &options->machine,
+                     "Allow only processor and memory kinds of this machine: a preset, `local`, a "
+                     "list of counts, or a JSON file");
   command->footer(
       "Examples:\n"
       "  groma grammar\n"

@@ -106,7 +106,7 @@ void check_standard_input(const std::vector<std::string>& inputs) {
   const auto reads = std::count_if(inputs.begin(), inputs.end(), [](const std::string& input) {
     return input == "-" || input.starts_with("-:");
   });
-  if (reads > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
+  if (reads > 1) throw CLI::ValidationError("FILE", "standard input can be read only once");
 }
 
 namespace {
@@ -134,12 +134,14 @@ void check_written(const std::vector<WrittenFile>& written, const std::vector<st
         std::error_code code;
         if (!fs::exists(path, code) || !same_file(each->path, path)) continue;
         throw CLI::ValidationError(
-            each->option, fmt::format("`{}` is read, it would be overwritten", visible(path)));
+            each->option,
+            fmt::format("`{}` is an input file and would be overwritten", visible(path)));
       }
     }
     for (auto other = written.begin(); other != each; ++other) {
       if (other->path.empty() || !same_file(each->path, other->path)) continue;
-      throw CLI::ValidationError(each->option, fmt::format("it is the file of {}", other->option));
+      throw CLI::ValidationError(each->option,
+                                 fmt::format("the same file is given with {}", other->option));
     }
   }
 }
@@ -224,8 +226,8 @@ std::optional<Inputs> read_inputs(const std::string& machine, const std::string&
     // A common mistake is to pass a mapping as the application.
     if (error.help.empty() && app.ends_with(".mapper")) {
       error.help =
-          "an application is JSON or a benchmark's name; a mapping is what `run` and "
-          "`check` are given by itself, and `tune` with `--start`";
+          "an application is a JSON file or the name of a benchmark; give a mapping as FILE to "
+          "`run` and `check`, or with `--start` to `tune`";
     }
     return refuse_input(app, error, groma::DiagId::kUnknownApplication,
                         groma::DiagId::kBadApplication, diags);

@@ -118,7 +118,7 @@ groma::Result<std::string> legion_program(const std::string& app, const std::str
   std::error_code code;
   // A benchmark may exist without a Legion program. The help lists those that have one.
   if (groma::find_benchmark(name) == nullptr || !fs::is_regular_file(programs / name, code)) {
-    return groma::Error{Code::kUnknown, fmt::format("`{}` is not there as a Legion program", name),
+    return groma::Error{Code::kUnknown, fmt::format("there is no Legion program for `{}`", name),
                         fmt::format("there is {}; {}", names_in(programs), for_others)};
   }
   return (programs / name).string();

@@ -40,7 +40,8 @@ int run_check(const ChatCheckArguments& arguments) {
   if (!check) return refuse_check(check.error(), arguments.json);
   const int printed = print(arguments.json ? to_json(*check) : render(*check));
   if (!arguments.strict || check->structured()) return printed;
-  print_error("groma: the endpoint keeps replies neither to a JSON schema nor to a grammar\n");
+  print_error(
+      "groma: the endpoint can force replies neither into a JSON schema nor into a grammar\n");
   return kWrongInput;
 }
 
@@ -48,27 +49,33 @@ int run_check(const ChatCheckArguments& arguments) {
 
 void add_chat_options(CLI::App& command, ChatArguments* arguments) {
   command.add_option("--endpoint", arguments->endpoint,
-                     "Its address, as in http://127.0.0.1:8080/v1, or exec:CMD; without one the "
-                     "public one of the API");
-  command.add_option("--api", arguments->api, "The shape of its messages")
+                     "The address of the chat endpoint, such as http://127.0.0.1:8080/v1, or "
+                     "exec:CMD for a program (default: the public address of the API)");
+  command.add_option("--api", arguments->api, "The protocol that the endpoint speaks")
       ->capture_default_str()
       ->check(CLI::IsMember({"openai", "anthropic"}));
-  command.add_option("--model", arguments->model, "The model; without one the first it lists");
-  command.add_option("--key-file", arguments->key_file,
-                     "A file with the key, for nobody else to read; without one GROMA_API_KEY");
-  command.add_option("--temperature", arguments->temperature, "As the model takes it")
+  command.add_option("--model", arguments->model,
+                     "The name of the model (default: the first one that the endpoint lists)");
+  command.add_option(
+      "--key-file", arguments->key_file,
+      "A file with the API key, readable only by you (default: the variable GROMA_API_KEY)");
+  command
+      .add_option("--temperature", arguments->temperature,
+                  "The sampling temperature, passed to the model as it is")
       ->check(is_number)
       ->check(CLI::Range(0.0, 2.0));
   command
       .add_option("--price", arguments->price,
-                  "IN,OUT: what a million tokens of input and of output cost")
+                  "IN,OUT: the price of a million input tokens and of a million output tokens")
       ->check([](const std::string& text) {
         const auto price = groma::llm::parse_chat_price(text);
         return price ? "" : price.error().message;
       });
-  auto* record =
-      command.add_option("--record", arguments->record, "Writes every exchange to this new file");
-  command.add_option("--replay", arguments->replay, "Takes the replies from such a file")
+  auto* record = command.add_option("--record", arguments->record,
+                                    "Write every request and reply to this new file");
+  command
+      .add_option("--replay", arguments->replay,
+                  "Take the replies from a file that --record wrote, without calling the endpoint")
       ->excludes(record);
 }
 
@@ -98,14 +105,15 @@ groma::llm::ChatClient::Watch chat_watch() {
 }
 
 void add_llm(CLI::App& app, int* exit_code) {
-  CLI::App* group = app.add_subcommand("llm", "Language models: whether an endpoint works");
+  CLI::App* group = app.add_subcommand("llm", "Check endpoints of language models");
   group->require_subcommand(1);
   auto arguments = std::make_shared<ChatCheckArguments>();
   CLI::App* command =
-      group->add_subcommand("check", "Whether a chat endpoint works, and what it can do");
+      group->add_subcommand("check", "Check whether a chat endpoint works, and what it supports");
   add_chat_options(*command, &arguments->chat);
   command->add_flag("--strict", arguments->strict,
-                    "Exit with 1 when replies are kept neither to a JSON schema nor to a grammar");
+                    "Exit with 1 if the endpoint can force replies neither into a JSON schema nor "
+                    "into a grammar");
   add_json_flag(*command, &arguments->json);
   command->footer(
       "Examples:\n"

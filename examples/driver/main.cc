@@ -57,16 +57,16 @@ void say_unexpected(const CLI::App& app, const std::string& command, bool divide
   if (!help.empty() || divided) {
     // There is no better place to suggest.
   } else if (command == "record") {
-    help = "a program and its arguments stand behind `--`: groma record -- " + all;
+    help = "put the program and its arguments after `--`: groma record -- " + all;
   } else if (command == "run") {
     help =
-        "a Legion program, its arguments and flags of Legion stand behind `--`: groma run --map "
+        "put a Legion program, its arguments and flags of Legion after `--`: groma run --map "
         "FILE -- PROGRAM ARGS, groma run --on legion --app A -- -ll:cpu 2";
   } else if (command == "tune" && words.size() == 1 && !words[0].starts_with('-')) {
-    help = "an application is named by --app: groma tune --app " + all;
+    help = "name the application with --app: groma tune --app " + all;
   } else if (command == "tune") {
     help =
-        "flags of Legion and a Legion program stand behind `--`: groma tune --on legion --app A -- "
+        "put flags of Legion, or a Legion program, after `--`: groma tune --on legion --app A -- "
         "-ll:cpu 2, groma tune --app A --verify -- PROGRAM ARGS";
   }
   driver::print_error(fmt::format("The following argument{} not expected: {}\n{}",
@@ -86,21 +86,21 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
-      "  groma check my.mapper                          what is wrong with a mapping program\n"
+      "  groma check my.mapper                          what is wrong with a mapping\n"
       "  groma place my.mapper --machine p100x4:nodes=2 --task work --domain 8x4\n"
       "                                                 where every point of a launch goes\n"
       "  groma explain my.mapper --machine p100x4 --app my.json\n"
-      "                                                 every decision and who took it\n"
+      "                                                 every decision and its statement\n"
       "  groma run my.mapper --app circuit              how fast it runs, simulated\n"
-      "  groma run --map my.mapper -- ./my_program      a Legion program under it\n"
-      "  groma record -- ./my_program                   what it does, as an application\n"
+      "  groma run --map my.mapper -- ./my_program      runs a Legion program under it\n"
+      "  groma record -- ./my_program                   writes its tasks and data for --app\n"
       "  groma diff a.mapper b.mapper --app circuit     what differs, and what that costs\n"
       "  groma guide run.log --program my.mapper        what a run's output means\n"
-      "  groma tune --app circuit                       a faster mapping\n"
-      "  groma format --in-place my.mapper              the one style\n"
+      "  groma tune --app circuit                       searches for a faster mapping\n"
+      "  groma format --in-place my.mapper              formats the file\n"
       "  groma emit my.mapper -o my_mapper.cc           the mapping as C++ for Legion\n"
-      "  groma machines                                 machines that come with it\n"
-      "  groma apps                                     applications that come with it\n\n"
+      "  groma machines                                 the built-in machines\n"
+      "  groma apps                                     the built-in applications\n\n"
       "Exit codes: 0 fine, 1 the input is wrong, 2 wrong usage, 130 after Ctrl-C.");
   driver::add_check(app, &exit_code);
   driver::add_format(app, &exit_code);

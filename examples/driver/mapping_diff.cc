@@ -70,13 +70,12 @@ class UsageOfTwoFiles final : public CLI::Formatter {
 
 void add_diff(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<MappingDiffArguments>();
-  CLI::App* command =
-      app.add_subcommand("diff", "Which decisions of two mappings differ, and what each costs");
+  CLI::App* command = app.add_subcommand(
+      "diff", "Show which decisions of two mappings differ, and what each difference costs");
   command
-      ->add_option(
-          "FILE", options->files,
-          "Mapping programs A and B, `-` is standard input; of one alone, A is the default "
-          "mapper")
+      ->add_option("FILE", options->files,
+                   "Mapping programs A and B; `-` is standard input. If only one is given it is B, "
+                   "and A is the default mapper")
       ->required()
       ->expected(1, 2);
   command->formatter(std::make_shared<UsageOfTwoFiles>());

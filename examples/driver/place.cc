@@ -52,8 +52,9 @@ groma::Rect parse_domain(const PlaceArguments& options) {
                                                        groma::kMaxDimensions, extents.size()));
   }
   if (lower.size() != extents.size()) {
-    throw CLI::ValidationError("--lower", fmt::format("it has {} coordinates, the domain {}",
-                                                      lower.size(), extents.size()));
+    throw CLI::ValidationError(
+        "--lower", fmt::format("the corner has {} coordinates, but the domain has {}", lower.size(),
+                               extents.size()));
   }
   for (std::int64_t extent : extents) {
     if (extent < 0) throw CLI::ValidationError("--domain", "an extent is negative");
@@ -61,7 +62,8 @@ groma::Rect parse_domain(const PlaceArguments& options) {
   // A domain that overflows is too large to draw; place() reports that.
   const auto rect = groma::Rect::make(groma::Point(lower), groma::Point(extents));
   if (!rect) {
-    throw CLI::ValidationError("--domain", "it has more than 2^63-1 points, or they pass 2^63-1");
+    throw CLI::ValidationError(
+        "--domain", "the domain has more than 2^63-1 points, or a coordinate above 2^63-1");
   }
   return *rect;
 }
@@ -74,7 +76,7 @@ groma::PlaceQuery parse_query(const PlaceArguments& options) {
   if (!options.from.empty()) query.from = groma::find_proc_kind(options.from);
   if (!options.parent.empty()) {
     const auto numbers = parse_numbers("--parent", options.parent, ',');
-    if (numbers.size() != 2) throw CLI::ValidationError("--parent", "it takes NODE,PROCESSOR");
+    if (numbers.size() != 2) throw CLI::ValidationError("--parent", "expected NODE,PROCESSOR");
     query.parent = {numbers[0], numbers[1]};
   } else if (options.domain.empty() && options.app.empty()) {
     throw CLI::RequiredError("--domain (or --parent, or --app)");
@@ -127,7 +129,8 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
 int run(const PlaceArguments& options) {
   check_standard_input({options.file, options.machine, options.app});
   if (options.svg == "-" && options.json) {
-    throw CLI::ValidationError("--svg", "with --json it needs a file");
+    throw CLI::ValidationError("--svg",
+                               "with --json, the picture needs a file name instead of `-`");
   }
   check_written({{"--svg", options.svg}}, {options.file, options.machine, options.app});
   groma::PlaceQuery query = parse_query(options);
@@ -176,32 +179,38 @@ int run(const PlaceArguments& options) {
 
 void add_place(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<PlaceArguments>();
-  CLI::App* command = app.add_subcommand("place", "Where every point of a launch goes");
+  CLI::App* command =
+      app.add_subcommand("place", "Show which processor runs each point of an index launch");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
       ->required();
   add_machine_option(*command, &options->machine);
-  CLI::Option* const domain =
-      command->add_option("--domain", options->domain, "Extents of the index launch, such as 8x4");
-  command->add_option("--lower", options->lower, "Its lower corner, such as 0x0 (the default)");
-  auto* task = command->add_option("--task", options->task, "The task that is launched");
+  CLI::Option* const domain = command->add_option("--domain", options->domain,
+                                                  "The extents of the launch domain, such as 8x4");
+  command->add_option("--lower", options->lower,
+                      "The lower corner of the launch domain (default: 0 in each dimension)");
+  auto* task = command->add_option("--task", options->task,
+                                   "The task of the launch; its IndexTaskMap statement decides");
   auto* function = command->add_option("--function", options->function,
-                                       "The mapping function, whatever task it is bound to");
+                                       "Use this mapping function, whatever task it is bound to");
   task->excludes(function);
   add_app_option(*command, &options->app,
-                 "Instead of --domain: an application, whose first index launch of the task it is")
+                 "Take the launch domain from this application's first index launch of the task, "
+                 "instead of --domain")
       ->excludes(domain)
       ->needs(task);
   command
       ->add_option("--from", options->from,
-                   "The processor kind, where the program does not say on which the task runs")
+                   "The processor kind of the task, if the program does not decide it")
       ->check(CLI::IsMember(
           std::vector<std::string>(groma::kProcKindNames.begin(), groma::kProcKindNames.end())));
   command->add_option("--parent", options->parent,
-                      "NODE,PROCESSOR of the parent task: a single task instead of a launch, "
-                      "whose domain is then not looked at");
-  command->add_flag("--trace", options->trace, "Carry out `print` in functions, on standard error");
-  command->add_flag("--json", options->json, "One JSON document instead of a picture");
-  command->add_option("--svg", options->svg, "Also write the picture to this file (`-`: print it)");
+                      "Map a single task instead of an index launch; its parent runs on "
+                      "NODE,PROCESSOR. The domain is then ignored");
+  command->add_flag("--trace", options->trace,
+                    "Execute `print` in mapping functions; the output goes to standard error");
+  command->add_flag("--json", options->json, "Print one JSON document instead of a picture");
+  command->add_option("--svg", options->svg,
+                      "Also write the picture to this SVG file (`-`: print the SVG)");
   command->footer(
       "Examples:\n"
       "  groma place my.mapper --machine p100x4:nodes=2 --task task_1 --domain 8x4\n"

@@ -136,9 +136,11 @@ int keep(const std::string& json, const groma::Error& error) {
   const int file = mkostemp(path.data(), O_CLOEXEC);
   if (file >= 0) close(file);
   if (file < 0 || groma::write_file(path, json)) {
-    print_error("groma: what was recorded is lost: there is no room for it in TMPDIR either\n");
+    print_error(
+        "groma: the recording is lost: it could not be written, and TMPDIR has no space for it "
+        "either\n");
   } else {
-    print_error(fmt::format("groma: what was recorded is kept in {}\n", path));
+    print_error(fmt::format("groma: the recording was saved in {} instead\n", path));
   }
   return code;
 }
@@ -159,7 +161,7 @@ int run(const RecordArguments& options) {
   std::error_code code;
   const bool replaces = out != "-" && fs::exists(out, code);
   if (replaces && options.out.empty()) {
-    return refuse(fmt::format("there is a `{}` already", out),
+    return refuse(fmt::format("`{}` exists already", out),
                   fmt::format("`--out {}` replaces it", out));
   }
   check_written({{"--out", out}},
@@ -171,7 +173,8 @@ int run(const RecordArguments& options) {
   static_cast<void>(fs::temp_directory_path(code));
   const auto folder = groma::ScratchFolder::make();
   if (code || !folder) {
-    return refuse("there is no room for what the run writes", "name a folder: TMPDIR");
+    return refuse("there is no disk space for the output of the run",
+                  "set TMPDIR to a folder with free space");
   }
   run->record_file = folder->path() + "/events";
   const Hearing hearing(*run, out == "-" ? Output::kToErrors : Output::kOn);
@@ -186,7 +189,8 @@ int run(const RecordArguments& options) {
   if (result->recorded_elsewhere) return kFine;
   // Turn the events into an application, and show what could not be described.
   const auto text = groma::read_regular_file(run->record_file, groma::kMaxRecordedBytes);
-  if (!text) return refuse("the run left nothing behind: Legion did not come to its end", "");
+  if (!text)
+    return refuse("the run wrote no recording, because Legion did not shut down normally", "");
   const auto recording = groma::recorded_application(*text, name);
   if (!recording) return refuse(recording.error());
   say_runs(*result, "what was recorded is");
@@ -206,13 +210,12 @@ int run(const RecordArguments& options) {
   const Tried tried = try_out(recording->app, machine);
   if (!tried.unsure.empty()) print_error(fmt::format("groma: {}\n", visible(tried.unsure)));
   if (!tried.refused.empty()) {
-    print_error(fmt::format("groma: described like this the embedded runtime refuses it: {}\n",
+    print_error(fmt::format("groma: the simulator cannot run the recorded application: {}\n",
                             visible(tried.refused)));
   } else {
-    print_error(
-        fmt::format("groma: of this computer; next: groma tune --app {} --machine {} "
-                    "--verify -- {}\n",
-                    visible(out), machine, as_typed(options.program.words)));
+    print_error(fmt::format(
+        "groma: recorded on this computer. Next: groma tune --app {} --machine {} --verify -- {}\n",
+        visible(out), machine, as_typed(options.program.words)));
   }
   return print(
       fmt::format("{}{}: {}\n", out, replaces ? ", replaced" : "", summary(recording->app)));
@@ -223,14 +226,16 @@ int run(const RecordArguments& options) {
 void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
   auto options = std::make_shared<RecordArguments>();
   CLI::App* command = app.add_subcommand(
-      "record", "What a Legion program does, as an application that --app reads");
+      "record", "Run a Legion program and write what it does as an application for --app");
   command
-      ->add_option("--out", options->out,
-                   "The file, replaced where there is one; unless given a new PROGRAM.json; `-` is "
-                   "standard output, the program's own then goes to standard error")
+      ->add_option(
+          "--out", options->out,
+          "The file to write; an existing one is replaced. Default: a new file PROGRAM.json. `-` "
+          "is standard output; the program's own output then goes to standard error")
       ->check(not_empty);
   CLI::Option* const map =
-      command->add_option("--map", options->map, "A mapping under which it runs meanwhile")
+      command
+          ->add_option("--map", options->map, "Run the program under this mapping while recording")
           ->check(not_empty);
   add_program_options(*command, &options->program, "");
   for (const char* name : {"--checks", "--override-layouts"}) command->get_option(name)->needs(map);
@@ -242,7 +247,8 @@ void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit
       "      --verify -- ./my_program -n 100 -ll:cpu 4\n"
       "  groma record --out app.json --map my.mapper -- ./my_program");
   command->callback([=, &behind] {
-    if (behind.empty()) throw CLI::RequiredError("a program, behind `--`: groma record -- PROGRAM");
+    if (behind.empty())
+      throw CLI::RequiredError("put a program after `--`: groma record -- PROGRAM");
     options->program.words = behind;
     *exit_code = run(*options);
   });

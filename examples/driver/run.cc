@@ -117,7 +117,7 @@ int run(RunArguments options) {
   groma::RunResult result = run_it(*with->workload, options.simulate, *diags);
   if (interrupted()) return kInterrupted;
   if (result.status == groma::RunStatus::kStopped) {
-    result.raw = "it takes longer than `--time` allows";
+    result.raw = "the run takes longer than `--time` allows";
     diags->report(groma::DiagId::kCannotRun, std::nullopt, with->app->name, result.raw);
   }
   const groma::ProfileWords words =
@@ -164,7 +164,8 @@ int run(RunArguments options) {
 // the application become arguments of the program.
 int run_on_legion(RunArguments options) {
   check_standard_input({options.file, options.app});
-  const auto program = legion_program(options.app, "`groma run --map FILE -- PROGRAM` takes any");
+  const auto program =
+      legion_program(options.app, "`groma run --map FILE -- PROGRAM` runs any Legion program");
   if (!program) return refuse(program.error());
   std::optional<groma::Diagnostics> diags;
   const auto with = read_inputs("", for_this_computer(options.app), &diags);
@@ -185,60 +186,62 @@ int run_on_legion(RunArguments options) {
 
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
   auto options = std::make_shared<RunArguments>();
-  CLI::App* command = app.add_subcommand("run", "How fast an application runs under a mapping");
+  CLI::App* command = app.add_subcommand(
+      "run", "Run an application under a mapping, simulated or for real, and print the time");
   // A run is simulated by default. --on legion and --map run a Legion program instead.
   CLI::Option* const file = command->add_option(
       "FILE", options->file,
-      "A mapping program, `-` is standard input; without it the default mapper");
+      "A mapping program; `-` is standard input. Without FILE the default mapper is used");
   command
       ->add_option("--on", options->on,
-                   "Where it runs: simulated, or measured on this computer as a Legion program, to "
-                   "which what stands behind `--` are flags (-ll:cpu 2); circuit, stencil, cannon "
-                   "and johnson, small unless their size is given")
+                   "Where to run: simulator, or legion to measure on this computer with a Legion "
+                   "program (circuit, stencil, cannon or johnson; the small size unless one is "
+                   "given). Flags for Legion come after `--`, such as -ll:cpu 2")
       ->check(CLI::IsMember({"simulator", "legion"}))
       ->capture_default_str();
   add_machine_option(*command, &options->machine);
   CLI::Option* const app_option = add_app_option(*command, &options->app);
-  command->add_option("--seed", options->simulate.seed, "Of the noise")
+  command->add_option("--seed", options->simulate.seed, "The seed of the random noise")
       ->check(is_seed)
       ->capture_default_str();
   command
       ->add_option("--noise", options->simulate.noise,
-                   "Tasks and copies take up to this fraction longer or shorter")
+                   "Make each task and copy longer or shorter by a random fraction of at most this")
       ->check(CLI::Range(0.0, 0.99))
       ->check(is_number)
       ->capture_default_str();
   add_memory_option(*command, &options->simulate.max_bytes);
   command->add_flag("--fit", options->fit, "Also find the largest problem that fits into memory");
   command
-      ->add_option(
-          "--grow", options->grow,
-          "Parameters that --fit grows, the first and the others with it; unless given those "
-          "by which the application's last two sizes differ")
+      ->add_option("--grow", options->grow,
+                   "The parameters that --fit increases together (default: those that differ "
+                   "between the application's last two sizes)")
       ->delimiter(',')
       ->needs("--fit");
   command
-      ->add_option("--time", options->time,
-                   "At most so many seconds by the clock, then what is known; --fit: 300 unless "
-                   "given")
+      ->add_option(
+          "--time", options->time,
+          "Stop after this many seconds and print what is known by then (default with --fit: 300)")
       ->check(is_above_0);
-  command->add_option("--trace", options->map.files.trace,
-                      "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
-  command->add_option("--report", options->map.files.report, "Write the profile as one HTML page");
+  command->add_option(
+      "--trace", options->map.files.trace,
+      "Write a trace of the run for chrome://tracing or ui.perfetto.dev to this file");
+  command->add_option("--report", options->map.files.report,
+                      "Write the profile as an HTML page to this file");
   add_json_flag(*command, &options->json);
   // Options for running a Legion program (--map).
   CLI::Option* const map = command->add_option(
-      "--map", options->map.file, "A mapping for the Legion program behind `--`, which is run");
+      "--map", options->map.file, "Run the Legion program after `--` under this mapping");
   map->check(not_empty);
   app_option->excludes(map);
   command->get_option("--on")->excludes(map);
   command->add_flag("--profile", options->map.profile,
-                    "With a Legion program: measure its tasks and copies, which costs time, and "
-                    "print where the time went; --trace and --report measure, too");
+                    "With a Legion program: measure its tasks and copies and print where the time "
+                    "went. Measuring costs time. --trace and --report do it too");
   command
-      ->add_option(
-          "--log", options->map.log,
-          "With a Legion program: write what its mappers decide, for `groma explain --log`")
+      ->add_option("--log", options->map.log,
+                   "With a Legion program: write the decisions of its mappers to this file, for "
+                   "`groma explain --log`")
       ->check(not_empty);
   add_program_options(*command, &options->map.program, "With a Legion program: ");
   add_results_options(*command, &options->map.program, "With a Legion program: ");
@@ -262,16 +265,17 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
     const bool on_legion = options->on == "legion";
     const bool has_map = map->count() > 0;
     if (has_map && file->count() > 0) {
-      throw CLI::ValidationError("FILE", "of --map the program stands behind `--`: --map " +
-                                             options->map.file + " -- " + options->file);
+      throw CLI::ValidationError("FILE", "put the program after `--`: --map " + options->map.file +
+                                             " -- " + options->file);
     }
     if (has_map && behind.empty()) {
-      throw CLI::ValidationError("--map", "it takes a program, behind `--`: --map FILE -- PROGRAM");
+      throw CLI::ValidationError("--map", "put a program after `--`: --map FILE -- PROGRAM");
     }
     if (!has_map && !on_legion && !behind.empty()) {
-      throw CLI::ValidationError("--", behind.front().starts_with('-')
-                                           ? "flags of Legion are for --on legion"
-                                           : "a program is for --map: --map FILE -- PROGRAM");
+      throw CLI::ValidationError("--",
+                                 behind.front().starts_with('-')
+                                     ? "flags for Legion are only valid with --on legion"
+                                     : "a program is only valid with --map: --map FILE -- PROGRAM");
     }
     if (!has_map && app_option->count() == 0) throw CLI::RequiredError("--app or --map");
     // Options that only one of the two runtimes has.
@@ -284,9 +288,9 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
       const bool of_program =
           std::find(kOfPrograms.begin(), kOfPrograms.end(), name) != kOfPrograms.end();
       if (command->get_option(name)->count() == 0 || of_program == with_program) continue;
-      throw CLI::ValidationError(name, of_program
-                                           ? "it is for Legion programs: --on legion or --map"
-                                           : "a Legion program runs on this computer, as it is");
+      throw CLI::ValidationError(
+          name, of_program ? "only valid for Legion programs, with --on legion or --map"
+                           : "not valid for a Legion program, which runs on this computer");
     }
     options->map.program.words = behind;
     options->map.json = options->json;

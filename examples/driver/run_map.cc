@@ -36,16 +36,16 @@ std::string checked_file() {
 void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when) {
   command
       .add_option("--timeout", arguments->timeout_s,
-                  when + "it is ended after so many seconds; 0: never")
+                  when + "End the run after this many seconds; 0: no limit")
       ->check(is_number)
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   command
-      .add_option("--checks", arguments->checks,
-                  when +
-                      "when Legion checks what the mapping decides, and what the program prints is "
-                      "compared with a run of it without the mapping; first: until the program has "
-                      "run well under it")
+      .add_option(
+          "--checks", arguments->checks,
+          when +
+              "When to turn on Legion's checks of the mapping and compare the program's output "
+              "with a run without the mapping. first: until one run under this mapping has passed")
       ->check(CLI::IsMember({"first", "always", "never"}))
       ->capture_default_str();
   add_override_layouts_flag(command, &arguments->override_layouts);
@@ -53,22 +53,25 @@ void add_program_options(CLI::App& command, ProgramArguments* arguments, const s
 }
 
 void add_library_option(CLI::App& command, ProgramArguments* arguments, const std::string& when) {
-  command.add_option("--library", arguments->library,
-                     when + "libgroma_preload.so of a Groma built with the program's Legion");
+  command.add_option(
+      "--library", arguments->library,
+      when +
+          "The libgroma_preload.so to load, from a Groma that was built with the program's Legion");
 }
 
 void add_results_options(CLI::App& command, ProgramArguments* arguments, const std::string& when) {
   command
       .add_option("--same", arguments->same,
                   when +
-                      "a pattern (RE2): of what is compared, only lines that match count, of a "
-                      "pattern with a group what that matches; several may be given")
+                      "Compare only the output lines that match this pattern (RE2), or only the "
+                      "text of its group if it has one. May be given several times")
       ->allow_extra_args(false)
       ->check(not_empty);
   command
-      .add_option(
-          "--tolerance", arguments->tolerance,
-          when + "numbers that are not integers may differ by this fraction of the larger one")
+      .add_option("--tolerance", arguments->tolerance,
+                  when +
+                      "Let numbers in the compared output that are not integers differ by this "
+                      "fraction of the larger one")
       ->check(is_number)
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -120,7 +123,7 @@ Hearing::Hearing(groma::ProgramRun& run, Output output) {
 
 void say_runs(const groma::ProgramResult& result, std::string_view what) {
   if (result.legion_runs < 2) return;
-  print_error(fmt::format("groma: Legion was started {} times: {} of one of these runs alone\n",
+  print_error(fmt::format("groma: Legion was started {} times; {} from only one of these runs\n",
                           result.legion_runs, what));
 }
 
@@ -131,7 +134,7 @@ std::optional<groma::Error> check_files(const MapArguments& arguments,
                                             {"--log", arguments.log}};
   // Standard output belongs to the program, so `-` is not allowed here.
   for (const WrittenFile& each : written) {
-    if (each.path == "-") throw CLI::ValidationError(each.option, "it is a file, not `-`");
+    if (each.path == "-") throw CLI::ValidationError(each.option, "expected a file name, not `-`");
   }
   check_written(written, read);
   return unwritable(written);

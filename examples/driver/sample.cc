@@ -40,16 +40,18 @@ int run(const SampleArguments& options) {
 void add_sample(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<SampleArguments>();
   CLI::App* command = app.add_subcommand(
-      "sample", "A mapping drawn at random from the search space; most of them do not run");
+      "sample", "Print a random mapping from the search space; most of them do not run");
   add_app_option(*command, &options->app)->required();
   add_override_layouts_flag(*command, &options->override_layouts);
   add_machine_option(*command, &options->machine);
-  command->add_option("--seed", options->seed, "One seed gives one mapping, on every computer")
+  command
+      ->add_option("--seed", options->seed,
+                   "The seed; a seed gives the same mapping on every computer")
       ->check(is_seed)
       ->capture_default_str();
   command
       ->add_option("--grain", options->grain,
-                   "What a memory is decided for: each region, or each argument of each task")
+                   "Draw a memory for each region, or for each region argument of each task")
       ->check(CLI::IsMember({"regions", "arguments"}))
       ->capture_default_str();
   command->footer(

@@ -56,17 +56,17 @@ void check_usage(const TuneArguments& arguments) {
   check_standard_input(inputs);
   for (auto app = setup.apps.begin(); app != setup.apps.end(); ++app) {
     if (std::find(setup.apps.begin(), app, *app) != app) {
-      throw CLI::ValidationError("--app", fmt::format("`{}` is there twice", visible(*app)));
+      throw CLI::ValidationError("--app", fmt::format("`{}` is given twice", visible(*app)));
     }
   }
   if (arguments.resumes()) return;
   if (setup.apps.empty() && setup.file.empty()) {
-    throw CLI::ValidationError("--app, --file", "one of them says what is searched");
+    throw CLI::ValidationError("--app, --file", "give only one of them");
   }
   if (!setup.apps.empty() && !setup.file.empty()) {
     throw CLI::ValidationError("--app, --file",
-                               "of an application a mapping is searched, and a mapping to begin "
-                               "with is `--start`; `--file` is any other text");
+                               "with `--app` the search is for a mapping, which starts from "
+                               "`--start`; `--file` is for other texts");
   }
 }
 
@@ -112,7 +112,8 @@ groma::Result<std::unique_ptr<groma::tuning::Proposer>> make_proposer(
   for (const auto& [option, given] : {std::pair("--tokens", arguments.tokens.has_value()),
                                       {"--money", arguments.money.has_value()}}) {
     if (info->asks_model || !given) continue;
-    throw CLI::ValidationError(option, fmt::format("`{}` asks no model", info->name));
+    throw CLI::ValidationError(option,
+                               fmt::format("the proposer `{}` does not use a model", info->name));
   }
   return proposer;
 }
@@ -120,13 +121,13 @@ groma::Result<std::unique_ptr<groma::tuning::Proposer>> make_proposer(
 // Makes the client of the model. Fails if the search is resumed and nobody named a model.
 groma::Result<groma::llm::ChatClient> make_model(const TuneArguments& arguments) {
   if (arguments.resumes() && !names_model(arguments)) {
-    return groma::tuning::wrong_search(
-        arguments.resume, "asks a model",
-        "say which: `--endpoint` or `--model`; `--trust` asks the public one of the API");
+    return groma::tuning::wrong_search(arguments.resume, "uses a model",
+                                       "name it with `--endpoint` or `--model`, or give `--trust` "
+                                       "to use the public address of the API");
   }
   const groma::tuning::TuneBudget& budget = arguments.setup.budget;
   if (budget.money > 0 && arguments.chat.price.empty()) {
-    throw CLI::ValidationError("--price", "the search has a budget of money, which needs it");
+    throw CLI::ValidationError("--price", "the search has a limit on cost, which needs the price");
   }
   groma::llm::ChatOptions chat;
   chat.max_tokens = budget.tokens;
@@ -141,6 +142,7 @@ groma::tuning::TuneOptions tune_options(const TuneArguments& arguments, const Su
   options.budget = setup.budget;
   options.seed = setup.seed;
   options.feedback = *groma::guide_detail(setup.feedback);
+  options.threads = arguments.jobs;
   options.compare = setup.compare;
   if (options.compare) options.evaluate_start = !subject.problem.start.empty();
   options.resume = arguments.resumes();
@@ -251,7 +253,8 @@ int run_tune(TuneArguments arguments) {
     return refuse_search(*error, json);
   }
   if (is_unbounded(setup.budget) && !json) {
-    print_error("groma: there is no bound: Ctrl-C ends the search, and leaves the best so far\n");
+    print_error(
+        "groma: the search has no limit: Ctrl-C ends it and keeps the best result so far\n");
   }
   Display display(subject->evaluator(), std::move(subject->notes), json);
   groma::tuning::BestSteps best;
@@ -277,8 +280,8 @@ int run_tune(TuneArguments arguments) {
   if (!display.fine()) return kWrongInput;
   if (is_unchecked(setup, *outcome) && !json) {
     print_error(
-        "groma: nothing checked whether what the command prints is right: `--same RE` names lines "
-        "that must stay, `--check-command` judges a text\n");
+        "groma: nothing checked whether the results are right: use `--same RE` for output lines "
+        "that must not change, or `--check-command` to check a text\n");
   }
   // A complete search that was measured with Legion programs is compared with runs without a
   // mapping.

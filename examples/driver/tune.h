@@ -31,6 +31,8 @@ struct TuneArguments {
   ChatArguments chat;
   // The limits as given on the command line. nullopt if the option is not given.
   std::optional<std::int64_t> evaluations, tokens;
+  // The number of threads that evaluate texts. 0 stands for as many as the evaluator allows.
+  int jobs = 0;
   std::optional<double> seconds, money;
   bool trust = false, json = false, verify = false;
 

@@ -8,25 +8,29 @@ namespace driver {
 
 // Adds these options in a group of their own in the help text. Most of them need --command.
 void add_command_options(CLI::App& command, TuneArguments* arguments) {
-  constexpr const char* kGroup = "Judged by a command";
+  constexpr const char* kGroup = "Evaluation by a command";
   groma::tuning::CommandEvaluatorOptions& how = arguments->setup.command;
   auto* run = command.add_option("--command", how.command,
-                                 "For sh: builds and measures `{file}`, with one of `--input` as "
-                                 "`{input}`");
+                                 "A shell command that builds and measures the text in `{file}`; "
+                                 "`{input}` is one of the --input values");
   run->check(not_empty)->group(kGroup);
-  auto* file = command.add_option("--file", arguments->setup.file,
-                                  "Instead of a mapping a text with `groma: begin NAME` and "
-                                  "`groma: end` in lines around each segment that may be changed");
+  auto* file = command.add_option(
+      "--file", arguments->setup.file,
+      "Search for a better version of this text instead of a mapping. Lines with `groma: begin "
+      "NAME` and `groma: end` enclose each segment that may be changed");
   file->check(not_empty)->group(kGroup)->needs(run);
   for (const char* said : {"--machine", "--start"}) file->excludes(said);
   const auto add = [&](const char* name, auto& value, const char* what) {
     return command.add_option(name, value, what)->group(kGroup)->needs(run);
   };
-  add("--about", arguments->setup.about, "What the text is and must do, in words for a model")
+  add("--about", arguments->setup.about,
+      "A description for the model: what the text is and what it must do")
       ->needs(file);
-  add("--check-command", how.check_command, "Run first: unless it exits with 0 the text is wrong")
+  add("--check-command", how.check_command,
+      "A command that runs first; the text is wrong unless it exits with 0")
       ->check(not_empty);
-  add("--input", how.inputs, "What `{input}` stands for; several make a vector");
+  add("--input", how.inputs,
+      "A value of `{input}`. May be given several times; the command then runs with each");
   // Adds an option that is also valid with --on legion or --verify. check_options() in
   // tune_options.cc checks that.
   const auto measured = [&](const char* name, auto& value, const char* what) {
@@ -34,22 +38,25 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   };
   auto* metric = measured(
       "--metric", how.metric_pattern,
-      "A regular expression with one group, the value, in what the command, or the program of "
-      "--verify, prints; without one the seconds it takes");
+      "A regular expression that finds the result in the output of the command, or of the program "
+      "with --verify: its only group is the value (default: the run time, in seconds)");
   metric->check(not_empty);
-  measured("--metric-json", how.metric_pointer, "A JSON pointer to the value in what it prints")
+  measured("--metric-json", how.metric_pointer, "A JSON pointer to the value in the output")
       ->check(not_empty)
       ->excludes(metric);
-  measured("--unit", how.unit, "Of the value")->capture_default_str();
-  command.add_flag("--higher-is-better", how.higher_is_better, "Of the value")->group(kGroup);
-  measured("--repeats", how.repeats, "Runs of which the median counts")
+  measured("--unit", how.unit, "The unit of the value")->capture_default_str();
+  command
+      .add_flag("--higher-is-better", how.higher_is_better,
+                "Larger values are better (default: smaller)")
+      ->group(kGroup);
+  measured("--repeats", how.repeats, "The number of runs of each text; their median counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command
       .add_option("--checks", arguments->program.checks,
-                  "Whether what the program prints is compared with what it prints without the "
-                  "mapping (--verify), or under the first one (--command; with --file or "
-                  "--metric-json only the lines of --same)")
+                  "Whether to compare the program's output with its output without a mapping "
+                  "(--verify) or under the first mapping (--command). With --file or --metric-json "
+                  "only the lines of --same are compared")
       ->check(CLI::IsMember({"first", "never"}))
       ->capture_default_str()
       ->group(kGroup);
@@ -58,14 +65,14 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   for (const char* name : {"--same", "--tolerance", "--library"}) {
     command.get_option(name)->group(kGroup);
   }
-  measured("--warmup", how.warmup, "Runs before, which do not count")
+  measured("--warmup", how.warmup, "The number of warm-up runs before, which do not count")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   command
       .add_option_function<double>(
           "--timeout",
           [&how](double seconds) { how.timeout_ms = static_cast<std::int64_t>(1000 * seconds); },
-          "Seconds after which a run is ended; 600 unless given")
+          "End a run after this many seconds (default: 600)")
       ->check(is_number)
       ->check(CLI::Range(0.001, 1e6))
       ->group(kGroup);
@@ -75,12 +82,12 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
           [arguments, &how](std::int64_t megabytes) {
             how.memory_bytes = arguments->simulate.max_bytes = megabytes << 20;
           },
-          "MiB that each process of a run may have; without a command a simulated run, then 2048 "
-          "unless given")
+          "Limit the memory of each process of a run, in MiB; without --command, the memory of a "
+          "simulated run (then default: 2048)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
-  measured(
-      "--estimates", arguments->setup.budget.estimates,
-      "Of a mapping: at most so many simulated runs that say what is worth the command; 0: none")
+  measured("--estimates", arguments->setup.budget.estimates,
+           "For a mapping: limit the number of simulated runs that choose what is worth running "
+           "with the command; 0: none")
       ->check(is_count)
       ->excludes(file)
       ->capture_default_str();

@@ -133,7 +133,7 @@ void Display::say_better(const groma::tuning::TuneEvent& event) {
   const groma::tuning::Step& step = *event.step;
   const std::string not_taken =
       event.within_noise
-          ? fmt::format(" (not taken: within the noise, {:.{}f} %)", 100 * step.evaluation.noise,
+          ? fmt::format(" (not accepted: within the noise, {:.{}f} %)", 100 * step.evaluation.noise,
                         step.evaluation.noise < 0.1 ? 1 : 0)
           : "";
   const auto value = [&](int digits) {

@@ -36,36 +36,39 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
   const bool on_legion = arguments->on == "legion";
   const bool verifies = arguments->verify;
   if (verifies && (on_legion || given("--command"))) {
-    throw CLI::ValidationError("--verify", "what was searched for was measured already");
+    throw CLI::ValidationError(
+        "--verify", "not valid with --command or --on legion, whose runs are measured already");
   }
   if (verifies && behind.empty()) {
-    throw CLI::ValidationError("--verify", "it takes a program, behind `--`");
+    throw CLI::ValidationError("--verify", "put a program after `--`");
   }
   if (!behind.empty() && !on_legion && !verifies) {
-    throw CLI::ValidationError("--", "flags of Legion are for --on legion, a program for --verify");
+    throw CLI::ValidationError(
+        "--", "flags for Legion are only valid with --on legion, and a program only with --verify");
   }
   for (const char* name : {"--machine", "--command"}) {
     if (!on_legion || !given(name)) continue;
-    throw CLI::ValidationError(name, "--on legion measures on this computer by itself");
+    throw CLI::ValidationError(name, "not valid with --on legion, which measures on this computer");
   }
   for (const char* name : kMeasuring) {
     if (verifies || resume.count() == 0 || !given(name)) continue;
-    throw CLI::ValidationError(
-        name, "a resumed search keeps its own; with --verify the option is for the verification");
+    throw CLI::ValidationError(name,
+                               "a resumed search keeps its own value; the option is only valid "
+                               "with --verify, for the verification");
   }
   if (!verifies && !arguments->program.library.empty()) {
-    throw CLI::ValidationError("--library", "it is of --verify");
+    throw CLI::ValidationError("--library", "only valid with --verify");
   }
   if (!arguments->program.override_layouts.tasks.empty() &&
       (on_legion || !arguments->setup.file.empty())) {
     throw CLI::ValidationError("--override-layouts",
-                               "it is for programs that have a mapper of their own");
+                               "only valid for programs that have a mapper of their own");
   }
   for (const char* name : {"--metric", "--metric-json", "--unit", "--higher-is-better", "--checks",
                            "--same", "--tolerance"}) {
     if (verifies || !given(name)) continue;
     if (given("--command")) continue;
-    throw CLI::ValidationError(name, "it is of --command or --verify");
+    throw CLI::ValidationError(name, "only valid with --command or --verify");
   }
   const bool has_metric = given("--metric") || given("--metric-json");
   // The unit of the program's number is unknown, so it is shown without a unit.
@@ -75,7 +78,7 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
     if (given("--command")) continue;
     const std::string_view which = name;
     if (verifies && (which == "--repeats" || which == "--timeout")) continue;
-    throw CLI::ValidationError(name, "it is of --command or --on legion");
+    throw CLI::ValidationError(name, "only valid with --command or --on legion");
   }
   // The words after `--` are a program for --verify, otherwise flags of Legion.
   arguments->setup.on_legion = on_legion;
@@ -87,7 +90,7 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
 void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
   auto options = std::make_shared<TuneArguments>();
   CLI::App* command = app.add_subcommand(
-      "tune", "Searches for a faster mapping, or for a better text of another kind");
+      "tune", "Search for a faster mapping, or for a better version of another text");
   add_chat_options(*command, &options->chat);
   const auto of_model = command->get_options(
       [command](const CLI::Option* each) { return each != command->get_help_ptr(); });
@@ -96,26 +99,24 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
   for (CLI::Option* option : of_model) option->group(kModelGroup);
   command
       ->add_flag("--constrain", options->setup.ask.constrain,
-                 "Has the endpoint keep replies to their form, where it can")
+                 "Let the endpoint force replies into the expected form, if it can")
       ->group(kModelGroup);
   command
-      ->add_option("--reply-tokens", options->setup.ask.max_tokens,
-                   "At most so many tokens of a reply")
+      ->add_option("--reply-tokens", options->setup.ask.max_tokens, "Limit the tokens of one reply")
       ->check(CLI::Range(16, 1 << 20))
       ->capture_default_str()
       ->group(kModelGroup);
   add_machine_option(*command, &options->setup.machine);
   command
-      ->add_option(
-          "--on", options->on,
-          "Where mappings run: simulated, or measured on this computer as Legion programs, "
-          "as `groma run --on legion`, with Legion's flags behind `--`")
+      ->add_option("--on", options->on,
+                   "Where to run mappings: simulator, or legion to measure on this computer as "
+                   "`groma run --on legion` does, with flags for Legion after `--`")
       ->check(CLI::IsMember({"simulator", "legion"}))
       ->capture_default_str();
   command
       ->add_option("--app", options->setup.apps,
-                   "The application, as of `groma run`; several make a vector of inputs, which "
-                   "count alike")
+                   "The application, as for `groma run`. May be given several times with other "
+                   "sizes; each size counts equally")
       ->allow_extra_args(false)
       ->check(not_empty);
   // The help of --proposer lists all proposers.
@@ -124,64 +125,77 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
     names += fmt::format("\n{}: {}", info.name, info.what);
   }
   command
-      ->add_option("--proposer", options->setup.proposer,
-                   "Who proposes what to try; guided unless given, marks of a --file:" + names)
+      ->add_option(
+          "--proposer", options->setup.proposer,
+          "The method that proposes what to try next (default: guided; with --file: marks):" +
+              names)
       ->check(not_empty);
   resumable.push_back(
       command
           ->add_option("--evaluations", options->evaluations,
-                       "At most so many runs; what was tried before and what is refused without a "
-                       "run are further steps, and free; 0: no bound. 100 unless given, 10 of a "
-                       "command")
+                       "Limit the number of runs (default: 100; with --command: 10; 0: no limit). "
+                       "Repeated proposals, and proposals refused without a run, do not count")
           ->check(is_count));
-  resumable.push_back(command->add_option("--time", options->seconds, "At most so many seconds")
-                          ->check(is_above_0));
   resumable.push_back(
-      command->add_option("--tokens", options->tokens, "At most so many of the model")
-          ->check(is_count)
+      command->add_option("--time", options->seconds, "Limit the time of the search, in seconds")
           ->check(is_above_0));
+  resumable.push_back(command
+                          ->add_option("--tokens", options->tokens,
+                                       "Limit the tokens that the model reads and writes")
+                          ->check(is_count)
+                          ->check(is_above_0));
+  resumable.push_back(command
+                          ->add_option("--money", options->money,
+                                       "Limit the cost of the model, in the currency of --price")
+                          ->check(is_above_0)
+                          ->needs("--price"));
   resumable.push_back(
-      command->add_option("--money", options->money, "At most so much for the model; needs --price")
-          ->check(is_above_0)
-          ->needs("--price"));
-  command->add_option("--seed", options->setup.seed, "Of the proposer")
+      command
+          ->add_option(
+              "-j,--jobs", options->jobs,
+              "Limit the number of simulated runs at the same time (default: the number of "
+              "cores). The result does not depend on it")
+          ->check(CLI::Range(1, 1024)));
+  command->add_option("--seed", options->setup.seed, "The seed of the proposer's random numbers")
       ->check(is_seed)
       ->capture_default_str();
   command
-      ->add_option("--feedback", options->setup.feedback,
-                   "How much the proposer sees of a run's feedback")
+      ->add_option(
+          "--feedback", options->setup.feedback,
+          "How much feedback about a run the proposer gets; each level includes those before it")
       ->check(CLI::IsMember({"none", "execution", "explain", "suggest", "profile"}))
       ->capture_default_str();
   command
       ->add_option("--start", options->start,
-                   "A mapping to begin with; without one the default mapper")
+                   "The mapping to start from (default: the default mapper)")
       ->check(not_empty);
-  resumable.push_back(command->add_flag("--verify", options->verify,
-                                        "Then run the Legion program behind `--` under the "
-                                        "best mappings and the start; the fastest "
-                                        "becomes verified.mapper"));
+  resumable.push_back(command->add_flag(
+      "--verify", options->verify,
+      "After the search, run the Legion program after `--` under the best mappings and the "
+      "starting one. The fastest is written to verified.mapper"));
   add_override_layouts_flag(*command, &options->program.override_layouts);
   command->add_flag("--compare", options->setup.compare,
-                    "Every proposal counts, none is repaired, and nothing is known at first");
+                    "Make searches comparable: each proposal counts as a run, no proposal is "
+                    "repaired, and the proposer gets no hints at the start");
   command
       ->add_option("--out", options->out,
-                   "A directory for best.mapper, report and journal that has none of them yet; "
-                   "tune, tune.2, ... unless given")
+                   "The directory for best.mapper, the report and the journal; it must not contain "
+                   "any yet (default: tune, tune.2, ...)")
       ->check(not_empty);
-  CLI::Option* resume = command
-                            ->add_option("--resume", options->resume,
-                                         "Goes on with the search in this directory, as it was "
-                                         "begun; budgets may be others, the model's endpoint is "
-                                         "given again")
-                            ->check(not_empty);
+  CLI::Option* resume =
+      command
+          ->add_option("--resume", options->resume,
+                       "Continue the search in this directory with its original options. Limits "
+                       "may be changed; the endpoint of the model must be given again")
+          ->check(not_empty);
   resumable.push_back(
       command
           ->add_flag("--trust", options->trust,
-                     "Run the commands that stand in the directory of --resume, in the folder that "
-                     "stands there: it is as trustworthy as who made it")
+                     "Run the commands that are stored in the directory of --resume. Give this "
+                     "only if you trust whoever made that directory")
           ->needs(resume));
-  resumable.push_back(
-      command->add_flag("--json", options->json, "A line of JSON for each event instead of text"));
+  resumable.push_back(command->add_flag("--json", options->json,
+                                        "Print a line of JSON for each event instead of text"));
   // The options about measured runs may be given again for the verification of a resumed search.
   add_command_options(*command, options.get());
   resumable.push_back(command->get_option("--memory"));

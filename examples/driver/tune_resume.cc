@@ -14,7 +14,7 @@ std::optional<groma::Error> contradiction(const TuneArguments& arguments,
                                           const groma::tuning::StoredSearch& search) {
   const auto& temperature = arguments.chat.temperature;
   if (temperature && temperature != search.setup.ask.temperature) {
-    return groma::tuning::wrong_search(search.directory, "was begun with another temperature",
+    return groma::tuning::wrong_search(search.directory, "was started with another temperature",
                                        "leave out `--temperature`");
   }
   // The option decides which mappings exist, so it must not change while a search goes on.
@@ -23,15 +23,15 @@ std::optional<groma::Error> contradiction(const TuneArguments& arguments,
   if (given == recorded) return std::nullopt;
   if (!given.empty()) {
     return groma::tuning::wrong_search(
-        search.directory, "was begun with another `--override-layouts`", "leave it out");
+        search.directory, "was started with another `--override-layouts`", "leave it out");
   }
   if (!arguments.verify || arguments.trust) return std::nullopt;
   // The directory is untrusted, so it must not decide how the user's program runs.
   const std::string tasks = fmt::format("{}", fmt::join(recorded, " --override-layouts="));
   return groma::tuning::wrong_search(
-      search.directory, fmt::format("was begun with `--override-layouts={}`", visible(tasks)),
-      "its mappings may change what the program computes: give the option again if the "
-      "tasks work with any layout");
+      search.directory, fmt::format("was started with `--override-layouts={}`", visible(tasks)),
+      "its mappings may change the results of the program: give the option again if the tasks work "
+      "with any layout");
 }
 
 }  // namespace
@@ -52,14 +52,14 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   // they are printed.
   const bool runs_commands = !setup.command.command.empty();
   if (runs_commands && arguments->verify) {
-    return groma::tuning::wrong_search(search->directory, "measured what it searched for already",
+    return groma::tuning::wrong_search(search->directory, "measured its mappings already",
                                        "leave out `--verify`");
   }
   if (auto error = arguments->trust ? std::nullopt : groma::tuning::needs_trust(*search))
     return error;
   groma::tuning::CommandEvaluatorOptions& given = arguments->setup.command;
   if (runs_commands && given.memory_bytes > 0) {
-    return groma::tuning::wrong_search(search->directory, "has its own memory for a run",
+    return groma::tuning::wrong_search(search->directory, "has its own memory limit for a run",
                                        "leave out `--memory`");
   }
   if (runs_commands)

@@ -42,9 +42,10 @@ bool read_applications(const TuneArguments& arguments, std::optional<groma::Sour
   groma::tuning::MappingProblem made(std::move(start), check, setup.apps.size() == 1);
   for (const std::string& app : setup.apps) {
     if (arguments.simulate.stop()) {
-      refuse_search({groma::Error::Code::kStopped,
-                     "the time was over before all applications were read", "give more `--time`"},
-                    arguments.json);
+      refuse_search(
+          {groma::Error::Code::kStopped,
+           "the time limit was reached before all applications were read", "increase `--time`"},
+          arguments.json);
       return false;
     }
     std::optional<groma::Diagnostics> diags;

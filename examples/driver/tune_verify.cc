@@ -44,10 +44,10 @@ groma::Result<groma::tuning::Verification> verify(
     const std::vector<groma::tuning::VerifyCandidate>& candidates,
     groma::tuning::VerifyOptions options, bool json) {
   if (!json) {
-    print_error(fmt::format(
-        "groma: runs the program without a mapping and under {} mapping{} for real, each "
-        "{} times, the first not counted\n",
-        candidates.size(), candidates.size() == 1 ? "" : "s", options.repeats + 1));
+    print_error(
+        fmt::format("groma: now running the program without a mapping and under {} mapping{}, {} "
+                    "times each; the first run does not count\n",
+                    candidates.size(), candidates.size() == 1 ? "" : "s", options.repeats + 1));
   }
   ProgressLine line("verifying");
   options.on_run = [&line, repeats = options.repeats](const std::string& name, int run) {

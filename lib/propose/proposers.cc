@@ -40,24 +40,27 @@ Made asking(const Problem& problem, std::uint64_t seed, const AskOptions& option
 }
 
 constexpr std::array kListed = {
-    Listed{{"guided", "changes what a run's profile says costs most", false, true},
+    Listed{{"guided", "changes what costs most according to the profile of a run", false, true},
            plain<make_guided>},
     Listed{{"anneal", "simulated annealing", false, true}, plain<make_anneal>},
     Listed{{"ccd", "AutoMap's constrained coordinate descent", false, true}, plain<make_ccd>},
     Listed{{"opentuner", "OpenTuner's ensemble of techniques", false, true}, plain<make_opentuner>},
-    Listed{{"random", "draws from the search space", false, true}, plain<make_random>},
+    Listed{{"random", "random mappings from the search space", false, true}, plain<make_random>},
     Listed{{"marks", "tries the values that `groma: one of` names in the text"}, plain<make_marks>},
-    Listed{{"trace", "a model changes segments of what was tried last, by its feedback", true},
+    Listed{{"trace", "a model changes segments of the last text, given its feedback", true},
            asking<make_trace>},
-    Listed{
-        {"opro", "a model sees the best so far with their results, and writes better ones", true},
-        asking<make_opro>},
-    Listed{{"scientist", "a model selects, designs experiments and carries them out, by timings",
+    Listed{{"opro", "a model sees the best texts so far with their results, and writes better ones",
+            true},
+           asking<make_opro>},
+    Listed{{"scientist",
+            "a model selects a text, designs experiments and carries them out, given timings only",
             true},
            asking<make_scientist>},
-    Listed{{"evolve", "a model changes programs of a population on islands", true},
-           asking<make_evolve>},
-    Listed{{"hybrid", "a model and `guided` by turns", true}, asking<make_hybrid>},
+    Listed{
+        {"evolve",
+         "evolutionary search with several populations, in which a model changes the texts", true},
+        asking<make_evolve>},
+    Listed{{"hybrid", "a model and `guided` take turns", true}, asking<make_hybrid>},
 };
 
 // Returns the names of the tasks of an input. Inputs with the same tasks are sizes of the same

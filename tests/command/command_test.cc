@@ -118,7 +118,7 @@ TEST(Files, ThatAreReadAreNotOverwritten) {
   EXPECT_EQ(test::read_text(mapping), "Task * CPU;\n");
   EXPECT_EQ(test::read_text(app), "{}");
   EXPECT_THAT(run("groma emit " + mapping + " -o " + mapping).err,
-              HasSubstr("--out: `" + mapping + "` is read, it would be overwritten"));
+              HasSubstr("--out: `" + mapping + "` is an input file and would be overwritten"));
   EXPECT_EQ(run("groma run --app cannon:size=small --trace /dev/null --report /dev/null").exit_code,
             0);
 }
@@ -327,7 +327,7 @@ TEST(Check, LayoutsOfSingleTasksAreOverridden) {
   ASSERT_EQ(begun.exit_code, 0) << begun.out << begun.err;
   const std::string resume = "groma tune --evaluations 3 --resume " + found;
   const Outcome other = run(resume + " --override-layouts=b --verify -- true");
-  EXPECT_THAT(other.out + other.err, HasSubstr("was begun with another `--override-layouts`"));
+  EXPECT_THAT(other.out + other.err, HasSubstr("was started with another `--override-layouts`"));
   EXPECT_EQ(run(resume).exit_code, 0);
 }
 
@@ -727,7 +727,7 @@ TEST(Explain, WrongUsageIsToldFromWrongInput) {
   for (const std::string name : {"--task", "--region"}) {
     const Outcome ignored = run("groma explain - --log run.log " + name + " nosuch", "");
     EXPECT_EQ(ignored.exit_code, 2);
-    EXPECT_THAT(ignored.err, HasSubstr(name + ": it is of --app"));
+    EXPECT_THAT(ignored.err, HasSubstr(name + ": only valid with --app"));
   }
 }
 
@@ -740,9 +740,10 @@ TEST(Explain, TheDefaultMapperAsAProgramReadsNoFile) {
   const Outcome with = run("groma explain dsl/mappers/circuit_a5.mapper" + as_mapping);
   EXPECT_EQ(with.exit_code, 0);
   EXPECT_EQ(with.out, without.out);
-  EXPECT_EQ(with.err,
-            "note: `dsl/mappers/circuit_a5.mapper` is not read: this is what the default mapper "
-            "decides\n");
+  EXPECT_EQ(
+      with.err,
+      "note: `dsl/mappers/circuit_a5.mapper` was not read, because --as-mapping prints what the "
+      "default mapper decides\n");
 }
 
 TEST(Explain, TheDefaultMapperAsAProgramCanBeCheckedAndPlaced) {
@@ -894,7 +895,7 @@ TEST(Run, EndsAtItsTime) {
   EXPECT_EQ(outcome.exit_code, 1);
   const json document = json::parse(outcome.out);
   EXPECT_EQ(document["status"], "error");
-  EXPECT_EQ(document["raw"], "it takes longer than `--time` allows");
+  EXPECT_EQ(document["raw"], "the run takes longer than `--time` allows");
   EXPECT_EQ(document["diagnostics"][0]["id"], "cannot-run");
   ASSERT_EQ(document["suggest"].size(), 1U);
   EXPECT_THAT(document["suggest"][0], HasSubstr("Allow more time"));
@@ -926,7 +927,7 @@ TEST(Run, WhatStandsBehindTheDashesIsSaid) {
   expect("run ./program -ll:cpu 2", "not expected: -ll:cpu 2\nhelp: ");
   expect("run ./program -ll:cpu 2", "groma run --map FILE -- PROGRAM ARGS");
   expect("record ./program -n 4",
-         "help: a program and its arguments stand behind `--`: groma "
+         "help: put the program and its arguments after `--`: groma "
          "record -- ./program -n 4\n");
   expect("tune --app cannon ./program -n 4", "--verify -- PROGRAM ARGS");
   expect("check a.mapper --nosuch", "not expected: --nosuch\nRun with --help");
@@ -1000,7 +1001,7 @@ TEST(Run, TakesAProgramAndALibrary) {
   const std::string log = " --log " + folder.path() + "/run.log -- ";
   const std::string logs = std::string(map).replace(map.find(" -- "), 4, log);
   EXPECT_THAT(run(set + logs + twice).err,
-              HasSubstr("Legion was started 2 times: the log is of one of these runs alone\n"));
+              HasSubstr("Legion was started 2 times; the log is from only one of these runs\n"));
   EXPECT_THAT(run(set + map + twice).err, ::testing::Not(HasSubstr("2 times")));
   EXPECT_THAT(run(set + logs + says + "true'").err, ::testing::Not(HasSubstr("times:")));
 }
@@ -1344,7 +1345,7 @@ TEST(LlmCommand, TellsWhetherRepliesAreKept) {
   EXPECT_EQ(run(ignores).exit_code, 0);
   const Outcome strict = run(ignores + " --strict");
   EXPECT_EQ(strict.exit_code, 1);
-  EXPECT_THAT(strict.err, HasSubstr("neither to a JSON schema nor to a grammar"));
+  EXPECT_THAT(strict.err, HasSubstr("neither into a JSON schema nor into a grammar"));
   EXPECT_THAT(strict.out, HasSubstr("schema ignored, grammar ignored"));
   const Outcome both = run(ignores + " --strict --json");
   EXPECT_EQ(both.exit_code, 1);

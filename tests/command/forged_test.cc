@@ -329,7 +329,7 @@ TEST_F(Forged, AModelIsAskedOnlyWhereTheUserNamesIt) {
   const std::string resume = "groma tune --evaluations 2 --resume " + search();
   const Outcome outcome = as_user(resume);
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("asks a model\nhelp: say which"));
+  EXPECT_THAT(outcome.err, HasSubstr("uses a model\nhelp: name it with"));
   const Outcome named =
       as_user(resume + " --endpoint 'exec:cat > /dev/null; touch " + home() + "/asked; echo Task'");
   EXPECT_TRUE(fs::exists(home() + "/asked")) << named.err;
@@ -366,7 +366,7 @@ TEST_F(Forged, LayoutsOfAVerifiedProgramAreOverriddenByItsUser) {
   const std::string verify = "groma tune --evaluations 1 --verify --resume " + search();
   const Outcome untold = as_user(verify + " -- ./program");
   EXPECT_EQ(untold.exit_code, 1);
-  EXPECT_THAT(untold.err, HasSubstr("was begun with `--override-layouts=*`"));
+  EXPECT_THAT(untold.err, HasSubstr("was started with `--override-layouts=*`"));
   EXPECT_FALSE(fs::exists(home() + "/ran"));
   const Outcome told = as_user(verify + " --override-layouts -- ./program");
   EXPECT_THAT(told.err, Not(HasSubstr("was begun with")));

@@ -105,7 +105,7 @@ TEST_F(HostileApplications, EndARunWithItsTime) {
                                      " --machine p100x4:nodes=2 --time 1");
     EXPECT_EQ(outcome.exit_code, 1) << each.name;
     EXPECT_THAT(outcome.err, HasSubstr("[cannot-run]")) << each.name;
-    EXPECT_THAT(outcome.err, AnyOf(HasSubstr("it takes longer than `--time` allows"),
+    EXPECT_THAT(outcome.err, AnyOf(HasSubstr("the run takes longer than `--time` allows"),
                                    HasSubstr("of memory is needed to simulate it"),
                                    HasSubstr("requirements 0 and 1 of")))
         << each.name;
@@ -211,7 +211,7 @@ TEST_F(HostileApplications, AProgramThatLeavesAPipeIsNotWaitedFor) {
                                      folder_.path() + "/app.json -- " + program);
     if (outcome.err.find("no library for Legion programs") != std::string::npos) GTEST_SKIP();
     EXPECT_EQ(outcome.exit_code, 1) << left;
-    EXPECT_THAT(outcome.err, HasSubstr("the run left nothing behind")) << left;
+    EXPECT_THAT(outcome.err, HasSubstr("the run wrote no recording")) << left;
   }
 }
 

@@ -98,14 +98,14 @@ TEST(Tune, WrongUsageIsToldFromWrongInput) {
     EXPECT_EQ(outcome.out, "") << wrong;
   }
   EXPECT_THAT(run("groma tune --app cannon --file a --command 'x {file}'").err,
-              HasSubstr("a mapping to begin with is `--start`"));
+              HasSubstr("which starts from `--start`"));
   EXPECT_EQ(run("groma tune --app canon").exit_code, 1);
 }
 
 TEST(Tune, AnApplicationIsTunedForOnce) {
   const Outcome outcome = run("groma tune --app cannon --app circuit --app cannon");
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, ::testing::HasSubstr("`cannon` is there twice"));
+  EXPECT_THAT(outcome.err, ::testing::HasSubstr("`cannon` is given twice"));
 }
 
 TEST(Tune, NumbersAreNumbers) {
@@ -360,6 +360,18 @@ TEST(Tune, BudgetsEndIt) {
   EXPECT_LE(money["money"], 0.05);
 }
 
+TEST(Tune, TheNumberOfJobsDoesNotChangeTheResult) {
+  const TemporaryFolder folder;
+  const auto found = [&](const std::string& jobs) {
+    return found_by(run(std::string(kSmall) + "--proposer random --evaluations 12 --json --out " +
+                        folder.path() + "/" + jobs + " --jobs " + jobs));
+  };
+  const json of_one = found("1");
+  EXPECT_EQ(of_one.at("spent").at("evaluations"), 12);
+  EXPECT_EQ(found("2"), of_one);
+  EXPECT_EQ(run(std::string(kSmall) + "--jobs 0").exit_code, 2);
+}
+
 TEST(Tune, NothingFoundEndsWith1) {
   const TemporaryFolder folder;
   const std::string out = "--json --out " + folder.path() + "/found";
@@ -539,7 +551,7 @@ TEST(Tune, TheTemperatureIsResumed) {
   const std::string resume = "groma tune --evaluations 4 " + model + "--resume " + found;
   const Outcome other = run(resume + " --temperature 0.5");
   EXPECT_EQ(other.exit_code, 1);
-  EXPECT_THAT(other.err, HasSubstr("was begun with another temperature"));
+  EXPECT_THAT(other.err, HasSubstr("was started with another temperature"));
   EXPECT_EQ(run(resume + " --temperature 0.375").exit_code, 0);
   const Outcome resumed = run("groma tune --evaluations 5 " + model + "--resume " + found);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;

@@ -389,7 +389,7 @@ TEST_F(Record, WhatIsThereIsReplacedWhereItIsNamed) {
   folder_.write(file, "mine");
   const Outcome again = unnamed();
   EXPECT_EQ(again.exit_code, 1);
-  EXPECT_THAT(again.err, AllOf(HasSubstr("there is a `" + file + "` already"),
+  EXPECT_THAT(again.err, AllOf(HasSubstr("`" + file + "` exists already"),
                                HasSubstr("`--out " + file + "` replaces it")));
   EXPECT_EQ(again.out, "");
   EXPECT_EQ(read_text(folder_.path() + "/" + file), "mine");
