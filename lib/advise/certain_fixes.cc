@@ -1,14 +1,14 @@
-// mend(): corrects a mapping by those fixes of its diagnostics that are certain.
+// mend(): corrects a mapping by applying the fixes of its diagnostics that are certain (Fix::sure).
 #include "groma/advise.h"
 #include "groma/program.h"
 
 namespace groma {
 
-// Applies the certain fixes and compiles the result again, until no certain fix is left. `made`
-// receives the number of applied fixes.
+// Compiles the mapping, applies the certain fixes of its diagnostics, and repeats this until no
+// certain fix is left. Sets `*made` to the number of applied fixes.
 Source mend(const Source& source, std::size_t* made) {
-  // Limit on the rounds. A fix may uncover another mistake, so several rounds may be needed, but
-  // far fewer than this.
+  // Limit on how often the mapping is compiled and fixed. A fix may uncover another mistake, so
+  // several repetitions may be needed, but far fewer than this.
   constexpr int kMaxRounds = 20;
   Source text = source;
   *made = 0;

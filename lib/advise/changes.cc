@@ -1,5 +1,5 @@
-// The class ProgramEditor, which turns statements into edits of the program, and faster_changes(),
-// which proposes changes for the parts of a run that take the most time.
+// The class ProgramEditor, which turns mapping statements into edits of the mapping program, and
+// faster_changes(), which proposes changes for the tasks and regions that take the most time.
 #include "advise/changes.h"
 
 #include <fmt/format.h>
@@ -17,16 +17,17 @@
 namespace groma::inspect {
 namespace {
 
-// The number of examined tasks, those with the most time first.
+// Limit on the tasks for which changes are proposed. The tasks with the most time come first.
 constexpr std::size_t kTasks = 4;
-// The number of examined regions, those with the longest copies first.
+// Limit on the regions for which changes are proposed. The regions with the most copy time come
+// first.
 constexpr std::size_t kRegions = 3;
-// Limit on the statements of one kind that are removed, one at a time.
+// Limit on the statements of one kind whose removal is proposed, each in a separate change.
 constexpr std::size_t kRemoved = 4;
-// A task or region with a smaller share of the measured time is not examined.
+// No change is proposed for a task or region with a smaller share of the measured time.
 constexpr double kWorthTrying = 0.02;
 
-// Returns the text on one line, with single spaces instead of line breaks and indentation.
+// Returns the text in one line, with single spaces instead of line breaks and indentation.
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -50,13 +51,14 @@ std::string ProgramEditor::line_of(std::uint32_t offset) const {
   return fmt::format("line {}", program_.source().position(offset).line);
 }
 
-// Adds a change. It is not certain (Fix::sure), because only a run can tell whether it helps.
+// Adds a candidate change to the list. Its fix is not marked as certain (Fix::sure), because only a
+// run can tell whether the change helps.
 void ProgramEditor::add(const std::string& title, std::string about, std::vector<Edit> edits) {
   changes_.push_back({std::move(about), {harmless(title), std::move(edits), false}});
 }
 
-// Adds a change that sets a statement. Its title says what is replaced or added, and at which line.
-// Nothing is added if the program has the statement already.
+// Adds a change that writes a mapping statement. The title of the change says what is replaced or
+// added, and at which line. Adds no change if the program already has the statement.
 void ProgramEditor::set(const edit::StatementParts& statement,
                         const edit::MappingFunction* function, ProcKind kind) {
   auto setting = mapping_.set_statement(statement, function, kind);
@@ -76,9 +78,9 @@ void ProgramEditor::set(const edit::StatementParts& statement,
   changes_.back().added = harmless(added);
 }
 
-// Adds each of these changes alone, then all of them together if there are at least two. A null
-// statement means that the statement is removed. A statement with a comment inside stays as it is,
-// because the edit would lose the comment.
+// Adds each of these statement changes alone, then all of them together if there are at least two.
+// A null statement means that the old statement is removed. A statement with a comment inside is
+// not changed, because the edit would delete the comment.
 void ProgramEditor::change(const edit::EditableMapping::Changes& changes) {
   const std::size_t first = changes_.size();
   edit::EditableMapping::Changes made;
@@ -104,7 +106,7 @@ void ProgramEditor::change(const edit::EditableMapping::Changes& changes) {
   changes_.push_back({std::move(about), std::move(all)});
 }
 
-// Removes each of the first kRemoved statements of this kind in a separate change.
+// Adds changes that each remove one statement, for the first kRemoved statements of this kind.
 void ProgramEditor::remove(MappingStatement statement) {
   std::set<std::uint32_t> done;
   for (const program::StatementRow& row : program_.data().rows) {
@@ -114,7 +116,7 @@ void ProgramEditor::remove(MappingStatement statement) {
   }
 }
 
-// The begin of the range is the key of the change.
+// The offset at which the replaced range begins is the key of the change (Change::about).
 void ProgramEditor::edit(Range range, const std::string& text) {
   add(fmt::format("in {} write `{}` for `{}`", line_of(range.begin), text,
                   program_.source().text(range)),
@@ -123,7 +125,7 @@ void ProgramEditor::edit(Range range, const std::string& text) {
 
 // ----------------------------------------------------------------------------- kinds and memories
 
-// A kind is listed if the machine has it and the task has a variant for it.
+// A processor kind is listed if the machine has it and the task has a variant for it.
 std::vector<ProcKind> kinds_of(const ChangeInput& subject, const app::Task& task) {
   std::vector<ProcKind> kinds;
   for (ProcKind kind :
@@ -137,8 +139,8 @@ std::vector<ProcKind> kinds_of(const ChangeInput& subject, const app::Task& task
   return kinds;
 }
 
-// Returns the kind of processor on which the task runs. Without a Task statement, the default
-// mapper's order of preference decides.
+// Returns the processor kind on which the task runs under the mapping. Without a Task statement,
+// the default mapper's order of preference decides.
 std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& task) {
   const std::vector<ProcKind> kinds = kinds_of(subject, task);
   const auto decision = subject.program.task(task.name);
@@ -149,7 +151,8 @@ std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& tas
   return std::nullopt;
 }
 
-// The processors of node 0 stand for all, because the changes are simulated later.
+// The processors of node 0 stand for those of all nodes. This is precise enough, because each
+// change is simulated later.
 std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
   std::vector<MemKind> memories;
   for (MemKind memory :
@@ -159,8 +162,8 @@ std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
   return memories;
 }
 
-// Proposes the common functions for the task's launches. If the launches differ in their number of
-// dimensions, the functions suit the smallest number.
+// Proposes the common mapping functions for the task's launches. If the launch domains differ in
+// their number of dimensions, the functions suit the smallest number.
 void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, ProgramEditor& editor) {
   const app::Task& of = subject.app.tasks[task];
   const auto name = syntax::spell_name(of.name);
@@ -189,11 +192,11 @@ void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, Progra
 
 namespace {
 
-// The time of each task and region on the critical path, within the measured phase. If this phase
-// has no time there, the whole run counts.
+// The time of each task and region on the run's critical path, within the measured phase. If the
+// path has no time in this phase, the times of the whole run are used.
 class Weights {
  public:
-  // Adds the times of all occurrences of the measured phase.
+  // Adds up the times on the critical path within all occurrences of the phase `measured`.
   Weights(const Profile& profile, const std::string& measured) {
     const RunRecord& record = *profile.record;
     for (const RunRecord::Phase& phase : record.phases) {
@@ -209,8 +212,8 @@ class Weights {
   RunTime runtime() const { return runtime_; }
 
  private:
-  // Adds the time of the critical path between `begin` and `end` to the tasks and regions of its
-  // segments.
+  // Adds the time of the critical path between `begin` and `end` to the tasks and regions to which
+  // the segments of the path belong.
   void add(const Profile& profile, RunTime begin, RunTime end) {
     const RunRecord& record = *profile.record;
     auto segment = std::partition_point(profile.path.begin(), profile.path.end(),
@@ -228,8 +231,8 @@ class Weights {
     }
   }
 
-  // Returns at most `most` of the items with their times, the longest first. Items with a share
-  // below kWorthTrying are left out.
+  // Sorts tasks or regions by their times, the longest first. Returns at most `most` of them,
+  // without those whose share of the time is below kWorthTrying.
   Ranked<std::int32_t> ranked(const std::map<std::int32_t, RunTime>& times,
                               std::size_t most) const {
     Ranked<std::int32_t> all;
@@ -245,12 +248,12 @@ class Weights {
   }
 
   RunTime total_ = 0, runtime_ = 0;
-  // The time of each task, including the copies that were made for it, and the time of the copies
-  // of each region.
+  // The time of each task, including the copies that the task needed, and the time of the copies of
+  // each region.
   std::map<std::int32_t, RunTime> tasks_, regions_;
 };
 
-// Proposes changes that may make a run faster.
+// Proposes changes of the mapping that may make a run faster.
 class Faster {
  public:
   Faster(const ChangeInput& subject, const Profile& profile, const std::string& measured)
@@ -259,9 +262,9 @@ class Faster {
         weights_(profile, measured),
         editor_(subject.program) {}
 
-  // Returns the changes. Changes of many statements come first. Those for single tasks and regions
-  // and for replication follow in the order of the time that they concern. Last come removals of
-  // limits and the like, and layouts.
+  // Returns the proposed changes. Changes of many statements come first. Changes for single tasks
+  // and regions and for control replication follow in the order of the time that they concern. Then
+  // come removals of InstanceLimit, CollectMemory and TaskSteal statements, and last other layouts.
   std::vector<Change> changes() {
     const auto tasks = weights_.tasks();
     let_all_run_elsewhere();
@@ -290,12 +293,13 @@ class Faster {
   }
 
  private:
-  // Returns the number of a task of the recording in the application, or -1.
+  // Returns the index in the application of a task in the record of the run, or -1 if the
+  // application does not have the task.
   int task_of(std::int32_t name) const {
     return name < 0 ? -1 : subject_.app.find_task(record_.tasks[static_cast<std::size_t>(name)]);
   }
 
-  // Proposes another memory, another function and another kind of processor for a task.
+  // Proposes another memory, another mapping function and another processor kind for a task.
   void map_otherwise(std::int32_t name) {
     const int task = task_of(name);
     if (task < 0) return;
@@ -308,8 +312,8 @@ class Faster {
     let_run_elsewhere(number);
   }
 
-  // Proposes each other kind of processor on which the task can run, with the present kind as the
-  // second choice.
+  // Proposes Task statements that move a task to each other processor kind on which it can run,
+  // with the present kind as the second choice.
   void let_run_elsewhere(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
     const auto name = syntax::spell_name(task.name);
@@ -322,8 +326,9 @@ class Faster {
     }
   }
 
-  // Proposes that the tasks with the most time try another kind of processor first, by changes of
-  // their Task statements. There is one change for each statement, and one for all together.
+  // Proposes to change the Task statements of the tasks with the most time, so that another
+  // processor kind comes first. There is one change for each statement, and one for all statements
+  // together.
   void let_all_run_elsewhere() {
     for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
       if (!subject_.machine.has(kind)) continue;
@@ -342,7 +347,8 @@ class Faster {
     }
   }
 
-  // Proposes to remove the statements that place a task, so that the default mapper places it.
+  // Proposes to remove the IndexTaskMap and SingleTaskMap statements of a task, so that the default
+  // mapper chooses its processors.
   void forget_placement(std::uint32_t number, ProcKind kind) {
     const std::string& name = subject_.app.tasks[number].name;
     for (const auto& decision : {subject_.program.index_function(name, kind),
@@ -351,8 +357,8 @@ class Faster {
     }
   }
 
-  // Proposes to remove all statements that bind a function which several tasks share. If only one
-  // of these tasks went elsewhere, its data would have to be copied.
+  // Proposes to remove together all statements that bind a mapping function which several tasks
+  // share. If only one of these tasks moved to other processors, its data would have to be copied.
   void forget_shared_placements() {
     std::set<FunctionId> done;
     for (const auto& [name, time] : weights_.tasks()) {
@@ -375,7 +381,7 @@ class Faster {
   }
 
   // Proposes to keep the task's data in the memory with the most bandwidth for its processor. There
-  // is one change for each statement, and one for all together.
+  // is one change for each Region statement, and one for all statements together.
   void keep_in_fastest(std::uint32_t number, ProcKind kind) {
     const auto fastest = mapper::best_memory_kind(subject_.machine, 0, kind);
     if (!fastest) return;
@@ -395,7 +401,8 @@ class Faster {
     editor_.change(changes);
   }
 
-  // Proposes other memories for the region, and other processor kinds for tasks that use it.
+  // Proposes other memory kinds for a region, and other processor kinds for the tasks that use it
+  // but do not run on GPUs.
   void keep_elsewhere(std::int32_t region) {
     const std::string& name = record_.regions[static_cast<std::size_t>(region)];
     const auto written = syntax::spell_name(name);
@@ -428,7 +435,8 @@ class Faster {
     }
   }
 
-  // Proposes to replicate the top-level task, unless the program replicates a task already.
+  // Proposes control replication of the top-level task, unless the machine has only one node or the
+  // mapping already replicates a task.
   void replicate() {
     const int top = subject_.app.top_level;
     if (top < 0 || subject_.machine.node_count() < 2 || subject_.program.replicates_any()) return;
@@ -436,7 +444,7 @@ class Faster {
     if (name) editor_.set({.kind = MappingStatement::kControlReplicate, .tasks = {*name}});
   }
 
-  // Proposes three common layouts for all data of a task.
+  // Proposes three common layouts, each for all regions of a task.
   void lay_out(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
     const auto name = syntax::spell_name(task.name);

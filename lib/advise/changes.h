@@ -19,41 +19,43 @@
 
 namespace groma::inspect {
 
+// A candidate change of a mapping program.
 struct Change {
-  // The decision that changes, as a key. Only one of several changes with the same key can be
+  // The key of the mapping decision that changes. Only one of several changes with the same key is
   // suggested.
   std::string about;
-  // The edit of the program. The title of the fix describes the change.
+  // The edits of the program. The title of the fix describes the change.
   Fix fix;
   // If the title of the fix is "add X", this is X. Otherwise it is empty.
   std::string added = {};
 };
 
-// Collects changes of a program. A statement with a comment inside it is not changed.
+// Collects candidate changes of a mapping program. A statement with a comment inside is not
+// changed.
 class ProgramEditor {
  public:
   explicit ProgramEditor(const Program& program) : program_(program), mapping_(program.source()) {}
 
-  // These functions return the statement of an origin. If the origin is not a mapping statement,
-  // find() returns null, and statement() must not be called.
+  // find() and statement() return the mapping statement of the program that an origin refers to. If
+  // the origin is not a mapping statement, find() returns null, and statement() must not be called.
   const edit::StatementParts* find(Origin origin) const {
     const auto& found = mapping_.item(origin).statement;
     return found ? &*found : nullptr;
   }
   const edit::StatementParts& statement(Origin origin) const { return *find(origin); }
 
-  // Adds a change that replaces the statement which decides the same thing, or adds `statement` if
-  // there is none. If the statement binds a function, `function` is that function, written for
-  // `kind` (EditableMapping::set_statement).
+  // Adds a change that writes `statement` in place of the program's statement with the same key, or
+  // adds it if there is none. If the statement binds a mapping function, `function` is that
+  // function, written for the processor kind `kind` (EditableMapping::set_statement).
   void set(const edit::StatementParts& statement, const edit::MappingFunction* function = nullptr,
            ProcKind kind = ProcKind::kCpu);
-  // Adds one change for each statement, and one change for all of them together.
+  // Adds one candidate change for each changed statement, and one for all of them together.
   void change(const edit::EditableMapping::Changes& changes);
   // Adds a change that removes a statement.
   void remove(Origin origin) { change({{origin.statement - 1, std::nullopt}}); }
-  // Adds one change for each of the first few statements of this kind; the change removes it.
+  // Adds changes that each remove one statement, for the first few statements of this kind.
   void remove(MappingStatement statement);
-  // Adds a change that replaces a range by `text`.
+  // Adds a change that replaces a range of the source by `text`.
   void edit(Range range, const std::string& text);
 
   std::vector<Change> take_changes() { return std::move(changes_); }
@@ -67,27 +69,28 @@ class ProgramEditor {
   std::vector<Change> changes_;
 };
 
-// A program, a machine and an application for which changes are proposed.
+// The input of the functions that propose changes: a mapping program, a machine and an application.
 struct ChangeInput {
   const Program& program;
   const Machine& machine;
   const app::Data& app;
-  // The launches of each task.
+  // The launches of each task, by the index of the task in the application.
   const std::vector<TaskUses>& uses;
 };
-// Returns the processor kinds on which the task can run, in the default mapper's order of
-// preference.
+// Returns the processor kinds on which the task can run on this machine, in the default mapper's
+// order of preference.
 std::vector<ProcKind> kinds_of(const ChangeInput& subject, const app::Task& task);
-// Returns the processor kind that the mapping chooses for the task; nullopt if none is possible.
+// Returns the processor kind that the mapping chooses for the task, or nullopt if none is possible.
 std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& task);
-// Returns the memory kinds that a processor of the kind can address.
+// Returns the memory kinds that a processor of this kind on node 0 can address.
 std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind);
-// Adds changes that give the task's launches another mapping function (IndexTaskMap or
-// SingleTaskMap statements).
+// Adds candidate changes that give the task's launches another mapping function, by IndexTaskMap or
+// SingleTaskMap statements.
 void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, ProgramEditor& editor);
 
-// These functions return the candidates, the most promising first. `measured` is the name of the
-// measured phase.
+// faster_changes() returns changes that may make a run faster, and mending_changes() returns
+// changes that may make a refused run possible, the most promising ones first. `measured` is the
+// name of the measured phase of the run.
 std::vector<Change> faster_changes(const ChangeInput& subject, const Profile& profile,
                                    const std::string& measured);
 std::vector<Change> mending_changes(const ChangeInput& subject, const Refusal& refusal);

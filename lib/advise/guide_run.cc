@@ -1,5 +1,5 @@
-// guide_run(): returns the guide's feedback about a run. It tries changes of the mapping in the
-// embedded runtime, and suggests only those that helped.
+// guide_run(): returns the guide's feedback about a run. The function tries changes of the mapping
+// in the embedded runtime (a simulator), and suggests only changes that helped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,38 +19,42 @@ namespace {
 
 using inspect::Change;
 
-// A change is suggested only if the run takes at most this share of the time.
+// A change that shall make a run faster is suggested only if the run then takes at most this
+// fraction of its time before.
 constexpr double kWorthSaying = 0.98;
-// Limit on the suggestions.
+// Limit on the changes that are suggested.
 constexpr std::size_t kSuggested = 3;
-// Limit on the changes that together make a run possible.
+// Limit on the number of successive changes that together make a failing run possible.
 constexpr std::size_t kMostSteps = 6;
-// A trial with this number of iterations is a whole run.
+// The limit on iterations for a trial that is a whole run. A trial is a simulated run of a changed
+// mapping.
 constexpr std::int64_t kWhole = INT64_MAX;
-// A shortened trial has at least two iterations of each loop, because the first iteration of a
+// A shortened trial runs at least two iterations of each loop, because the first iteration of a
 // trace differs from the others.
 constexpr std::int64_t kLeastIterations = 2;
-// Trials are shortened even if the tasks suffice only for this many of them.
+// Trials are shortened to the fewest iterations even if the limit on tasks then allows only this
+// many trials.
 constexpr std::int64_t kFewTrials = 4;
 constexpr double kAnyTime = std::numeric_limits<double>::infinity();
 
-// Returns the gain between two times in words: "1.8 times as fast" or, for small gains, "6 %
-// faster".
+// Describes how much faster a run became: "1.8 times as fast" or, for small gains, "6 % faster".
+// `before` and `after` are times in seconds.
 std::string gain_words(double before, double after) {
   const double gain = before / std::max(after, kPicosecond);
   return gain >= 1.095 ? fmt::format("{:.1f} times as fast", gain)
                        : fmt::format("{:.0f} % faster", 100 * (gain - 1));
 }
 
-// Returns the edit that turns one text into the other: it replaces the part between their common
-// beginning and their common end. UTF-8 characters are not divided.
+// Returns a fix with one edit that turns the text `from` into `to`: the edit replaces the part
+// between their common beginning and their common end. UTF-8 characters are not split.
 Fix difference(const Source& from, std::string_view to, std::string title) {
   const std::string_view text = from.text();
   const std::size_t most = std::min(text.size(), to.size());
   std::size_t begin = 0, end = 0;
   while (begin < most && text[begin] == to[begin]) ++begin;
   while (end < most - begin && text[text.size() - 1 - end] == to[to.size() - 1 - end]) ++end;
-  const auto within = [&](std::size_t at) {  // returns true if `at` is inside a UTF-8 character
+  // Returns true if the offset `at` is inside a UTF-8 character of the text.
+  const auto within = [&](std::size_t at) {
     return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
   };
   while (begin > 0 && within(begin)) --begin;
@@ -61,10 +65,11 @@ Fix difference(const Source& from, std::string_view to, std::string title) {
       std::move(title), {{range, std::string(to.substr(begin, to.size() - end - begin))}}, false};
 }
 
-// Tries changes of a mapping, within the limits, and adds those that helped to the feedback.
+// Tries changes of a mapping in the simulator, within the limits on runs and tasks, and adds the
+// changes that helped to the feedback.
 class Adviser {
  public:
-  // Takes a copy of the run, and notes its text as tried.
+  // Copies the description of the run, without recording and noise, and marks its mapping as tried.
   Adviser(const GuidedRun& run, const GuideLimits& limits)
       : run_(run),
         noisy_(run.options.noise > 0),
@@ -81,15 +86,15 @@ class Adviser {
     seen_.insert(apply_fixes(source(), {}, &applied));
   }
 
-  // Returns true if changes may be tried.
+  // Returns true if changes of the mapping may be tried. If the run was too large, no change helps,
+  // because the size of a run does not depend on the mapping.
   bool may_try() const {
-    return runs_left_ > 0 && run_.result != nullptr &&
-           run_.result->status != RunStatus::kTooLarge;  // the size does not depend on the mapping
+    return runs_left_ > 0 && run_.result != nullptr && run_.result->status != RunStatus::kTooLarge;
   }
 
-  // Tries changes for the parts of the run that take the most time, and suggests the fastest. If
-  // there are too many tasks for whole runs, the trials are shortened, and the best ones are
-  // repeated as whole runs.
+  // Tries changes for the tasks and regions that take the most time, and suggests the fastest
+  // changes. If the run has too many tasks for trials of the whole run, the trials are shortened,
+  // and the best ones are repeated as whole runs.
   void make_faster(Feedback* feedback) {
     const std::int64_t whole = run_.result->tasks;
     const double before = noisy_ ? run_without_noise(kWhole).seconds : run_.result->seconds;
@@ -117,7 +122,8 @@ class Adviser {
     suggest(std::move(found), feedback, [&](double seconds) {
       return fmt::format("simulated {} ({})", gain_words(before, seconds), seconds_words(seconds));
     });
-    // All changes were tried and none helps, so suggestions that were not tried must not stay.
+    // All changes were tried and none helped, so the earlier suggestions, which were not tried, are
+    // removed.
     if (!any && all) {
       feedback->suggest.clear();
       feedback->tried = true;
@@ -134,12 +140,12 @@ class Adviser {
     }
   }
 
-  // Looks for changes that together make the run possible. After each change except the last, the
-  // run fails for another reason, which the next change addresses. After the last change, the run
-  // succeeds.
+  // Searches for successive changes that together make a failing run possible. After each change
+  // except the last, the run fails for another reason, which the next change addresses. After the
+  // last change, the run succeeds.
   void make_possible(Feedback* feedback) {
     std::string titles;
-    // The titles without "add ", if the first step only adds statements.
+    // The titles of the changes without the first "add ", if the first change only adds statements.
     std::string added;
     std::vector<Edit> edits;
     Source at = source();
@@ -187,8 +193,8 @@ class Adviser {
     }
   }
 
-  // Suggests the corrections that the diagnostics of a program propose, if the corrected program
-  // runs. Of several fixes that overlap, the first one counts.
+  // Suggests the fixes that the diagnostics of a mapping propose, if the mapping with all fixes
+  // runs. Of several fixes that overlap, only the first one is applied.
   void make_readable(Feedback* feedback) {
     std::vector<Fix> fixes;
     Fix whole;
@@ -197,7 +203,7 @@ class Adviser {
       fixes.push_back(diagnostic.fixes.front());
       std::size_t applied = 0;
       apply_fixes(source(), fixes, &applied);
-      // The fix overlaps an earlier one.
+      // The fix overlaps an earlier fix and is dropped.
       if (applied < fixes.size()) {
         fixes.pop_back();
         continue;
@@ -213,12 +219,12 @@ class Adviser {
   }
 
  private:
-  // A changed program and the result of its run.
+  // A changed mapping program and the result of its simulated run.
   struct Attempt {
     Source source;
     RunResult result;
   };
-  // A change whose attempt succeeded.
+  // A change of the mapping, and the simulated run that tried the change.
   struct Tried {
     Change change;
     Attempt attempt;
@@ -226,15 +232,16 @@ class Adviser {
 
   const Source& source() const { return run_.diags->source(); }
 
-  // Returns the program that was run. Without a bound program, compiles the text once more.
+  // Returns the mapping program that was run. If there is no bound program, compiles the text
+  // again.
   Program program() const {
     if (run_.bound != nullptr) return run_.bound->program();
     Diagnostics ignored(source());
     return compile(source(), ignored);
   }
 
-  // Returns one fix of the original program that has the effect of `first` and then `second`.
-  // `text` is the text that results.
+  // Returns one fix of the original program that has the effect of the edits `first` followed by
+  // the edits `second`. `text` is the resulting text.
   Fix steps(const std::vector<Edit>& first, const std::vector<Edit>& second, std::string_view text,
             std::string title) const {
     auto edits = edit::join_edits(first, second);
@@ -245,8 +252,8 @@ class Adviser {
     return {std::move(title), *std::move(edits), false};
   }
 
-  // Runs the unchanged mapping without noise, with a limit on the iterations of loops and on tasks.
-  // A trial is compared with this run.
+  // Simulates the unchanged mapping without noise, with a limit on the iterations of each loop and
+  // on the tasks. The times of trials are compared with the time of this run.
   RunResult run_without_noise(std::int64_t iterations, std::int64_t most_tasks = INT64_MAX) const {
     Diagnostics ignored(source());
     SimulateOptions options = run_.options;
@@ -256,9 +263,10 @@ class Adviser {
                                  : run_default(run_.machine, *run_.workload, options, ignored);
   }
 
-  // Shortens the trials to as many iterations as leave enough tasks for all trials, or at least for
-  // a few. There are at least two iterations. If this is impossible, trials stay whole runs. Sets
-  // the time and the number of tasks of a trial.
+  // Limits the iterations in a trial so that the limit on tasks suffices for all trials, or at
+  // least for a few. A trial runs at least two iterations of each loop. If this is impossible,
+  // trials stay whole runs. Sets `*seconds` and `*tasks` to the time and the number of tasks of a
+  // trial.
   void shorten(double* seconds, std::int64_t* tasks) {
     const std::int64_t share = most_tasks_ / static_cast<std::int64_t>(runs_left_);
     for (std::int64_t iterations = kLeastIterations; tasks_left_ > 0; iterations *= 2) {
@@ -280,8 +288,8 @@ class Adviser {
         run_.result->tasks, most_tasks_));
   }
 
-  // Returns a sentence about how many changed mappings were tried and whether one of them helps.
-  // `promising`: one of the shortened trials was faster.
+  // Returns a sentence that says how many changed mappings were tried and whether one of them helps
+  // (`any`). `promising` is true if a trial was faster.
   std::string outcome_words(bool any, bool promising) const {
     std::string text = fmt::format("Of {} changed mappings, one statement each, ", tried_);
     if (any) {
@@ -298,8 +306,9 @@ class Adviser {
     return text + ".";
   }
 
-  // Runs the mapping with the fix applied. Returns nullopt if the text is not valid or was tried
-  // before, if no runs are left, or if the run was stopped or too large.
+  // Applies a fix to the mapping `from` and simulates the result. Returns nullopt if the changed
+  // text is not valid or was tried before, if no trials are left, or if the run was stopped or too
+  // large.
   std::optional<Attempt> attempt(const Source& from, const Fix& fix) {
     std::size_t applied = 0;
     std::string text = apply_fixes(from, {fix}, &applied);
@@ -324,9 +333,9 @@ class Adviser {
     return Attempt{std::move(source), std::move(result)};
   }
 
-  // Runs a mapping as a trial and subtracts its tasks from those that are left. After a failed run,
-  // the length of a successful run is unknown. A trial then gets at most half of the remaining
-  // tasks, so that a shorter trial can follow.
+  // Simulates a mapping as a trial, and subtracts the number of its tasks from the limit on tasks
+  // of all trials. If the original run failed, the length of a successful run is unknown. A trial
+  // then gets at most half of the remaining tasks, so that a shorter trial can follow.
   RunResult trial(const BoundProgram& bound) {
     SimulateOptions options = run_.options;
     options.max_iterations = iterations_;
@@ -338,7 +347,7 @@ class Adviser {
     return result;
   }
 
-  // Returns true if the run failed for another reason than before, which counts as progress.
+  // Returns true if a run was refused for another reason than `before`, which counts as progress.
   static bool is_another(const RunResult& result, const Refusal& before) {
     if (result.refusals.empty()) return false;
     const Diagnostic& now = result.refusals.front().diagnostic;
@@ -349,9 +358,9 @@ class Adviser {
     return fmt::format("it then runs, in {} simulated", seconds_words(seconds));
   }
 
-  // Returns the fastest few attempts, at most one for each changed decision. If trials are
-  // shortened, each of these is repeated as a whole run and kept if that takes at most
-  // `most_seconds`.
+  // Returns the fastest kSuggested changes that were tried, at most one for each changed decision.
+  // If trials are shortened, each of these changes is tried again in a whole run, and is dropped if
+  // that run takes more than `most_seconds`.
   std::vector<Tried> best(std::vector<Tried> found, double most_seconds) {
     const auto by_seconds = [](const Tried& a, const Tried& b) {
       return a.attempt.result.seconds < b.attempt.result.seconds;
@@ -378,8 +387,8 @@ class Adviser {
     return best;
   }
 
-  // Replaces the guide's suggestions by the changes that were tried. Changes nothing if `found` is
-  // empty.
+  // Replaces the guide's suggestions by the changes in `found`, which were tried. Does nothing if
+  // `found` is empty.
   template <typename Words>
   void suggest(std::vector<Tried> found, Feedback* feedback, const Words& words) {
     std::vector<std::string> said;
@@ -401,7 +410,7 @@ class Adviser {
     feedback->tried = true;
   }
 
-  // The run to improve. Its options have no recording and no noise.
+  // The run to improve. Recording and noise are switched off in its options.
   GuidedRun run_;
   bool noisy_, failed_;
   const app::Data& app_;
@@ -410,11 +419,11 @@ class Adviser {
   const std::int64_t most_tasks_;
   std::size_t runs_left_, whole_left_, tried_ = 0;
   std::int64_t tasks_left_;
-  // The number of iterations of each loop in a trial.
+  // Limit on the iterations of each loop in a trial.
   std::int64_t iterations_ = kWhole;
-  // True if the result of some trial is unknown.
+  // True if some trial was stopped or too large, so that its result is unknown.
   bool unknown_ = false;
-  // The texts that were tried.
+  // The texts of the mappings that were tried.
   std::set<std::string> seen_;
 };
 
@@ -437,8 +446,9 @@ std::vector<std::string> lacking_kinds(const Machine& machine) {
   return names;
 }
 
-// Asks the guide about the run, then tries changes. After a success, they are changes that may make
-// the run faster. After a failure, they are changes that may make it possible.
+// Explains a run by the guide's rules and by its profile, then tries changes of the mapping. After
+// a successful run, the changes may make the run faster. After a failed run, they may make it
+// possible.
 Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideRules* rules) {
   const Program* program = run.bound != nullptr ? &run.bound->program() : nullptr;
   Adviser adviser(run, limits);
@@ -459,7 +469,7 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
   context.exit_code = 1;
   context.program = program;
   const bool stopped = run.result != nullptr && run.result->status == RunStatus::kStopped;
-  // The output of a stopped run explains itself.
+  // The output of a stopped run says why it was stopped, so its diagnostics are not needed.
   if (!stopped) context.diags = run.diags;
   context.lacking = lacking_kinds(*run.machine);
   Feedback feedback = guide_log(rules == nullptr ? *own : *rules,

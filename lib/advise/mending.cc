@@ -1,4 +1,5 @@
-// mending_changes(): proposes changes that may make a mapping possible which the runtime refused.
+// mending_changes(): proposes changes of a mapping that the runtime refused to run, so that it may
+// become possible.
 #include <algorithm>
 #include <string>
 
@@ -9,14 +10,14 @@
 namespace groma::inspect {
 namespace {
 
-// Proposes changes for one refusal.
+// Proposes changes of a mapping because of one reason for which the runtime refused to run it.
 class Mending {
  public:
   Mending(const ChangeInput& subject, const Refusal& refusal)
       : subject_(subject), refusal_(refusal), editor_(subject.program) {}
 
-  // Returns the changes. The id of the refusal's diagnostic decides which ones are tried. The last
-  // one removes the statement that caused the refusal.
+  // Returns the proposed changes. The id of the refusal's diagnostic decides which ones are
+  // proposed. The last change removes the statement that caused the refusal.
   std::vector<Change> changes() {
     switch (refusal_.diagnostic.id) {
       case DiagId::kNoVariant:
@@ -49,7 +50,7 @@ class Mending {
         break;
       case DiagId::kInterferingPoints:
       case DiagId::kAliasedRequirements:
-        // The application is wrong, not the mapping, so no change helps.
+        // The application is wrong, not the mapping, so no change of the mapping helps.
         return {};
       default:
         if (refusal_.diagnostic.range || refusal_.diagnostic.id == DiagId::kBadShard) placement("");
@@ -59,14 +60,15 @@ class Mending {
   }
 
  private:
-  // Returns an argument of the diagnostic that is a text, such as the name of a task. Returns "" if
-  // there is none.
+  // Returns argument number `i` of the refusal's diagnostic if it is a text, such as the name of a
+  // task. Otherwise returns "".
   std::string argument(std::size_t i) const {
     const std::vector<DiagArg>& args = refusal_.diagnostic.args;
     const auto* text = i < args.size() ? std::get_if<std::string>(&args[i]) : nullptr;
     return text == nullptr ? "" : *text;
   }
-  // Returns the position of the region requirement that the diagnostic is about.
+  // Returns the position of the region requirement that the refusal's diagnostic is about, or
+  // nullopt if the diagnostic has none.
   std::optional<std::uint32_t> position() const {
     const std::vector<DiagArg>& args = refusal_.diagnostic.args;
     if (args.empty()) return std::nullopt;
@@ -76,16 +78,16 @@ class Mending {
     const auto* number = std::get_if<std::int64_t>(&args.front());
     return number == nullptr ? std::nullopt : std::optional(static_cast<std::uint32_t>(*number));
   }
-  // The region requirement that the refusal is about.
+  // The region requirement that a refusal is about, with its task and processor kind.
   struct Wanted {
     const app::Task& task;
-    // The name of the task, as statements write it.
+    // The name of the task, as mapping statements write it.
     std::string name;
     std::uint32_t position;
     ProcKind kind;
   };
-  // Returns the requirement that the refusal is about. Returns nullopt if the refusal does not name
-  // a known task and a position.
+  // Returns the region requirement that the refusal is about. Returns nullopt if the refusal does
+  // not name a known task and a position.
   std::optional<Wanted> wanted() const {
     const app::Task* of = task(argument(1));
     const auto number = position();
@@ -100,8 +102,8 @@ class Mending {
     return number < 0 ? nullptr : &subject_.app.tasks[static_cast<std::size_t>(number)];
   }
 
-  // Proposes to add the missing kinds of processors to the Task statement. Also proposes statements
-  // for this task alone: with all kinds on which it can run, and with each kind by itself.
+  // Proposes to add the missing processor kinds to the Task statement of a task. Also proposes
+  // statements for this task alone: with all kinds on which it can run, and with each single kind.
   void kinds(const std::string& name) {
     const app::Task* of = task(name);
     if (of == nullptr) return;
@@ -122,9 +124,9 @@ class Mending {
     for (ProcKind kind : can) editor_.set({.tasks = {*written}, .processors = {kind}});
   }
 
-  // Proposes lists of memories for the requirement, each with another memory first. Changes the
-  // statement that is to blame if it is about this kind of processor, and also tries a statement
-  // for this requirement alone.
+  // Proposes lists of memory kinds for the refused region requirement, each with another kind
+  // first. The lists are proposed for the blamed Region statement, if it is about this processor
+  // kind, and for a statement about this requirement alone.
   void memories() {
     const auto about = wanted();
     if (!about) return;
@@ -151,7 +153,8 @@ class Mending {
     }
   }
 
-  // Proposes to free the instances of the task, or of all tasks, as soon as they are not needed.
+  // Proposes CollectMemory statements, which free the instances of the task, or of all tasks, as
+  // soon as they are not needed.
   void collect() {
     const auto written = syntax::spell_name(argument(1));
     edit::StatementParts all{
@@ -164,7 +167,8 @@ class Mending {
     editor_.set(all);
   }
 
-  // Proposes the layouts that the task's variants for this kind of processor demand.
+  // Proposes Layout statements with the layouts that the task's variants for this processor kind
+  // demand.
   void layout() {
     const auto about = wanted();
     if (!about) return;
@@ -172,7 +176,8 @@ class Mending {
       if (variant.kind != about->kind) continue;
       for (const LayoutDemand& demand : variant.demands) {
         if (demand.requirement != about->position) continue;
-        // The language cannot say that fields have no gaps between them (variant_layouts.h).
+        // Such a demand excludes gaps between fields (variant_layouts.h). The mapping language
+        // cannot express this.
         if (demand.source == DemandSource::kMapper && demand.align_op == AlignOp::kLe) continue;
         LayoutSpec layout;
         if (demand.fields) layout.fields = *demand.fields;
@@ -189,10 +194,10 @@ class Mending {
     }
   }
 
-  // Proposes to wrap an index that was out of bounds, with `%`.
+  // Proposes to keep an index of a machine view that was out of bounds within them, by `%`.
   void wrap() {
     if (!refusal_.diagnostic.range) return;
-    // The arguments are the dimension, the index and the size.
+    // The arguments of the diagnostic are the dimension, the index and the size.
     const std::vector<DiagArg>& args = refusal_.diagnostic.args;
     const auto* index = args.size() > 1 ? std::get_if<std::int64_t>(&args[1]) : nullptr;
     const auto edit = guide::wrapped_index(subject_.program, *refusal_.diagnostic.range,
@@ -200,8 +205,8 @@ class Mending {
     if (edit) editor_.edit(edit->range, edit->text);
   }
 
-  // Proposes to remove the statement that places the task, and proposes other functions. With an
-  // empty `name`, does so for the first task whose function is at fault.
+  // Proposes to remove the statements that bind the task's mapping functions, and proposes other
+  // functions. If `name` is empty, does so for the first task whose function is at fault.
   void placement(const std::string& name) {
     for (std::uint32_t t = 0; t < subject_.app.tasks.size(); ++t) {
       const app::Task& of = subject_.app.tasks[t];
@@ -214,7 +219,8 @@ class Mending {
     }
   }
 
-  // Proposes to remove the statements that place the task, so that the default mapper places it.
+  // Proposes to remove the IndexTaskMap and SingleTaskMap statements of the task, so that the
+  // default mapper chooses its processors.
   void forget(const std::string& name, ProcKind kind) {
     for (const auto& decision : {subject_.program.index_function(name, kind),
                                  subject_.program.single_function(name, kind)}) {
@@ -222,8 +228,8 @@ class Mending {
     }
   }
 
-  // Returns true if the refusal names the task's mapping function or the statement that binds it,
-  // or if the refusal names no function at all, so that any may be at fault.
+  // Returns true if the refusal names one of the task's mapping functions or the statement that
+  // binds it, or if the refusal names no function at all, so that any function may be at fault.
   bool at_fault(const std::string& name, ProcKind kind) const {
     std::vector<std::string_view> running;
     for (const DiagNote& note : refusal_.diagnostic.notes) {

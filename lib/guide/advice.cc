@@ -1,4 +1,5 @@
-// Finds the statements that a rule or a profile blames, and proposes changes and edits for them.
+// Finds the mapping statements that a rule or a profile blames, and proposes changes and edits of
+// these statements.
 #include "guide/advice.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,8 @@
 namespace groma::guide {
 namespace {
 
-// Limits on the statements that a sentence names, and on the characters that it shows of each.
+// Limits on the mapping statements that one sentence of advice names, and on the bytes that the
+// sentence shows of each statement.
 constexpr std::size_t kShownStatements = 3;
 constexpr std::size_t kShownLineText = 100;
 
@@ -24,14 +26,15 @@ std::optional<ProcKind> kind_of(const Groups& groups) {
   return find_proc_kind(text_of_group(groups, "prockind"));
 }
 
-// Returns the source at the range, shortened and safe to show.
+// Returns the source text in this range, shortened and with control characters escaped.
 std::string text_of(const Program& program, Range range) {
   const std::string_view whole = program.source().text(range);
   return harmless(whole, kShownLineText);
 }
 
-// Returns true if a row of the mapping's tables may concern the task, the processor kind, the
-// memory and the region that the groups name. A group that is missing excludes nothing.
+// Returns true if a table row of the compiled mapping may concern the task, the processor kind, the
+// memory kind and the region that a log message names. `groups` has these names. A name that is
+// missing excludes no row.
 bool speaks_of(const program::StatementRow& row, const program::ProgramData& data,
                const Groups& groups) {
   const std::string task = text_of_group(groups, "task");
@@ -48,7 +51,8 @@ bool speaks_of(const program::StatementRow& row, const program::ProgramData& dat
     const auto* end = row.kinds.data() + row.kind_count;
     if (std::find(row.kinds.data(), end, static_cast<std::uint8_t>(*memory)) == end) return false;
   }
-  // A row names its region by `*`, by its number among the arguments, or by its name.
+  // A row of a mapping's table names its region by `*`, by its position among the task's region
+  // arguments, or by its name.
   if (row.key.region == kStarName) return true;
   const std::string region = text_of_group(groups, "region"), req = text_of_group(groups, "req");
   const bool numbered = (row.key.region & 0x80000000U) != 0;
@@ -56,9 +60,9 @@ bool speaks_of(const program::StatementRow& row, const program::ProgramData& dat
   return region.empty() || data.names.text(row.key.region) == region;
 }
 
-// Returns the rows of one kind of statement that may have made the decision, the most specific ones
-// first. Logs number the regions while programs may name them, so rows about a named region are
-// kept.
+// Returns the table rows of one kind of statement that may have decided what a log message is
+// about, the most specific rows first. Logs number the regions while mappings may name them, so
+// rows about a named region are always returned.
 std::vector<program::StatementRow> suspects(const Program& program, MappingStatement statement,
                                             const Groups& groups) {
   const program::ProgramData& data = program.data();
@@ -71,7 +75,8 @@ std::vector<program::StatementRow> suspects(const Program& program, MappingState
     if (!there && speaks_of(row, data, groups)) found.push_back(row);
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    // Rows about all tasks come last, and among equal ones those about all regions.
+    // Statements about all tasks (`*`) come last. Among equals, statements about all regions come
+    // last.
     const auto rank = [](const program::StatementRow& row) {
       return (row.key.task == kStarName ? 2 : 0) + (row.key.region == kStarName ? 1 : 0);
     };
@@ -80,9 +85,9 @@ std::vector<program::StatementRow> suspects(const Program& program, MappingState
   return found;
 }
 
-// Returns an edit that keeps one item of an index into a named view within its bounds. If
-// `negative` is true, the item may be below 0, so the size is added first. Returns nullopt for a
-// view without a name and for items that are not one number.
+// Returns an edit that keeps index number `i` of an indexed machine view within bounds: `x` becomes
+// `x % m.size[i]`. If `negative` is true, the index may be below 0, so the size is added before a
+// second `%`. Returns nullopt for a view without a name and for an index that is not one number.
 std::optional<Edit> kept_inside(const program::ProgramData& data, const Source& source,
                                 const program::CodeNode& index, std::uint32_t i, bool negative) {
   using program::Op;
@@ -93,10 +98,10 @@ std::optional<Edit> kept_inside(const program::ProgramData& data, const Source& 
     return std::nullopt;
   }
   const bool looser = item.op == Op::kAdd || item.op == Op::kSubtract || item.op == Op::kNot ||
-                      // the operator binds less tightly than `%`
+                      // The operators below bind less tightly than `%`, so `x` needs parentheses.
                       (item.op >= Op::kEqual && item.op <= Op::kConditional);
   const std::string size = fmt::format("{}.size[{}]", source.text(view.range), i);
-  // An item that already ends with `% size` is not wrapped twice.
+  // An index that already ends with `% m.size[i]` gets no second `%`.
   const bool cut = item.op == Op::kModulo && source.text(item.range).ends_with("% " + size);
   const std::string once = cut ? std::string(source.text(item.range))
                                : fmt::format("{}{}{} % {}", looser ? "(" : "",
@@ -104,8 +109,9 @@ std::optional<Edit> kept_inside(const program::ProgramData& data, const Source& 
   return Edit{item.range, negative ? fmt::format("({0} + {1}) % {1}", once, size) : once};
 }
 
-// Returns a fix that keeps every index in the result of a function within its machine view. Returns
-// nullopt unless the function ends by returning an indexed view, or if no index needs a change.
+// Returns a fix that keeps every index in the result of a mapping function within the machine view.
+// Returns nullopt if the function does not end by returning an indexed view (`return m[i, j];`), or
+// if no index needs a change.
 std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
   const program::ProgramData& data = program.data();
   if (function < 0 || static_cast<std::size_t>(function) >= data.functions.size()) {
@@ -128,7 +134,7 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
     auto edit = kept_inside(data, source, index, i, negative);
     if (!edit) return std::nullopt;
     if (negative) fix.title = fmt::format("keep the indices from 0 to below `{}.size[...]`", view);
-    // A literal number, or an item that already uses the size, stays as it is.
+    // An index that is a literal number or already contains `.size[` is not changed.
     const bool inside =
         !negative && source.text(item.range).find(".size[") != std::string_view::npos;
     if (item.op != program::Op::kInt && !inside) fix.edits.push_back(std::move(*edit));
@@ -137,8 +143,8 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
   return fix;
 }
 
-// Returns a fix that moves the statement behind the definition of the function that it names.
-// Returns nullopt if the statement already stands behind it.
+// Returns a fix that moves a mapping statement behind the definition of the function that it names.
+// Returns nullopt if the statement already stands behind the definition.
 std::optional<Fix> moved_behind(const Program& program, const edit::EditableMapping& mapping,
                                 const program::StatementRow& row) {
   if (row.value < 0 || static_cast<std::size_t>(row.value) >= program.function_count()) {
@@ -149,8 +155,8 @@ std::optional<Fix> moved_behind(const Program& program, const edit::EditableMapp
   return Fix{"move it behind its function", mapping.move_to_end(row.statement - 1), true};
 }
 
-// Returns a fix that writes `statement` in place of the row's statement. Returns nullopt if a
-// comment would be lost.
+// Returns a fix that replaces the mapping statement of a table row by `statement`. Returns nullopt
+// if the edit would delete a comment.
 std::optional<Fix> rewritten(const edit::EditableMapping& mapping, const program::StatementRow& row,
                              edit::StatementParts statement, std::string title, bool sure) {
   auto edits = mapping.change_items({{row.statement - 1, std::move(statement)}});
@@ -158,8 +164,9 @@ std::optional<Fix> rewritten(const edit::EditableMapping& mapping, const program
   return Fix{std::move(title), *std::move(edits), sure};
 }
 
-// Returns a fix that replaces the word `from` by `to` in one list of words of `statement`, which is
-// a copy of the row's statement. Returns nullopt if the list lacks `from` or already has `to`.
+// Returns a fix that replaces the word `from` by `to` in one list of a mapping statement, such as
+// its memory kinds. `statement` is a copy of the row's statement. Returns nullopt if the list lacks
+// `from` or already has `to`.
 template <typename Word, typename Spell>
 std::optional<Fix> replaced(const edit::EditableMapping& mapping, const program::StatementRow& row,
                             edit::StatementParts statement,
@@ -195,8 +202,9 @@ std::optional<Fix> reordered(const edit::EditableMapping& mapping, const program
                    fmt::format("write `{}` for `{}`", word(to), word(from)), false);
 }
 
-// Returns the fix that the rule's `mend` stands for, applied to the row's statement. Returns
-// nullopt if the rule has no correction or it does not suit this statement.
+// Returns the fix that corrects the mapping statement of a table row in the way that `rule.mend`
+// says. Returns nullopt if the rule has no correction or the correction does not suit this
+// statement.
 std::optional<Fix> mended(const Program& program, const edit::EditableMapping& mapping,
                           const Rule& rule, const program::StatementRow& row) {
   const edit::StatementParts& statement = *mapping.item({row.statement}).statement;
@@ -258,7 +266,8 @@ std::string place_of(const Program& program, const program::StatementRow& row) {
   return text;
 }
 
-// Returns the places of the first kShownStatements statements, and the number of the others.
+// Lists the lines and texts of the first kShownStatements mapping statements, and the number of
+// further statements.
 std::string places_of(const Program& program, const std::vector<program::StatementRow>& rows) {
   std::string places;
   for (std::size_t i = 0; i < std::min(rows.size(), kShownStatements); ++i) {
@@ -272,13 +281,13 @@ std::string places_of(const Program& program, const std::vector<program::Stateme
 
 std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
-// Returns the time with a suitable unit.
+// Formats a time in seconds with a suitable unit, such as "12.3 ms".
 std::string time_of(double seconds) {
   return profile::time_words(std::llround(std::clamp(seconds, 0.0, 1e6) / kPicosecond));
 }
 
-// Splits a place into line and column: "4" and "1" for "a.mapper:4:1". Returns nullopt for any
-// other form.
+// Splits a source position into line and column: "4" and "1" for "a.mapper:4:1". Returns nullopt
+// for any other form.
 std::optional<std::pair<std::string, std::string>> line_and_column(const std::string& place) {
   const std::size_t column = place.rfind(':');
   const std::size_t line =
@@ -287,8 +296,8 @@ std::optional<std::pair<std::string, std::string>> line_and_column(const std::st
   return std::pair(place.substr(line + 1, column - line - 1), place.substr(column + 1));
 }
 
-// Returns true if the program has the statement of this cause at the line and column that the
-// profile gives.
+// Returns true if the program has the statement that caused this cost at the line and column that
+// the profile gives.
 bool stands_in(const ProfileFacts::Cause& cause, const Program& program) {
   const auto at = line_and_column(cause.place);
   if (!at) return false;
@@ -300,13 +309,14 @@ bool stands_in(const ProfileFacts::Cause& cause, const Program& program) {
   });
 }
 
-// Returns true if a statement made the decision, and not the default mapper.
+// Returns true if a mapping statement caused this cost, and false if the default mapper did.
 bool has_statement(const ProfileFacts::Cause& cause) {
   return !cause.place.empty() || !cause.statement.empty();
 }
 
-// Returns true if the profile comes from a run under this program. The profile may name its mapping
-// by a hash. Otherwise all statements that it names must stand in the program.
+// Returns true if the profile comes from a run under this mapping. If the profile names its mapping
+// by a hash, the hashes must be equal. Otherwise the program must have every statement that the
+// profile names.
 bool is_of(const ProfileFacts& facts, const Program& program) {
   if (!facts.mapping.empty()) return facts.mapping == mapping_mark(program);
   return std::all_of(facts.causes.begin(), facts.causes.end(), [&](const auto& cause) {
@@ -314,8 +324,9 @@ bool is_of(const ProfileFacts& facts, const Program& program) {
   });
 }
 
-// Returns a clause that names the statement behind a cause. If `program` is not null, the line is
-// named only if the statement stands there in the program.
+// Returns a clause that names the mapping statement which caused a cost: ", because of line 4
+// (`...`)". If `program` is not null, the line number is left out unless the program has the
+// statement at this line.
 std::string because_of(const ProfileFacts::Cause& cause, const Program* program) {
   if (!has_statement(cause)) return ", as the default mapper places it";
   const auto at = line_and_column(cause.place);
@@ -338,8 +349,9 @@ ProfileFacts::Task longest_task(const ProfileFacts& facts) {
   return {};
 }
 
-// Adds an explanation of one cause and, if there is one, a suggestion. `because` names the
-// statement; `program` is the mapping that ran, or null.
+// Adds a sentence about one cause of the run time to `feedback` and, if one is known, a suggestion.
+// `because` names the mapping statement. `program` is the mapping that ran, or null if it is
+// unknown.
 void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                    const ProfileFacts& facts, const Program* program, bool has_gpus,
                    Feedback* feedback) {
@@ -411,7 +423,7 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     for (const program::StatementRow& row : rows) {
       if (mended(program, mapping, rule, row)) mendable.push_back(row);
     }
-    // A statement that the rule cannot correct did not cause the failure.
+    // If the rule can correct exactly one of the statements, only this statement is blamed.
     if (mendable.size() == 1) rows = mendable;
     // All statements already stand behind their functions, so there is nothing to suggest.
     if (mendable.empty() && rule.mend == Mend::kBehind) continue;
@@ -426,8 +438,9 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     }
     add_sentence(std::move(text), &feedback->suggest);
   }
-  // The program has no statement about this. The advice to add one is left out for a rule that
-  // matched only how the run ended, and for one whose correction is to remove a statement.
+  // If the program has no statement of the blamed kinds, the advice is to add one. The advice is
+  // left out for a rule that matched only how the run ended, for a rule whose correction removes a
+  // statement, and for a rule that blames only InstanceLimit.
   const bool lacks =
       rule.role != Role::kSilent && rule.mend != Mend::kRemove &&
       std::any_of(rule.statements.begin(), rule.statements.end(), [](MappingStatement statement) {
@@ -448,7 +461,8 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
   }
 }
 
-// Looks for the index whose place in the source is `item`, and wraps it.
+// Finds the index expression at the source range `item`, and returns the edit that keeps the index
+// within bounds.
 std::optional<Edit> wrapped_index(const Program& program, Range item, bool negative) {
   const program::ProgramData& data = program.data();
   for (const program::CodeNode& code : data.code) {
@@ -475,9 +489,9 @@ bool prefers_gpus(const Program& program) {
   return all;
 }
 
-// At most three causes are explained, each with at least a tenth of the time. Then follow
-// processors that ran nothing or too much, and memories that are nearly full. If the suggestions of
-// the profile were tried in the simulator, these replace the ones that were found here.
+// Explains at most three causes, each with at least a tenth of the run's time. Then follow
+// processors that ran nothing or too much, and memories that are nearly full. If the profile has
+// suggestions that were tried in the simulator, they replace the suggestions of this function.
 void explain_profile(const ProfileFacts& facts, const Program* program, bool has_gpus,
                      Feedback* feedback) {
   constexpr double kWorthSaying = 0.1;

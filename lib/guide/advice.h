@@ -18,13 +18,13 @@ bool has_any(const Program& program, const std::vector<MappingStatement>& statem
 // If the rule can correct exactly one of them, adds that fix too.
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback);
 
-// Returns an edit that keeps one index of an indexed machine view within its bounds. `item` is the
-// place of the index `i` in the source, which becomes `i % m.size[0]`. If `negative` is true, `i`
-// may be below 0, and the new index is `(i % m.size[0] + m.size[0]) % m.size[0]`, because `%` keeps
-// the sign. Returns nullopt if no index stands at `item` or the view has no name.
+// Returns an edit that keeps one index of an indexed machine view, such as `m[i, j]`, within its
+// bounds: `i` becomes `i % m.size[0]`. `item` is the source range of the index. If `negative` is
+// true, `i` may be below 0, and the new index is `(i % m.size[0] + m.size[0]) % m.size[0]`, because
+// `%` keeps the sign. Returns nullopt if no index stands at `item` or the view has no name.
 std::optional<Edit> wrapped_index(const Program& program, Range item, bool negative);
 
-// Returns true if the Task statements prefer GPUs for all tasks.
+// Returns true if the Task statements of the mapping prefer GPUs for all tasks.
 bool prefers_gpus(const Program& program);
 
 // Adds to `feedback` which events took most of the run's time, and which changes would reduce that

@@ -29,7 +29,8 @@ bool is_between(const ProfileFacts::Cause& cause, std::string_view a, std::strin
   return (cause.from == a && cause.to == b) || (cause.from == b && cause.to == a);
 }
 
-// A copy to a memory of the same kind and node goes to another memory unless `same_memory` is set.
+// If source and target have the same memory kind and node, and `same_memory` is false, the target
+// is another memory of this kind.
 std::string way_of(const ProfileFacts::Cause& cause) {
   if (cause.same_memory) return fmt::format("within one {}", cause.to);
   const bool another = cause.from == cause.to && !cause.other_node;
@@ -37,7 +38,7 @@ std::string way_of(const ProfileFacts::Cause& cause) {
                      cause.other_node ? " on another node" : "");
 }
 
-// The suggestion depends on the two memories.
+// The suggestion depends on the memory kinds between which the data was copied.
 std::string cure_of_copy(const ProfileFacts::Cause& cause) {
   const std::string& region = cause.region;
   if (cause.other_node) {

@@ -1,4 +1,4 @@
-// Says how the data of costly copies moved, and what would avoid the copies.
+// Describes costly copies between memories, and suggests how a mapping can avoid them.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace groma::guide {
 
-// Returns true if the data moved between these two kinds of memory, in either direction.
+// Returns true if the copy moved data between these two memory kinds, in either direction.
 bool is_between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b);
-// Returns how the data moved: "from SYSMEM to FBMEM", "from FBMEM to another FBMEM" or "within one
-// SYSMEM".
+// Describes between which memories a copy moved its data: "from SYSMEM to FBMEM", "from FBMEM to
+// another FBMEM" or "within one SYSMEM".
 std::string way_of(const ProfileFacts::Cause& cause);
-// Returns a suggestion that would avoid the copy or make it cheaper.
+// Suggests a change of the mapping that would avoid the copy or make it cheaper.
 std::string cure_of_copy(const ProfileFacts::Cause& cause);
 
 }  // namespace groma::guide

@@ -1,5 +1,5 @@
-// Reads the facts that the guide needs from the JSON of a profile. docs/commands.md describes the
-// format. The JSON may come from a stranger, so every value is checked.
+// Reads the facts that the guide needs from the JSON of a run's profile. docs/commands.md describes
+// the format. The JSON may come from an untrusted source, so every value is checked.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,22 +18,24 @@ namespace {
 
 using Json = profile::Json;
 
-// Limits on the parts of a profile that are kept; the most important ones come first.
+// Limits on the causes and tasks of a profile that are kept. The most important ones come first.
 constexpr std::size_t kMaxCauses = 8;
 constexpr std::size_t kMaxTasks = 8;
-constexpr std::size_t kMaxKinds = 16;  // limit on the processor kinds, and on the memory kinds
+// Limit on the processor kinds of a profile that are kept, and on the memory kinds.
+constexpr std::size_t kMaxKinds = 16;
 constexpr std::size_t kShownValue = 60;
-// Limits on a number and on a count, so that sums and conversions do not overflow.
+// Limits on a number and on a count in a profile, so that sums and conversions do not overflow.
 constexpr double kMostFigure = 0x1p63, kMostCount = 0x1p53;
 
-// Returns a member of an object; null if there is none.
+// Returns the member of a JSON object with this key, or a JSON null if there is none.
 const Json& member(const Json& json, const char* key) {
   static const Json kNothing;
   if (!json.is_object()) return kNothing;
   const auto found = json.find(key);
   return found == json.end() ? kNothing : *found;
 }
-// Returns a text that is safe to show; empty if the member is missing or has another type.
+// Returns the string with this key in a JSON object, with control characters escaped. Returns an
+// empty text if the member is missing or has another type.
 std::string text(const Json& json, const char* key) {
   const Json& value = member(json, key);
   return value.is_string() ? harmless(value.get_ref<const std::string&>()) : "";
@@ -43,7 +45,7 @@ std::int64_t count(const Json& json, const char* key) {
   return value.is_number_integer() ? value.get<std::int64_t>() : 0;
 }
 
-// Returns the texts in a list; other elements are skipped.
+// Returns the strings in a JSON list, with control characters escaped. Skips other elements.
 std::vector<std::string> texts(const Json& list) {
   std::vector<std::string> all;
   for (const Json& one : list) {
@@ -52,9 +54,9 @@ std::vector<std::string> texts(const Json& list) {
   return all;
 }
 
-// One JSON value of a profile with its place as a JSON pointer, such as "/path/causes/3", which
-// errors name. A missing value counts as empty or 0. Only the first wrong value is reported, in the
-// shared `error`.
+// One JSON value of a profile, with its location as a JSON pointer such as "/path/causes/3" for
+// error messages. A missing value counts as empty or 0. Only the first wrong value is reported, in
+// the `error` that all values share.
 class Part {
  public:
   Part(const Json& json, std::string place, std::optional<Error>& error)
@@ -66,7 +68,7 @@ class Part {
     part.must_be(part.json_.is_object(), "object");
     return part;
   }
-  // Returns the elements of the list with this key; an empty list if the key is missing.
+  // Returns the elements of the JSON list with this key, or an empty list if the key is missing.
   std::vector<Part> list(const char* key) const {
     const Part all = at(key);
     std::vector<Part> parts;
@@ -87,8 +89,8 @@ class Part {
     const Part part = at(key);
     return part.must_be(part.json_.is_boolean(), "true or false") && part.json_.get<bool>();
   }
-  // Returns a number between 0 and `most`; 0 if the number is missing or wrong. An error names the
-  // upper limit by the text `limit`.
+  // Returns the number with this key, which must be from 0 to `most`. Returns 0 if the number is
+  // missing or wrong. An error message describes `most` by the text `limit`.
   double figure(const char* key, double most = kMostFigure, const char* limit = "2^63") const {
     const Part part = at(key);
     if (!part.must_be(part.json_.is_number(), "number")) return 0;
@@ -98,7 +100,8 @@ class Part {
                             value < 0 ? "a negative number" : fmt::format("more than {}", limit)));
     return 0;
   }
-  // Returns a whole number between 0 and `most`.
+  // Returns the integer with this key, which must be from 0 to `most`. Returns 0 if it is missing
+  // or wrong.
   std::int64_t count(const char* key, double most = kMostCount, const char* limit = "2^53") const {
     const double value = figure(key, most, limit);
     if (value == std::floor(value)) return static_cast<std::int64_t>(value);
@@ -106,7 +109,7 @@ class Part {
     part.refuse(fmt::format("it is {}, no whole number", part.shown()));
     return 0;
   }
-  // Returns the kind of memory in the member `memory`, which is a list of a kind, a node and an
+  // Returns the memory kind from the JSON member `memory`, which is a list of a kind, a node and an
   // index.
   std::string kind_of_memory() const {
     const Part part = at("memory");
@@ -116,7 +119,7 @@ class Part {
                ? harmless(kind.json_.get_ref<const std::string&>())
                : "";
   }
-  // Reports an error about this value, unless an error was reported before.
+  // Reports an error about this JSON value, unless an error was reported before.
   void refuse(const std::string& why) const {
     if (error_) return;
     error_ = Error{Error::Code::kMalformed, fmt::format("{}: {}", place_, why),
@@ -127,9 +130,8 @@ class Part {
   Part at(const char* key) const {
     return {member(json_, key), fmt::format("{}/{}", place_, key), error_};
   }
-  // Returns whether the value has the right type, which the caller tests and passes as `right`. A
-  // missing value gives false without an error; a value of another type gives false and an error
-  // that names the expected `kind`.
+  // Returns `right`, which the caller sets to true if this JSON value has the right type. If it is
+  // false and the value is not missing, reports an error that names the expected type `kind`.
   bool must_be(bool right, const char* kind) const {
     if (!right && !json_.is_null()) refuse_kind(kind);
     return right;
@@ -149,22 +151,23 @@ class Part {
   std::optional<Error>& error_;
 };
 
-// Causes that agree in all of these are merged: doing, task, region, both memories, the statement's
-// place, other_node and same_memory.
+// The key by which causes of run time are merged: doing, task, region, both memory kinds, the
+// statement's position, other_node and same_memory.
 using CauseKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
                             std::string, bool, bool>;
 
-// Adds a cause with its share of the time. A cause with the same key is already known when the same
-// copy or task waited for different reasons. The shares are then added up.
+// Adds a cause of run time with its share of the time. If the same copy or task waited for
+// different reasons, a cause with the same key exists already, and the shares are added up.
 void add_cause(const Part& part, const std::vector<Part>& moves, double share,
                std::map<CauseKey, std::size_t>* known, ProfileFacts* facts) {
-  if (share <= 0) return;  // the profile has no time for this cause
+  if (share <= 0) return;
   ProfileFacts::Cause cause;
   cause.doing = part.text("doing");
   cause.task = part.text("task");
   cause.share = share;
   const std::string reason = part.text("reason");
-  // Waiting for a busy channel or processor counts as waiting, in contrast to a late start.
+  // Only time spent waiting for a busy channel or processor counts as waiting. A late start does
+  // not.
   if (reason == "channel" || reason == "processor") cause.waiting = share;
   if (reason == "start") cause.doing = reason;
   if (part.has("move")) {
@@ -193,8 +196,8 @@ void add_cause(const Part& part, const std::vector<Part>& moves, double share,
   facts->causes[at->second].waiting += cause.waiting;
 }
 
-// Reads what the critical path of the run consists of. If the application measures a phase, only
-// the time within that phase counts.
+// Reads the activities and causes of the run's critical path from the profile. If the application
+// measures a phase, only the time within that phase counts.
 void read_path(const Part& profile, double whole, ProfileFacts* facts) {
   const Part path = profile.object("path");
   const std::vector<Part> causes = path.list("causes"), moves = profile.list("moves");
@@ -204,8 +207,8 @@ void read_path(const Part& profile, double whole, ProfileFacts* facts) {
     measured += cause.figure("measured_ps", time, "its `time_ps`");
     all += time;
   }
-  // A sum above the whole means that the JSON was not written by Groma. The factor allows for
-  // rounding.
+  // If the causes take more time than the whole run, the JSON was not written by Groma. The factor
+  // allows for rounding.
   if (all > whole * (1 + 1e-9)) {
     path.refuse("the times of its `causes` add up to more than `time_ps`");
   }
@@ -272,7 +275,7 @@ ProfileFacts facts_of_json(const Part& profile) {
   return facts;
 }
 
-// Returns an error that names a way to get a profile.
+// Returns an error about a text that is not a profile. The error names a command that prints one.
 Error no_profile(const std::string& why) {
   return {Error::Code::kMalformed, why, "`groma run --json` prints one"};
 }
@@ -332,7 +335,8 @@ std::optional<std::string> failure_of_run(std::string_view json) {
   return log.empty() ? text(document, "raw") + "\n" : log;
 }
 
-// Goes through the same JSON as a profile from another process, so both give the same facts.
+// Writes the profile as JSON and reads the facts from the JSON, so that a profile in memory and a
+// profile from another process give the same facts.
 ProfileFacts facts_of(const Profile& profile, const ProfileWords& words) {
   const Json json = profile::json_of(profile, words, profile::ProfileExtent::kSums);
   std::optional<Error> error;

@@ -53,7 +53,8 @@ Json json_of(const ProfileFacts& facts) {
           {"memories", std::move(memories)}};
 }
 
-// Returns a fix as JSON. Its edits are given by line and column, for which the source is needed.
+// Returns a fix as JSON. The edits are written with line and column, which are computed from
+// `source`.
 Json json_of(const Fix& fix, const Source& source) {
   const auto place = [&](std::uint32_t offset) -> Json {
     const Position at = source.position(offset);
@@ -70,8 +71,8 @@ Json json_of(const Fix& fix, const Source& source) {
 // The words for Feedback::Status, in the order of its values.
 constexpr std::string_view kStatusNames[] = {"ok", "error", "unknown"};
 
-// Appends a title and the lines below it, indented. Appends nothing if there are no lines. `on` and
-// `off` switch the style of the title on and off.
+// Appends a title and indented lines to `text`. Appends nothing if there are no lines. `on` and
+// `off` are the terminal codes that switch the style of the title on and off.
 void draw_list(std::string_view title, const std::vector<std::string>& lines, std::string_view on,
                std::string_view off, std::string* text) {
   if (lines.empty()) return;
@@ -79,9 +80,8 @@ void draw_list(std::string_view title, const std::vector<std::string>& lines, st
   for (const std::string& line : lines) *text += fmt::format("  {}\n", line);
 }
 
-// Returns the sentence with each function in it, "`def ...`", replaced by the words "this
-// function". The functions follow, formatted as indented blocks, because a function is unreadable
-// within a line.
+// Replaces each mapping function in a sentence ("`def ...`") by the words "this function". Appends
+// the functions as formatted, indented blocks, because a function is unreadable within a line.
 std::string with_blocks(std::string sentence) {
   constexpr std::string_view kBegin = "`def ";
   std::string blocks;
@@ -105,8 +105,8 @@ std::string with_blocks(std::string sentence) {
 
 }  // namespace
 
-// Returns one line of JSON. `source` may be null; then the fixes are left out, because their
-// positions need the source.
+// Returns the feedback as one line of JSON. If `source` is null, the fixes are left out, because
+// their line numbers need the source.
 std::string to_json(const Feedback& feedback, const Source* source) {
   Json json;
   json["status"] = kStatusNames[static_cast<std::size_t>(feedback.status)];
@@ -136,7 +136,7 @@ std::string to_json(const Feedback& feedback, const Source* source) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-// Returns the explanations and the suggestions as text for a person.
+// Returns the explanations and the suggestions of a feedback as text for a person.
 std::string draw_advice(const Feedback& feedback, bool color) {
   const std::string_view bold = color ? "\x1b[1m" : "";
   const std::string_view off = color ? "\x1b[0m" : "";
@@ -148,8 +148,8 @@ std::string draw_advice(const Feedback& feedback, bool color) {
   return text;
 }
 
-// The first line is what happened, in red for a failure. Explanations, suggestions, matched rules
-// and the last lines of the output follow.
+// The first line says how the run ended, in red for a failure. Explanations, suggestions, matched
+// rules and the last lines of the run's output follow.
 std::string draw(const Feedback& feedback, bool color) {
   const std::string_view bold = color ? "\x1b[1m" : "";
   const std::string_view red = color ? "\x1b[1;31m" : "";

@@ -1,5 +1,5 @@
-// Builds a Feedback from what the rules matched in a run's output, from Groma's diagnostics and
-// from the profile. Causes come before consequences, and errors before warnings.
+// Builds a Feedback from what the guide's rules matched in a run's output, from Groma's diagnostics
+// and from the run's profile. Causes come before consequences, and errors before warnings.
 #include "groma/guide.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 
 namespace groma {
 
-// A level of detail includes all lower levels, so a part of the feedback stays if `detail` is at
+// A level of detail includes all lower levels, so a part of the feedback is kept if `detail` is at
 // least the level of that part.
 void cut_to(GuideDetail detail, Feedback* feedback) {
   if (detail < GuideDetail::kProfile) feedback->profile.reset();
@@ -37,18 +37,20 @@ void cut_to(GuideDetail detail, Feedback* feedback) {
 namespace guide {
 namespace {
 
-constexpr std::size_t kMaxExplained = 4;  // limit on the findings that are explained
+// Limit on the findings that a feedback explains.
+constexpr std::size_t kMaxExplained = 4;
 constexpr std::size_t kShownText = 300;
 constexpr std::size_t kShownStatement = 100;
 
-// A line that follows a message in a log and belongs to it.
+// A line of a log that follows a message and belongs to that message, such as a note.
 struct FollowingLine {
   enum class Kind : std::uint8_t { kNote, kHelp, kWhat, kOther } kind;
-  std::string text;  // the text without the word that marks its kind
+  // The text of the line without the prefix that marks its kind, such as "note: ".
+  std::string text;
 };
 
-// Returns the kind and the text of a line that follows a message. The mark at the beginning of the
-// line, such as "note: ", decides the kind.
+// Returns the kind and the text of a log line that follows a message. The prefix of the line, such
+// as "note: ", decides the kind.
 FollowingLine following_line(std::string_view line) {
   using Kind = FollowingLine::Kind;
   constexpr std::pair<std::string_view, Kind> kMarks[] = {
@@ -59,15 +61,18 @@ FollowingLine following_line(std::string_view line) {
   return {Kind::kOther, std::string(line)};
 }
 
-// A fact about the run that the log, a diagnostic or the exit code gives.
+// Something that is known about a run: a rule that matched in the log, a diagnostic of Groma, or
+// how the run ended.
 struct Finding {
-  const Rule* rule = nullptr;  // null: a Groma diagnostic without a rule
+  // The rule that matched. Null for a diagnostic of Groma for which there is no rule.
+  const Rule* rule = nullptr;
   GuideMatch match;
   Role role = Role::kError;
   std::int64_t order = 0;
   Groups groups;
   std::vector<FollowingLine> follow;
-  std::optional<Range> range = {};  // range in the source, for a diagnostic of Groma
+  // The source range that a diagnostic of Groma blames. Empty for matches in a log.
+  std::optional<Range> range = {};
   std::optional<Shortage> shortage = {};
 };
 
@@ -77,14 +82,15 @@ bool fails(Role role) {
          role == Role::kConsequence;
 }
 
-// Puts the feedback together. An object is used once.
+// Builds the feedback about one run. Each object builds only one feedback.
 class Composer {
  public:
   Composer(const RuleSet& rules, const Scanner& scanner, const GuideContext& context)
       : rules_(rules), scanner_(scanner), context_(context) {}
 
-  // Collects the findings, sorts them by rank, and explains the most important ones. Failures of
-  // one rank stay in the order of the log; warnings are sorted by how often they occurred.
+  // Collects the findings about the run, sorts them by rank, and explains the most important ones.
+  // Failures of the same rank stay in the order of the log. Warnings are sorted by how often they
+  // occurred.
   Feedback compose() {
     add_diagnostics();
     add_found();
@@ -112,7 +118,8 @@ class Composer {
                                               : static_cast<int>(finding.role);
   }
 
-  // Adds a finding for each error and warning of Groma's own check or run.
+  // Adds a finding for each error and warning that Groma reported when it checked or ran the
+  // mapping.
   void add_diagnostics() {
     if (context_.diags == nullptr) return;
     for (const Diagnostic& diagnostic : context_.diags->sorted()) {
@@ -144,8 +151,8 @@ class Composer {
       for (const Fix& fix : diagnostic.fixes) feedback_.fixes.push_back(fix);
       if (!findings_.empty() && finding.range && finding.rule == findings_.back().rule &&
           same(*finding.range, findings_.back().range)) {
-        // Another requirement has the same problem because of the same statement, which is reported
-        // once.
+        // The same statement causes the same problem for another region requirement. The problem is
+        // reported once and counted.
         ++findings_.back().match.count;
         continue;
       }
@@ -171,8 +178,8 @@ class Composer {
       Finding finding;
       finding.rule = &rule;
       finding.role = found.role;
-      // The output of a run that ended well may contain words that such rules match. They are then
-      // warnings.
+      // The output of a run that ended well may contain words that a catch-all rule or a rule about
+      // consequences matches. The match is then only a warning.
       const bool vague = found.role == Role::kGeneral || found.role == Role::kConsequence;
       if (vague && context_.exit_code == 0 && !context_.timed_out) finding.role = Role::kWarning;
       finding.order = known + found.offset;
@@ -193,13 +200,13 @@ class Composer {
     }
   }
 
-  // Returns true if both ranges are equal.
+  // Returns true if both source ranges are equal.
   static bool same(const Range& a, const std::optional<Range>& b) {
     return b && a.begin == b->begin && a.end == b->end;
   }
 
-  // Returns the text for a person, without the prefix of Realm's loggers, such as "[0 - 7f2c] 1.2
-  // {5}{legion}: ".
+  // Returns a matched log text for a person: shortened, with control characters escaped, and
+  // without the prefix of Realm's loggers, such as "[0 - 7f2c] 1.2 {5}{legion}: ".
   static std::string shown(std::string_view text) {
     const std::size_t level = text.find("}{");
     const std::size_t begin = text.starts_with("[") ? text.find("}: ", std::min(level, text.size()))
@@ -209,8 +216,8 @@ class Composer {
     return harmless(text, kShownText);
   }
 
-  // Reads the score from a match of a metric rule. The first metric rule that matched decides it.
-  // Times are converted to seconds.
+  // Reads the score of the run from a match of a metric rule. The first metric rule that matched
+  // decides the score. Times are converted to seconds.
   void read_score(const Rule& rule, const Groups& groups) {
     if (score_) return;
     std::string digits = groups.contains("value") ? groups.at("value") : "";
@@ -229,8 +236,8 @@ class Composer {
     score_ = Score{value * scale, unit, rule.higher_is_better};
   }
 
-  // Adds a finding about how the run ended, by its exit code or timeout, if its output has no
-  // message about a failure.
+  // If the run failed but its output has no error message, adds a finding from the exit code or the
+  // timeout.
   void add_silent() {
     if (std::any_of(findings_.begin(), findings_.end(), [](const Finding& finding) {
           return finding.role == Role::kError || finding.role == Role::kGeneral;
@@ -239,13 +246,14 @@ class Composer {
     }
     int code = context_.exit_code.value_or(0);
     if (code == 0 && !context_.timed_out) return;
-    // Some tools report a signal as its negative number, where a shell reports 128 plus the number.
+    // Some tools report the death by a signal as the negative number of the signal. A shell reports
+    // 128 plus the number.
     if (code < 0 && code > -128) code = 128 - code;
     const Rule* found = nullptr;
     for (const Rule& rule : rules_.rules) {
       if (rule.role != Role::kSilent || found != nullptr) continue;
       const std::vector<std::int64_t>& codes = rule.exit_codes;
-      // A rule without exit codes and timeout matches every failure.
+      // A rule without exit codes and without a timeout matches every exit code except 0.
       const bool any = codes.empty() && !rule.timed_out;
       const bool one = std::find(codes.begin(), codes.end(), code) != codes.end();
       if (context_.timed_out ? rule.timed_out : one || any) found = &rule;
@@ -261,8 +269,8 @@ class Composer {
     findings_.push_back(std::move(finding));
   }
 
-  // A run without an exit code is known to have succeeded only if its output has a score or says
-  // so.
+  // Sets the status of the feedback. A run without an exit code counts as successful only if its
+  // output has a score or says that the run ended well.
   void set_status() {
     const bool failed = !findings_.empty() && fails(findings_.front().role);
     const bool ended = context_.exit_code == 0 || ended_well_ || feedback_.score.has_value();
@@ -271,7 +279,8 @@ class Composer {
                                : Feedback::Status::kUnknown;
   }
 
-  // Explains the findings with the smallest rank, and writes what happened into `execution`.
+  // Explains the findings with the smallest rank, and writes how the run ended into
+  // feedback_.execution.
   void explain() {
     if (findings_.empty() || findings_.front().role == Role::kMetric) {
       explain_success();
@@ -286,8 +295,8 @@ class Composer {
     }
     std::size_t said = 0;
     for (const Finding& finding : findings_) {
-      // If a run ended without a message, findings of other ranks may explain why: later crashes
-      // and earlier warnings.
+      // If a run ended without an error message, findings of other ranks may explain why, such as
+      // earlier warnings.
       const bool hint = first.role == Role::kSilent && finding.role != Role::kMetric;
       if (rank(finding) != rank(first) && !hint) continue;
       if (said++ == kMaxExplained) break;
@@ -298,15 +307,16 @@ class Composer {
       explain_no_end();
     }
     if (first.role == Role::kSilent) feedback_.last_lines = scanner_.last_lines();
-    // The first failure that names an argument without room decides the shortage.
+    // The first failure whose message names a task argument that had no room in memory decides the
+    // shortage.
     for (const Finding& finding : findings_) {
       if (!fails(finding.role) || finding.rule == nullptr || feedback_.shortage) continue;
       feedback_.shortage = finding.shortage;
     }
   }
 
-  // Explains one finding: its meaning, its possible causes and the advice. Then names the
-  // statements of the mapping that the rule blames.
+  // Explains one finding: adds the meaning, the possible causes and the advice of its rule to the
+  // feedback. Then names the statements of the mapping that the rule blames.
   void explain(const Finding& finding) {
     if (finding.rule == nullptr) {
       explain_own(finding);
@@ -329,8 +339,8 @@ class Composer {
     explain_follow(finding);
     add_advice(rule.advice, finding.groups);
     for (const PossibleCause& cause : causes) add_suggestion(filled(cause.change, finding.groups));
-    // Legion's checks find what a wrong statement can cause. If a run crashed although they were
-    // on, no statement is blamed.
+    // Legion's checks find the errors that a wrong mapping statement can cause. If a run crashed
+    // without a message although the checks were on, no statement is blamed.
     const bool cleared = rule.role == Role::kSilent && !rule.timed_out && context_.checks.empty();
     if (cleared || context_.maps_itself) return;
     if (context_.program == nullptr || has_any(*context_.program, rule.statements)) {
@@ -339,7 +349,7 @@ class Composer {
     if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
   }
 
-  // Returns true if another rule matched a message that says how the run failed.
+  // Returns true if a rule other than `rule` matched a message that says how the run failed.
   bool has_other_failure(const Rule& rule) const {
     return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
       return finding.rule != &rule &&
@@ -347,9 +357,9 @@ class Composer {
     });
   }
 
-  // Returns those causes of the rule that this run can have, the most likely ones first. If the
-  // mapping is known, causes in its own statements come first, and faults in the code of a C++
-  // mapper come last.
+  // Returns the possible causes listed in a rule that can apply to this run, the most likely ones
+  // first. If the mapping is known, causes in its statements come first, and faults in the code of
+  // a C++ mapper come last.
   std::vector<PossibleCause> causes_of(const Rule& rule) const {
     std::vector<PossibleCause> causes;
     for (const PossibleCause& cause : rule.causes) {
@@ -371,7 +381,7 @@ class Composer {
     return causes;
   }
 
-  // Adds one sentence that lists the possible causes.
+  // Adds one sentence to the explanations that lists the possible causes of a failure.
   void explain_causes(const std::vector<PossibleCause>& causes, const Groups& groups) {
     std::string all;
     for (const PossibleCause& cause : causes) {
@@ -383,8 +393,8 @@ class Composer {
                  &feedback_.explain);
   }
 
-  // Adds the advice of a rule, without the parts that do not suit the run. Parts that are joined
-  // become one sentence.
+  // Adds the advice of a rule to the suggestions, without the parts that do not suit the run. Parts
+  // that are marked as joined become one sentence.
   void add_advice(const std::vector<Advice>& all, Groups groups) {
     groups["checks"] = context_.checks;
     for (auto advice = all.begin(); advice != all.end();) {
@@ -403,20 +413,21 @@ class Composer {
     }
   }
 
-  // Returns true if the advice is to use checks that were on, or GPUs that the machine lacks or the
-  // mapping already prefers.
+  // Returns true if the advice is to switch on checks that were on already, or to use GPUs that the
+  // machine lacks or that the mapping already prefers.
   bool is_pointless(const Advice& advice) const {
     if (advice.checks && context_.checks.empty()) return true;
     return advice.to_gpu &&
            (lacks("GPU") || (context_.program != nullptr && prefers_gpus(*context_.program)));
   }
 
-  // Adds a suggestion, unless it contains code for processors that the machine lacks.
+  // Adds a suggestion to the feedback, unless its code names a processor kind that the machine
+  // lacks.
   void add_suggestion(std::string text) {
     if (!text.empty() && may_be_written(text)) add_sentence(std::move(text), &feedback_.suggest);
   }
 
-  // Explains a diagnostic of Groma for which there is no rule, by its own message.
+  // Explains a diagnostic of Groma for which there is no rule by the message of the diagnostic.
   void explain_own(const Finding& finding) {
     add_sentence(finding.match.text, &feedback_.explain);
     explain_place(finding);
@@ -434,15 +445,15 @@ class Composer {
         &feedback_.explain);
   }
 
-  // Returns true if the machine has no processor of this kind, as the caller or the log says.
+  // Returns true if the machine has no processor of this kind, according to the caller or the log.
   bool lacks(std::string_view kind) const {
     const std::vector<std::string>& lacking = context_.lacking;
     return std::find(lacking.begin(), lacking.end(), kind) != lacking.end() ||
            said_lacking_.contains(kind);
   }
 
-  // Returns false if the code in the advice (between backquotes) names a processor kind that the
-  // machine lacks.
+  // Returns false if the code in the advice (between backquotes) names a processor or memory kind
+  // that the machine lacks.
   bool may_be_written(std::string_view advice) const {
     bool code = false;
     std::string word;
@@ -458,8 +469,8 @@ class Composer {
     return true;
   }
 
-  // Adds the notes and helps that followed the message. A help is a suggestion, every other line an
-  // explanation.
+  // Adds the lines that followed a finding's message to the feedback. A "help:" line becomes a
+  // suggestion. Every other line becomes an explanation.
   void explain_follow(const Finding& finding) {
     using Kind = FollowingLine::Kind;
     for (const FollowingLine& line : finding.follow) {
@@ -474,7 +485,7 @@ class Composer {
     }
   }
 
-  // Returns in one line what happened: the message of the failure, or how the run ended.
+  // Describes a failed run in one line: by the message of the failure, or by how the run ended.
   static std::string execution_of(const Finding& finding) {
     if (finding.role == Role::kSilent) {
       return fmt::format("Execution Error: {}, and no text says why", finding.match.text);
@@ -486,7 +497,8 @@ class Composer {
     return fmt::format("{} Error: {}", compile ? "Compile" : "Execution", finding.match.text);
   }
 
-  // Sets the line that says what happened in a run that did not fail: its score, or how it ended.
+  // Describes a run that did not fail in one line of the feedback: by its score, or by how it
+  // ended.
   void execution_of_success() {
     if (feedback_.score) {
       feedback_.execution = fmt::format("Performance Metric: {:.6g} {}", feedback_.score->value,
@@ -500,8 +512,8 @@ class Composer {
     }
   }
 
-  // Some runs hang without a reported timeout: their output stops without an end. The possible
-  // reasons are explained as for a timeout.
+  // Explains what may be wrong if a run hung but no timeout was reported: nothing says how the run
+  // ended. The possible causes are those of a timeout.
   void explain_no_end() {
     const bool may_hang = feedback_.status == Feedback::Status::kUnknown && !context_.exit_code &&
                           context_.profile == nullptr && !scanner_.empty();
@@ -515,20 +527,22 @@ class Composer {
     add_advice(hang->advice, {});
   }
 
-  // Explains a run that did not fail, by its profile or by the text of a metric rule.
+  // Explains a run that did not fail: by its profile if there is one, otherwise by the general
+  // advice of a metric rule.
   void explain_success() {
     execution_of_success();
     const bool metric = !findings_.empty() && findings_.back().role == Role::kMetric;
     if (context_.profile != nullptr) {
       explain_profile(*context_.profile, context_.program, !lacks("GPU"), &feedback_);
-    } else if (metric) {  // general advice, because no profile gives better advice
+    } else if (metric) {
       for (const Finding& finding : findings_) {
         if (finding.role != Role::kMetric) continue;
         explain(finding);
         break;
       }
     }
-    // If nothing is known about the output, the last lines are shown instead.
+    // If no rule matched anything in the output and there is no profile, the last lines of the
+    // output are shown.
     if (!findings_.empty() || context_.profile != nullptr) return;
     if (ended_well_) return;
     if (context_.exit_code != 0 || !scanner_.empty()) {
@@ -545,17 +559,18 @@ class Composer {
   const Scanner& scanner_;
   const GuideContext& context_;
   std::vector<Finding> findings_;
-  // The kinds of processors that the machine lacks, as the log says.
+  // The processor kinds that the machine lacks according to the log.
   std::set<std::string, std::less<>> said_lacking_;
   std::optional<Score> score_;
-  bool ended_well_ = false;  // true: the output says that the run ended well
+  // True if the run's output says that the run ended well.
+  bool ended_well_ = false;
   Feedback feedback_;
 };
 
 }  // namespace
 }  // namespace guide
 
-// The names stand in the order of GuideDetail. Returns nullopt for a name that is not in the list.
+// The list of names has the order of the enum GuideDetail.
 std::optional<GuideDetail> guide_detail(std::string_view name) {
   constexpr std::string_view kNames[] = {"none", "execution", "explain", "suggest", "profile"};
   const auto found = std::find(std::begin(kNames), std::end(kNames), name);
@@ -563,7 +578,8 @@ std::optional<GuideDetail> guide_detail(std::string_view name) {
   return static_cast<GuideDetail>(found - std::begin(kNames));
 }
 
-// The scanner keeps what the rules matched; the feedback is built at the end.
+// A GuideReader passes the log to a Scanner, which stores what the rules matched. feedback() builds
+// the feedback from these matches.
 GuideReader::GuideReader(GuideRules rules)
     : rules_(std::move(rules)), scanner_(std::make_unique<guide::Scanner>(rules_.set())) {}
 GuideReader::~GuideReader() = default;
@@ -584,7 +600,7 @@ Feedback guide_log(const GuideRules& rules, std::string_view log, const GuideCon
   return reader.feedback(context);
 }
 
-// A profile comes only from a run that ended well, so the status is kOk.
+// Only a run that ended well has a profile, so the status of the feedback is kOk.
 Feedback guide_profile(const ProfileFacts& facts, const Program* program) {
   Feedback feedback;
   feedback.status = Feedback::Status::kOk;

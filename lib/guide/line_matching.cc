@@ -13,14 +13,14 @@ namespace {
 using Kind = PrintedNumber::Kind;
 using NumberRole = PrintedNumber::Role;
 
-// Limit on the lines of a cluster with which one line is compared, so that a large cluster does not
-// take quadratic time.
+// Limit on the lines of the other run with which one line of a cluster is compared, so that a large
+// cluster does not take quadratic time.
 constexpr std::size_t kMostTried = 16;
 
 bool is_unsteady(const PrintedNumber& number) { return number.role == NumberRole::kUnsteady; }
 
-// A strict weak order that puts close numbers next to each other. Ignored numbers are ordered only
-// by whether they are NaN.
+// Compares printed numbers for sorting: a strict weak order that puts close numbers next to each
+// other. Ignored numbers (times and locations) are ordered only by whether they are NaN.
 bool before(const PrintedNumber& a, const PrintedNumber& b) {
   const auto key = [](const PrintedNumber& number) {
     const bool counts = number.role != NumberRole::kIgnored && !number.is_nan();
@@ -39,8 +39,8 @@ bool has_unsteady(const PrintedLine& line) {
   return std::any_of(line.numbers.begin(), line.numbers.end(), is_unsteady);
 }
 
-// Integers and texts must be identical. Other numbers may differ by the relative tolerance, or may
-// both be below the noise.
+// Two integers, or two numbers that do not fit a double, are close only if their digits are equal.
+// Other numbers may differ by the relative tolerance, or may both be below the noise.
 bool LineMatcher::are_close(const PrintedNumber& a, const PrintedNumber& b) const {
   ++*comparisons_;
   const auto same_digits = [&] { return a.digits == b.digits && a.is_negative == b.is_negative; };
@@ -54,15 +54,15 @@ bool LineMatcher::are_close(const PrintedNumber& a, const PrintedNumber& b) cons
   return most < noise || std::abs(a.value - b.value) <= closeness_.tolerance * most;
 }
 
-// Returns true if two numbers of a column are close enough for one cluster. An ignored number only
-// has to agree in whether it is NaN.
+// Returns true if two numbers of the same column are close enough for their lines to be in one
+// cluster. If one of them is ignored (a time or a location), both or none must be NaN.
 bool LineMatcher::may_share_cluster(const PrintedNumber& a, const PrintedNumber& b) const {
   const bool ignored = a.role == NumberRole::kIgnored || b.role == NumberRole::kIgnored;
   return ignored ? a.is_nan() == b.is_nan() : are_close(a, b);
 }
 
-// A value counts as usual if it is finite, or if a reference run printed NaN or infinity in this
-// column.
+// A printed value counts as usual if it is finite. NaN (or infinity) is usual if a reference run
+// printed NaN (or infinity) in this column.
 bool LineMatcher::equal(const PrintedNumber& expected, const PrintedNumber& got,
                         std::size_t column) const {
   const ColumnFacts& had = columns_[column];
@@ -81,7 +81,8 @@ bool LineMatcher::equal(const PrintedLine& expected, const PrintedLine& got) con
   return true;
 }
 
-// The columns in `unsteady` count as unsteady in every expected line.
+// Treats the numbers in the columns marked in `unsteady` as varying from run to run, in every
+// expected line.
 bool LineMatcher::equal(const PrintedLine& expected, const PrintedLine& got,
                         const std::vector<bool>& unsteady) const {
   for (std::size_t k = 0; k < expected.numbers.size(); ++k) {
@@ -108,8 +109,9 @@ bool LineMatcher::is_worse(const PrintedLine& got) const {
   return false;
 }
 
-// Pairs each expected line of a cluster with the first free equal line of the other run. Neighbours
-// in a cluster are close in all columns, so the first candidate is nearly always equal.
+// Pairs each expected line of a cluster with the first equal line of the other run that has no
+// partner. Neighbours in a cluster are close in all columns, so the first candidate is nearly
+// always equal.
 void LineMatcher::pair_cluster(ComparedLines::const_iterator begin,
                                ComparedLines::const_iterator end, const std::vector<bool>& unsteady,
                                ComparedLines& expected_left, ComparedLines& got_left) const {
@@ -117,7 +119,8 @@ void LineMatcher::pair_cluster(ComparedLines::const_iterator begin,
   std::copy_if(begin, end, std::back_inserter(got),
                [](const ComparedLine& item) { return item.is_got; });
   std::vector<bool> taken(got.size());
-  std::size_t first = 0;  // first line that has no partner
+  // The index of the first line in `got` that has no partner.
+  std::size_t first = 0;
   for (; begin != end; ++begin) {
     if (begin->is_got) continue;
     std::size_t i = first;
@@ -135,8 +138,9 @@ void LineMatcher::pair_cluster(ComparedLines::const_iterator begin,
   }
 }
 
-// Splits the lines into clusters, by one column after the other, and pairs the lines in each
-// cluster. A cluster is not split further if it has one line of each run, or lines of one run only.
+// Splits the lines of both runs into clusters, by one column of numbers after the other, and pairs
+// the lines in each cluster. A cluster is not split further if it has one line of each run, or
+// lines of one run only.
 void LineMatcher::pair_in_clusters(ComparedLines& items, const std::vector<bool>& unsteady,
                                    ComparedLines& expected_left, ComparedLines& got_left) const {
   struct Cluster {
@@ -159,8 +163,8 @@ void LineMatcher::pair_in_clusters(ComparedLines& items, const std::vector<bool>
       open.push_back({begin, end, column + 1});
       continue;
     }
-    // Sorting by this column puts close lines next to each other. The loop below cuts where two
-    // neighbours differ.
+    // Sorting by this column puts lines with close numbers next to each other. The loop below
+    // splits the cluster where two neighbours are not close.
     std::stable_sort(from, to, [&, k = column](const ComparedLine& a, const ComparedLine& b) {
       ++*comparisons_;
       return before(a.line->numbers[k], b.line->numbers[k]);
@@ -177,7 +181,7 @@ void LineMatcher::pair_in_clusters(ComparedLines& items, const std::vector<bool>
   }
 }
 
-// Returns the unmatched lines in the order in which they were printed.
+// Returns the indices of the unmatched lines of both runs in ascending order.
 Unmatched LineMatcher::sorted_by_index(const ComparedLines& expected, const ComparedLines& got) {
   Unmatched unmatched;
   for (const ComparedLine& item : expected) unmatched.expected.push_back(item.index);
@@ -187,8 +191,8 @@ Unmatched LineMatcher::sorted_by_index(const ComparedLines& expected, const Comp
   return unmatched;
 }
 
-// First pairs the lines whose numbers are all steady. What is left of the other run is then offered
-// to the unsteady lines.
+// First pairs the expected lines without unsteady numbers. Then pairs the expected lines that have
+// unsteady numbers with the remaining lines of the other run.
 Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
                              const std::vector<PrintedLine>& got) const {
   const std::size_t size = columns_.size();
@@ -220,7 +224,7 @@ Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
   return sorted_by_index(expected_left, got_left);
 }
 
-// Sorts the numbers of each column in both runs, and compares them in that order.
+// Sorts the numbers of each column, separately for both runs, and compares the two sorted lists.
 std::vector<bool> LineMatcher::differing_columns(const std::vector<PrintedLine>& expected,
                                                  const std::vector<PrintedLine>& got) const {
   std::vector<bool> differing(columns_.size());

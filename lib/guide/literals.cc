@@ -1,5 +1,5 @@
-// Parses a regular expression and finds literals of which each of its matches contains at least
-// one.
+// Parses a regular expression and finds a list of literals such that every match of the expression
+// contains at least one of them.
 #include "guide/literals.h"
 
 #include <algorithm>
@@ -12,11 +12,12 @@ namespace {
 constexpr std::size_t kMaxChoices = 12;
 constexpr std::size_t kMaxNesting = 32;
 
-// Every match contains one of these literals. An empty list means that none is known.
+// A list of literals such that every match of a pattern contains at least one of them. An empty
+// list means that no such literals are known.
 using Choices = std::vector<std::string>;
 
-// Returns how well the choices exclude lines: the length of the shortest choice, which is the
-// weakest. Returns 0 for unusable choices.
+// Returns the length of the shortest literal, which measures how well the literals exclude lines
+// that do not match. Returns 0 if there are no literals or too many.
 std::size_t weight(const Choices& choices) {
   if (choices.empty() || choices.size() > kMaxChoices) return 0;
   std::size_t shortest = std::string::npos;
@@ -24,12 +25,14 @@ std::size_t weight(const Choices& choices) {
   return shortest;
 }
 
-// Parses one pattern from left to right. The parser knows only the syntax that the rules use.
+// Parses one regular expression from left to right. The parser knows only the syntax that the
+// guide's rules use.
 class Reader {
  public:
   explicit Reader(std::string_view pattern) : pattern_(pattern) {}
 
-  // Parses `a|b|c`. Returns the choices of all branches together; none if one branch has none.
+  // Parses the alternatives `a|b|c` of a regular expression. Returns the literals of all branches
+  // together, or none if one branch has none.
   Choices alternation(std::size_t depth = 0) {
     Choices all;
     bool known = true;
@@ -49,11 +52,11 @@ class Reader {
  private:
   enum class Item { kLiteral, kNothing, kOpaque, kGroup };
 
-  // Returns true if the next character is `c`.
+  // Returns true if the next character of the pattern is `c`.
   bool at(char c) const { return !done() && pattern_[at_] == c; }
 
-  // Parses the items of one branch. Each run of plain characters is a literal, and each group has
-  // its own choices. Returns the choices with the greatest weight.
+  // Parses one alternative of a regular expression. Each run of plain characters is a literal, and
+  // each group has its own list of literals. Returns the list with the greatest weight().
   Choices sequence(std::size_t depth) {
     Choices best;
     std::string run;
@@ -79,8 +82,8 @@ class Reader {
     return best;
   }
 
-  // Reads one item: a character, a class, a group or an escape. Spaces and anchors count as
-  // nothing, because the prefilter ignores spaces.
+  // Reads one item of a regular expression: a character, a class, a group or an escape. Spaces and
+  // anchors are Item::kNothing, because the search for literals ignores spaces.
   Item read_item(std::size_t depth, char* literal, Choices* group) {
     const char c = pattern_[at_++];
     switch (c) {
@@ -104,7 +107,8 @@ class Reader {
     }
   }
 
-  // Reads the rest of an escape such as `\s`, `\x41` or `\.`, after its backslash.
+  // Reads the rest of an escape such as `\s`, `\x41` or `\.`, after its backslash. Sets `*literal`
+  // if the escape stands for a punctuation character.
   Item read_escape(char* literal) {
     if (done()) return Item::kOpaque;
     const char c = pattern_[at_++];
@@ -117,7 +121,7 @@ class Reader {
     return Item::kLiteral;
   }
 
-  // Skips the argument of \x or \p: `length` characters, or a text in braces.
+  // Skips the argument of the escape \x, \p or \P: `length` characters, or a text in braces.
   void skip_code(std::size_t length) {
     if (at('{')) {
       while (!done() && !at('}')) ++at_;
@@ -126,9 +130,11 @@ class Reader {
     at_ = std::min(at_ + length, pattern_.size());
   }
 
-  // Reads the rest of a group, after its `(`. A group that only sets flags has no content.
+  // Reads the rest of a group of a regular expression, after its `(`, and returns its literals in
+  // `*group`. A group that only sets flags, such as `(?i)`, is Item::kNothing.
   Item read_group(std::size_t depth, Choices* group) {
-    if (at('?')) {  // a group that begins with (?:, (?P<name> or (?i)
+    // A group with a `?` begins with `(?:`, `(?P<name>` or `(?i)`.
+    if (at('?')) {
       while (!done() && !at(':') && !at('>') && !at(')')) ++at_;
       if (at(')')) {
         ++at_;
@@ -136,7 +142,7 @@ class Reader {
       }
       if (!done()) ++at_;
     }
-    // A pattern that is nested too deep gets no literals, because done() is then true too early.
+    // Parsing stops in a pattern that is nested too deep: the rest of the pattern is skipped.
     if (depth >= kMaxNesting) {
       at_ = pattern_.size();
       return Item::kOpaque;
@@ -146,7 +152,8 @@ class Reader {
     return Item::kGroup;
   }
 
-  // Skips a character class, after its `[`. A `]` in first position belongs to the class.
+  // Skips a character class of a regular expression, after its `[`. A `]` in first position belongs
+  // to the class.
   void skip_class() {
     if (at('^')) ++at_;
     if (at(']')) ++at_;
@@ -154,8 +161,8 @@ class Reader {
     if (!done()) ++at_;
   }
 
-  // Reads `?`, `*`, `+` or `{m,n}` after an item, if there is one. `optional`: the item may occur
-  // zero times.
+  // Reads the quantifier `?`, `*`, `+` or `{m,n}` after an item, if there is one. Sets `*optional`
+  // if the item may occur zero times, and `*repeated` after `+` and `{m,n}`.
   void read_quantifier(bool* optional, bool* repeated) {
     if (at('?') || at('*')) {
       *optional = true;
@@ -181,8 +188,8 @@ class Reader {
 
 }  // namespace
 
-// If the parser stopped early, the pattern has a syntax that it does not know, and no literal is
-// certain.
+// If the parser stopped before the end of the pattern, the pattern has a syntax that the parser
+// does not know. No literal is certain then, and the list is empty.
 std::vector<std::string> required_literals(std::string_view pattern) {
   Reader reader(pattern);
   Choices choices = reader.alternation();

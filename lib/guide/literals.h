@@ -1,5 +1,6 @@
-// Finds texts (literals) that every match of a regular expression contains. The prefilter
-// (prefilter.h) searches a log for them, which is faster than trying every expression.
+// Finds literals for a regular expression: texts of which every match contains at least one. The
+// prefilter (prefilter.h) searches a log for literals, which is faster than trying every
+// expression.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 namespace groma::guide {
 
 // Returns literals such that every match of `pattern` (RE2 syntax) contains at least one of them:
-// {"cannot", "failed"} for `cannot|has failed`. The literals are folded(). Returns an empty list if
-// none can be derived.
+// {"cannot", "hasfailed"} for `cannot|has failed`. The literals are in lower case and without
+// spaces, as folded() returns them. Returns an empty list if no literals can be derived.
 std::vector<std::string> required_literals(std::string_view pattern);
 
 // Returns the literal in lower case and without spaces, because the prefilter ignores case and

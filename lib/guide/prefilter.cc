@@ -1,5 +1,5 @@
-// Builds the automaton of Aho and Corasick (1975) as a table, and runs it over several parts of a
-// text at the same time.
+// Builds the string-matching automaton of Aho and Corasick (1975) as a table, and runs the
+// automaton over several parts of a text at the same time.
 #include "guide/prefilter.h"
 
 #include <algorithm>
@@ -9,20 +9,24 @@
 namespace groma::guide {
 namespace {
 
-// The class of bytes that occur in no literal. Like a line end, they lead to the start state.
+// The class of the bytes that occur in no literal. Such a byte, like a line end, leads to the
+// automaton's start state.
 constexpr std::uint8_t kOther = 0;
-constexpr std::uint8_t kSpace = 1;  // class of spaces, which do not change the state
-// A part of the text begins at a line end if there is one within kFarLineEnd bytes. Otherwise it
-// begins kOverlap bytes early.
+// The class of spaces and tabs, which do not change the automaton's state.
+constexpr std::uint8_t kSpace = 1;
+// The text is scanned in several parts. A part begins after a line end if there is one within
+// kFarLineEnd bytes. Otherwise the scan of the part begins kOverlap bytes early.
 constexpr std::size_t kFarLineEnd = 4096;
 constexpr std::size_t kOverlap = 512;
 
-// A tree of the literals: each state stands for a beginning of at least one literal.
+// A prefix tree (trie) of the literals: each state stands for a prefix of at least one literal.
 struct Trie {
   unsigned shift = 0;
-  std::vector<std::uint16_t> next;  // next state by state and class; 0: none
+  // The child of each state for each byte class, at (state << shift) | class. 0 means no child.
+  std::vector<std::uint16_t> next;
   std::vector<std::vector<std::uint32_t>> rules;
-  std::vector<std::uint16_t> order;  // states, those nearest to the root first
+  // All states of the tree in breadth-first order, the root first.
+  std::vector<std::uint16_t> order;
 
   std::size_t size() const { return rules.size(); }
   std::uint16_t& at(std::size_t state, std::size_t c) { return next[(state << shift) | c]; }
@@ -32,9 +36,9 @@ struct Trie {
   }
 };
 
-// Turns the tree into an automaton by filling in the missing transitions. A state without a child
-// for a class goes where its longest proper suffix goes. It also ends all literals that the suffix
-// ends.
+// Turns the prefix tree into an automaton by filling in the missing transitions. A state without a
+// child for a byte class goes where the state of its longest proper suffix goes. Each state also
+// gets the rules of its suffix state.
 void close(Trie* trie, std::size_t classes) {
   std::vector<std::uint16_t> suffix(trie->size(), 0);
   trie->order.push_back(0);
@@ -61,8 +65,8 @@ void close(Trie* trie, std::size_t classes) {
 
 }  // namespace
 
-// Assigns a class to each byte of the literals (both cases of a letter share one), builds the trie
-// and turns it into tables.
+// Assigns a class to each byte of the literals (upper and lower case of a letter share a class),
+// builds the trie and turns it into the tables of the automaton.
 bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> literals) {
   classes_.fill(kOther);
   classes_[' '] = classes_['\t'] = kSpace;
@@ -77,7 +81,8 @@ bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> lit
       }
     }
   }
-  // The number of classes is rounded up to a power of two, so that a row is found by a shift.
+  // The number of byte classes is rounded up to a power of two, so that the table row of a state is
+  // found by a shift.
   Trie trie;
   while ((std::size_t{1} << trie.shift) < classes) ++trie.shift;
   trie.add_state();
@@ -97,9 +102,9 @@ bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> lit
   }
   close(&trie, classes);
 
-  // Renumbers the states. States that end a literal come last, so that one comparison recognises
-  // them. The others are ordered by their distance from the root, so that frequently used rows are
-  // close in memory.
+  // Renumbers the states of the automaton. States that end a literal come last, so that one
+  // comparison recognises them. The other states are ordered by their distance from the root, so
+  // that frequently used table rows are close in memory.
   std::stable_partition(trie.order.begin(), trie.order.end(),
                         [&](std::uint16_t state) { return trie.rules[state].empty(); });
   std::vector<std::uint16_t> number(trie.size());
@@ -125,7 +130,8 @@ bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> lit
   return true;
 }
 
-// Only states from first_output_ on have rules.
+// Every hit has a state from first_output_ on, because only these states end a literal and have
+// rules.
 std::span<const std::uint32_t> Prefilter::rules(const Hit& hit) const {
   const std::size_t output = hit.state - first_output_;
   return std::span(output_rules_)
@@ -140,12 +146,13 @@ void Prefilter::walk(std::string_view text, std::size_t from, std::size_t to, st
   }
 }
 
-// The text is cut into kLanes parts, which are scanned in one loop up to the length of the shortest
-// part. Each part is then finished alone.
+// Divides the text into kLanes parts, and scans all parts in one loop up to the length of the
+// shortest part. Then scans the rest of each part alone.
 void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
   hits->clear();
-  // A part begins after a line end, where the automaton is in its start state. Without a near line
-  // end, the part begins a little early, so that the automaton knows the preceding text.
+  // A part begins after a line end, where the automaton is in its start state. If no line end is
+  // near, the scan of the part begins kOverlap bytes early, so that the automaton knows the
+  // preceding text.
   std::array<std::size_t, kLanes + 1> cuts{}, starts{};
   for (std::size_t lane = 1; lane < kLanes; ++lane) {
     const std::size_t about = std::max(cuts[lane - 1], lane * text.size() / kLanes);
@@ -184,7 +191,7 @@ void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     walk(text, starts[lane] + together, cuts[lane + 1], states[lane], &found[lane]);
     for (const Hit& hit : found[lane]) {
-      // A hit in the overlap was also found by the part before.
+      // A hit in the overlap was already found in the previous part.
       if (hit.end > cuts[lane]) hits->push_back(hit);
     }
   }

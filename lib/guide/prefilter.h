@@ -1,5 +1,5 @@
 // Prefilter: finds many literals in a text in one pass (Aho and Corasick 1975), to tell which rules
-// may match a line. It ignores the case of letters and all spaces, because some of Legion's
+// may match a line. The search ignores the case of letters and all spaces, because some of Legion's
 // messages lack spaces.
 #pragma once
 
@@ -13,12 +13,13 @@
 
 namespace groma::guide {
 
-// Finds literals in texts. build() must be called once, before all other functions.
+// Finds a fixed set of literals in texts. build() must be called once, before all other functions.
 class Prefilter {
  public:
-  // A place in the text where at least one literal ends.
+  // A position in the text at which at least one literal ends, and the automaton's state there.
   struct Hit {
-    std::uint32_t end;  // offset just behind the literal's last byte
+    // The offset of the byte behind the last byte of the literal.
+    std::uint32_t end;
     std::uint32_t state;
   };
   // The number of parts of a text that are scanned at the same time. Each step of the automaton
@@ -37,11 +38,12 @@ class Prefilter {
   std::span<const std::uint32_t> rules(const Hit& hit) const;
 
  private:
-  // Returns the state after a character.
+  // Returns the automaton's state after it has read the character `c` in `state`.
   std::uint32_t step(std::uint32_t state, char c) const {
     return next_[(state << shift_) | classes_[static_cast<unsigned char>(c)]];
   }
-  // Continues from `state` over the text from `from` to `to`, and appends the hits.
+  // Runs the automaton over the bytes of `text` from `from` to `to`, beginning in `state`. Appends
+  // the positions at which literals end to `hits`.
   void walk(std::string_view text, std::size_t from, std::size_t to, std::uint32_t state,
             std::vector<Hit>* hits) const;
 
@@ -50,9 +52,11 @@ class Prefilter {
   std::array<std::uint8_t, 256> classes_{};
   unsigned shift_ = 0;
   std::vector<std::uint16_t> next_;
-  std::uint32_t first_output_ = 0;  // states from here on end a literal
-  // For each state that ends a literal, the index of its first rule in output_rules_, and one entry
-  // for the end. The index of a state is its number minus first_output_.
+  // The number of the first state that ends a literal. All later states end a literal, too.
+  std::uint32_t first_output_ = 0;
+  // For each state that ends a literal, the index of its first rule in output_rules_. One more
+  // entry stands for the end of output_rules_. The index of a state is its number minus
+  // first_output_.
   std::vector<std::uint32_t> output_begin_;
   std::vector<std::uint32_t> output_rules_;
 };

@@ -14,7 +14,8 @@ namespace {
 using Kind = PrintedNumber::Kind;
 using NumberRole = PrintedNumber::Role;
 
-// The number of bytes on each side of a number that decide the number's role.
+// The number of bytes before and after a printed number that decide the number's role (result, time
+// or location).
 constexpr std::size_t kRoleBytes = 64;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -38,7 +39,8 @@ const RE2& time_words() {
   return pattern;
 }
 
-// Matches names of results that contain `time` but are not measured times.
+// Matches names of results that contain `time` but are not measured times, such as `half-time` and
+// `time step`.
 const RE2& other_times() {
   static const RE2 pattern(
       R"((?i)time[-_ ]?(?:averag|step|integr|evol|depend|constant|scale|series|order|dilat))"
@@ -46,7 +48,7 @@ const RE2& other_times() {
   return pattern;
 }
 
-// Matches words which tell that seconds after them were measured.
+// Matches words which tell that a number of seconds after them was measured, such as `took`.
 const RE2& measured_words() {
   static const RE2 pattern(
       R"((?i)(?:\b|_)(?:time|times|in|within|took|takes|taken|spent|needed|wall|real|user|sys)"
@@ -54,15 +56,15 @@ const RE2& measured_words() {
   return pattern;
 }
 
-// Matches a unit directly after a number: seconds or longer. The number may also be a result of
-// physics.
+// Matches a unit of time directly after a number: seconds, minutes or hours. The number may be a
+// measured time or a result of a simulation.
 const RE2& seconds_unit() {
   static const RE2 pattern(R"((?i)^ ?(?:s|secs?|seconds?|min|minutes?|hours?)\b)");
   return pattern;
 }
 
-// Matches a unit directly after a number: fractions of seconds, or speeds of program execution.
-// `m/s` is not included.
+// Matches a unit directly after a number that is always a measurement: fractions of seconds, or
+// speeds of program execution, such as GFLOPS. `m/s` is not included.
 const RE2& measure_unit() {
   static const RE2 pattern(
       R"((?i)^ ?(?:(?:[munp]s|[munp]secs?|(?:milli|micro|nano)seconds?)\b)"
@@ -74,45 +76,48 @@ const RE2& measure_unit() {
   return pattern;
 }
 
-// Words that always mean a location: a processor, a thread or a process. A number follows them.
+// Pattern of the words that, in front of a number, always mean a location: a processor, a thread or
+// a process.
 constexpr std::string_view kPlaces = "(?:cpu|gpu|omp|processor|proc|thread|pid|tid)[ :=#]*";
-// Words that mean something else in many programs (`matrix rank 3`, a node of a graph).
+// Pattern of the words that, in front of a number, may mean a location, but mean something else in
+// many programs (`matrix rank 3`, a node of a graph).
 constexpr std::string_view kPossiblePlaces = "(?:core|node|rank|shard|memory|device|host)[ :=#]*";
 
-// Matches a location before its number.
+// Matches a word such as `CPU` or `thread` at the end of the text before a number. The number is
+// then a location.
 const RE2& place_words() {
   static const RE2 pattern(fmt::format(R"((?i)\b{}$)", kPlaces));
   return pattern;
 }
 
-// Matches possible locations in forms in which they are locations: `on node 3`, `[rank 0]` and
-// `SYSMEM of node 1`.
+// Matches the text before a number in which words such as `node` or `rank` surely mean a location:
+// `on node 3`, `[rank 0]` and `SYSMEM of node 1`.
 const RE2& placed_words() {
   static const RE2 pattern(fmt::format(
       R"((?i)(?:\b(?:on|in|at|from|to|[a-z_]*mem(?:ory)? of)|[\[(<]) ?{}$)", kPossiblePlaces));
   return pattern;
 }
 
-// Matches possible locations in any form. They are locations if another location follows the number
-// (next_place()).
+// Matches a word such as `node` or `rank` at the end of the text before a number. The number is a
+// location if another location follows (next_place()).
 const RE2& possible_place() {
   static const RE2 pattern(fmt::format(R"((?i)\b{}$)", kPossiblePlaces));
   return pattern;
 }
 
-// Matches a location directly after a number: `node 1 CPU 0`.
+// Matches a location such as `CPU 0` directly after another number, as in `node 1 CPU 0`.
 const RE2& next_place() {
   static const RE2 pattern(fmt::format(R"((?i)^[ ,;:/.]*{}[0-9])", kPlaces));
   return pattern;
 }
 
-// Matches a possible location after another location: `CPU 1, node 0`.
+// Matches a word such as `node` directly after another location, as in `CPU 1, node 0`.
 const RE2& further_place() {
   static const RE2 pattern(fmt::format(R"((?i)^[ ,;:/.]*{}$)", kPossiblePlaces));
   return pattern;
 }
 
-// Matches words that name an error or a difference, such as a residual.
+// Matches words before a number that name an error or a difference, such as `residual`.
 const RE2& residue_words() {
   static const RE2 pattern(
       R"((?i)err(?:or)?\b|errors\b|resid|differ|\bdiff\b|delta|deviation|discrepancy|defect)");
@@ -121,24 +126,25 @@ const RE2& residue_words() {
 
 // ---- Numbers
 
-// Returns true if the number `text` may end before the letters in `rest`. A unit may follow. Any
-// letters may follow an integer, because its digits are compared anyway. `1e-12ab` is part of a
-// hash.
+// Returns true if `text` may be a whole number although `rest` follows it directly. A unit may
+// follow a number with a point, and any letters may follow an integer, because its digits are
+// compared anyway. The characters `1e-12ab` are part of a hash and not a number.
 bool may_end_before(std::string_view rest, std::string_view text, Kind kind) {
   if (rest.empty() || !is_word(rest.front()) || kind == Kind::kInteger) return true;
   const std::size_t letters = static_cast<std::size_t>(
       std::find_if_not(rest.begin(), rest.end(), is_letter) - rest.begin());
   if (letters < rest.size() && is_word(rest[letters])) return false;
   const bool is_imaginary = letters == 1 && (rest.front() == 'j' || rest.front() == 'i');
-  // a number without a point, such as 1e-5 or nan
+  // Only `i` or `j` may follow a number without a point, such as 1e-5 or nan.
   if (text.find('.') == text.npos) return is_imaginary;
-  constexpr std::size_t kLongestUnit = 6;  // GFLOPS
+  // The length of the longest unit, GFLOPS.
+  constexpr std::size_t kLongestUnit = 6;
   return letters <= kLongestUnit;
 }
 
-// Returns the end of the number that begins at `at`, or `at` if none begins there. `after_number`:
-// another number, or blanks after it, stand before `at`. A sign at `at` then belongs to this
-// number: `3.0-1.2e-17j`.
+// Reads the number that begins at offset `at` of a line, and returns the offset of its end. Returns
+// `at` if no number begins there. `after_number` is true if another number, or another number and
+// spaces, end at `at`. A sign at `at` then belongs to the new number, as in `3.0-1.2e-17j`.
 std::size_t number_end(std::string_view line, std::size_t at, bool after_number,
                        PrintedNumber* number) {
   const char* const begin = line.data() + at;
@@ -157,7 +163,8 @@ std::size_t number_end(std::string_view line, std::size_t at, bool after_number,
   const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
   std::string_view digits = text.substr(0, text.size() - (text.ends_with('.') ? 1 : 0));
   number->is_negative = *begin == '-';
-  if (digits.find_first_not_of("0123456789") == digits.npos) {  // `5.` is an integer, too
+  // A number with a point but no decimals, such as `5.`, counts as an integer.
+  if (digits.find_first_not_of("0123456789") == digits.npos) {
     number->kind = Kind::kInteger;
     digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
     number->is_negative = number->is_negative && !digits.empty();
@@ -167,8 +174,8 @@ std::size_t number_end(std::string_view line, std::size_t at, bool after_number,
     number->value = 0;
     digits = text;
   } else {
-    // C, Fortran and Python print a sign or a point together with an exponent. `100000001e5` is
-    // something else, such as a hash.
+    // C, Fortran and Python print a number with an exponent either with a point or with a sign of
+    // the exponent. `100000001e5` has neither, so it is something else, such as a hash.
     const std::size_t exponent = is_digit(*from) ? text.find_first_of("eE") : text.npos;
     if (exponent != text.npos && exponent + 1 < text.size() && is_digit(text[exponent + 1]) &&
         text.find('.') == text.npos) {
@@ -181,14 +188,16 @@ std::size_t number_end(std::string_view line, std::size_t at, bool after_number,
   return at + static_cast<std::size_t>(stop - begin);
 }
 
-// Returns the end of an address such as `0x7ffe12`, or `at` if no address begins there.
+// Returns the end of a hexadecimal address such as `0x7ffe12` that begins at offset `at`, or `at`
+// if no address begins there.
 std::size_t address_end(std::string_view line, std::size_t at) {
   if ((at > 0 && is_word(line[at - 1])) || !line.substr(at).starts_with("0x")) return at;
   return std::min(line.find_first_not_of("0123456789abcdefABCDEF", at + 2), line.size());
 }
 
-// Calls `take_number(begin, end, number)` for each number of a line and `take_text(begin, end)` for
-// the text between. Blanks after a number belong to the number.
+// Calls `take_number(begin, end, number)` for each number of a line, and `take_text(begin, end)`
+// for the text between the numbers. Skips spaces after a number, and the digits of addresses
+// (`0x7f`). Stops if take_number returns false.
 template <typename TakeNumber, typename TakeText>
 void scan(std::string_view line, const TakeNumber& take_number, const TakeText& take_text) {
   std::size_t after_number = line.npos;
@@ -210,18 +219,19 @@ void scan(std::string_view line, const TakeNumber& take_number, const TakeText& 
   }
 }
 
-// Returns the part of the text that may decide the role of a number behind it.
+// Returns the last kRoleBytes bytes of the text before a number, which may decide the number's
+// role.
 std::string_view last_bytes(std::string_view text) {
   return text.substr(text.size() - std::min(text.size(), kRoleBytes));
 }
 
-// Decides the role of each number of a line, in order.
+// Decides for each number of a printed line whether it is a result, a time or a location.
 class Roles {
  public:
   Roles(std::string_view line, bool ignores_times) : line_(line), ignores_times_(ignores_times) {}
 
-  // Decides the role of one number. Calls must follow the order of the line, because the words
-  // since the previous number count.
+  // Decides the role of one number of the line. The numbers must be passed in the order of the
+  // line, because the words since the previous number decide the role.
   void add(std::size_t begin, std::size_t end, PrintedNumber& number) {
     const std::string_view words = last_bytes(line_.substr(last_, begin - last_));
     const std::string_view behind = line_.substr(end, kRoleBytes);
@@ -237,7 +247,7 @@ class Roles {
   }
 
  private:
-  // Returns true if the number is a location, such as a processor or a node.
+  // Returns true if the number is a location, such as the number of a processor or a node.
   bool is_place(std::size_t begin, std::string_view words, std::string_view behind) const {
     const std::string_view before = last_bytes(line_.substr(0, begin));
     return matches(before, place_words()) || matches(before, placed_words()) ||
@@ -245,8 +255,9 @@ class Roles {
            (matches(before, possible_place()) && matches(behind, next_place()));
   }
 
-  // Returns true if a number is a time or a speed, by the words before it and the unit behind it.
-  // `*unit_bytes` becomes the length of the unit, which says nothing about the next number.
+  // Returns true if the words before a number or the unit behind it tell that the number is a time
+  // or a speed. Sets `*unit_bytes` to the length of the unit, which does not belong to the words
+  // before the next number.
   static bool is_measured(std::string_view words, bool has_words, std::string_view behind,
                           std::size_t* unit_bytes) {
     const bool speaks_of_time =
@@ -265,8 +276,10 @@ class Roles {
 
   std::string_view line_;
   bool ignores_times_;
-  bool is_place_ = false;  // true: the previous number is a location
-  std::size_t last_ = 0;   // end of the previous number and its unit
+  // True if the previous number of the line is a location.
+  bool is_place_ = false;
+  // The offset of the end of the previous number and its unit.
+  std::size_t last_ = 0;
 };
 
 }  // namespace

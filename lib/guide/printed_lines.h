@@ -1,5 +1,5 @@
 // Splits a line that a program printed into its text and its numbers, to compare the results of two
-// runs (groma/results.h). The main entry point is cut_line().
+// runs (groma/results.h). The main function is cut_line().
 #pragma once
 
 #include <cmath>
@@ -11,34 +11,43 @@
 
 namespace groma::guide {
 
-// A number in a printed line. `digits` refers to the text that was passed to cut_line().
+// A number in a line that a program printed. `digits` refers to the text that was passed to
+// cut_line().
 struct PrintedNumber {
-  // kText: the number does not fit a double (1e400), so its printed text is compared.
+  // kInteger: the number has only digits. kReal: any other number. kText: the number does not fit a
+  // double (1e400), so its printed text is compared.
   enum class Kind : std::uint8_t { kInteger, kReal, kText };
-  // Whether a number is compared. kCounts: it is a result. kIgnored: it is a time or a location.
-  // kUnsteady: it changes from run to run.
+  // Whether a number is compared. kCounts: the number is a result. kIgnored: the number is a time
+  // or a location. kUnsteady: the number changes from run to run.
   enum class Role : std::uint8_t { kCounts, kIgnored, kUnsteady };
 
-  double value = 0;  // may be NaN or infinite for kReal
-  // For kInteger, the digits without sign and leading zeros; for kText, the whole number.
+  // The value of the number. May be NaN or infinite if `kind` is kReal.
+  double value = 0;
+  // For kInteger, the digits without sign and leading zeros. For kText, the printed number without
+  // its sign.
   std::string_view digits;
   Kind kind = Kind::kReal;
   Role role = Role::kCounts;
-  bool is_negative = false;  // for kInteger and kText
-  bool is_residue = false;   // an error or a difference, which is near 0 in a correct run
+  // True if the number has a minus sign. Compared only for kInteger and kText.
+  bool is_negative = false;
+  // True if the number is an error or a difference, such as a residual, which is near 0 in a
+  // correct run.
+  bool is_residue = false;
 
   bool is_nan() const { return std::isnan(value); }
   bool is_infinite() const { return std::isinf(value); }
 };
 
-// A printed line and its numbers, in the order in which they stand in the line.
+// A line that a program printed, and the numbers in the line from left to right.
 struct PrintedLine {
   std::string_view text;
-  std::int64_t position = 0;  // index of the line in the output, from 0
+  // The index of the line in the output of the program, from 0.
+  std::int64_t position = 0;
   std::vector<PrintedNumber> numbers;
 };
 
-// Stands for a number in a skeleton. A line never contains a line end, so the mark is unambiguous.
+// The character that stands for a number in a skeleton, which is a printed line without its
+// numbers. A line never contains a line end, so the character is unambiguous.
 inline constexpr char kNumberMark = '\n';
 
 // Appends the numbers of `text` to `numbers` and returns the skeleton: the text with kNumberMark in
@@ -49,8 +58,8 @@ inline constexpr char kNumberMark = '\n';
 std::string cut_line(std::string_view text, bool ignores_times,
                      std::vector<PrintedNumber>& numbers);
 
-// Counts the numbers in `text`, which may have several lines. Returns `most` + 1 if there are more
-// than `most`.
+// Returns the number of printed numbers in `text`, which may have several lines. Returns `most` + 1
+// if there are more than `most`.
 std::int64_t count_numbers(std::string_view text, std::int64_t most);
 
 }  // namespace groma::guide

@@ -1,5 +1,5 @@
-// Results: compares what a program prints under a mapping with what it printed without one. Only
-// what is the same in all reference runs (without a mapping) counts as a result.
+// Results: compares what a program prints under a mapping with what the program prints without one.
+// Only what is the same in all reference runs (runs without a mapping) counts as a result.
 #include "groma/results.h"
 
 #include <fmt/format.h>
@@ -24,46 +24,55 @@ using guide::PrintedNumber;
 using guide::Unmatched;
 using NumberRole = PrintedNumber::Role;
 
-// Limits on an output that is compared, and on a line that is shown.
+// Limits on the bytes, lines and numbers of an output that is compared, and on the bytes of a line
+// that is shown in a message.
 constexpr std::size_t kMaxOutputBytes = std::size_t{16} << 20;
 constexpr std::int64_t kMaxLines = std::int64_t{1} << 18;
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 20;
 constexpr std::size_t kMaxShownBytes = 160;
-// Limit on the lines among which the most similar one is searched for a message.
+// Limit on the unmatched lines among which the line most similar to an expected one is searched.
 constexpr std::size_t kMaxCandidates = 64;
 
-// Where a line was printed.
+// Where a program printed a line.
 enum class Stream : std::uint8_t {
+  // Standard output.
   kOut,
-  kError,        // Groma and Legion may add lines here
-  kOverwritten,  // either output, ended by a carriage return: progress that the next line
-                 // overwrites
+  // Standard error, to which Groma and Legion may add lines.
+  kError,
+  // Standard output or standard error. The line ends with a carriage return: it shows progress, and
+  // the next line overwrites it.
+  kOverwritten,
 };
 
-// All lines with the same skeleton, which is a line without its numbers.
+// All printed lines that differ only in their numbers. They have the same skeleton, which is a line
+// without its numbers.
 struct Group {
   Stream stream = Stream::kOut;
-  // The lines in the order in which they were printed. After several reference runs, these are the
-  // lines of the first one. If the number of lines varies, only lines are kept that all references
-  // have and that contain a number which is not an integer.
+  // The lines of the group in the order in which they were printed. After several reference runs,
+  // these are the lines of the first run. If the number of lines varies between the runs, only
+  // lines are kept that all reference runs have and that contain a number which is not an integer.
   std::vector<PrintedLine> lines;
-  guide::Columns columns;     // facts about each number of the skeleton, from all references
-  bool count_varies = false;  // the references print different numbers of these lines
-  bool any_order = false;     // two references print these lines in different orders
+  // For each number of the skeleton, whether any reference run printed NaN or infinity there.
+  guide::Columns columns;
+  // True if the reference runs do not all print the same number of these lines.
+  bool count_varies = false;
+  // True if two reference runs print these lines in different orders.
+  bool any_order = false;
   bool may_have_more() const { return count_varies || stream != Stream::kOut; }
 };
 
-// Groups of lines. The key is a letter for the stream and the skeleton.
+// Groups of printed lines by stream and skeleton. The key is a letter for the stream, followed by
+// the skeleton.
 using Groups = std::map<std::string, Group, std::less<>>;
 
-// Matches the level and the logger of a Legion message: `[0 - 7fbc52c29b80]    0.000055
-// {4}{threads}: `.
+// Matches the prefix of a Legion message: `[0 - 7fbc52c29b80]    0.000055 {4}{threads}: `. Its
+// groups are the level and the name of the logger.
 const RE2& logger_pattern() {
   static const RE2 pattern(R"(^\[[0-9]+ - [0-9a-f]+\](?:\s+[0-9.]+)? \{([0-9]+)\}\{([^}]*)\}: )");
   return pattern;
 }
 
-// Notes in which columns a reference printed NaN or infinity.
+// Records in `columns` at which numbers the lines of a reference run have NaN or infinity.
 void note_columns(const std::vector<PrintedLine>& lines, guide::Columns& columns) {
   for (const PrintedLine& line : lines) {
     for (std::size_t k = 0; k < line.numbers.size(); ++k) {
@@ -73,7 +82,7 @@ void note_columns(const std::vector<PrintedLine>& lines, guide::Columns& columns
   }
 }
 
-// Returns true if the line has a result that is not an integer.
+// Returns true if the printed line has a number that counts as a result and is not an integer.
 bool has_real(const PrintedLine& line) {
   return std::any_of(line.numbers.begin(), line.numbers.end(), [](const PrintedNumber& number) {
     return number.role == NumberRole::kCounts && number.kind == PrintedNumber::Kind::kReal;
@@ -85,7 +94,8 @@ bool has_nan(const PrintedLine& line) {
                      [](const PrintedNumber& number) { return number.is_nan(); });
 }
 
-// Returns the largest magnitude of the numbers that are not integers, or 0 if there are none.
+// Returns the largest finite magnitude of the printed results that are not integers, or 0 if there
+// are none.
 double largest(const Groups& groups) {
   double most = 0;
   for (const auto& [skeleton, group] : groups) {
@@ -100,9 +110,10 @@ double largest(const Groups& groups) {
   return most;
 }
 
-// Returns true if the order of the lines is a result: the lines hold numbers and nothing else, like
-// a printed vector or matrix. Lines that begin with an integer and have more numbers do not count.
-// Their integer may say which task printed the line, and tasks print in any order.
+// Returns true if the order of the lines counts as a result: the lines have only numbers, like a
+// printed vector or matrix. If every line begins with an integer and has more numbers, the order
+// does not count, because the integer may say which task printed the line, and tasks print in any
+// order.
 bool is_ordered(const Group& group) {
   if (group.stream != Stream::kOut || group.lines.empty() || group.columns.empty()) return false;
   const auto may_name_a_task = [](const PrintedLine& line) {
@@ -113,8 +124,8 @@ bool is_ordered(const Group& group) {
          !std::all_of(group.lines.begin(), group.lines.end(), may_name_a_task);
 }
 
-// Returns true if the line has a result: it has no number at all, or a number that is not a time or
-// a location.
+// Returns true if the printed line has a result: the line has no numbers, or has a number that is
+// not a time or a location.
 bool is_result(const PrintedLine& line) {
   const auto counts = [](const PrintedNumber& number) {
     return number.role == NumberRole::kCounts || number.role == NumberRole::kUnsteady;
@@ -124,7 +135,8 @@ bool is_result(const PrintedLine& line) {
 
 }  // namespace
 
-// The options with their compiled patterns, and what the reference runs printed.
+// The state of a Results object: the options, their compiled patterns, and what the reference runs
+// printed.
 struct Results::State {
   // The output of the first reference run. The lines in `reference` refer to this text.
   struct Texts {
@@ -136,11 +148,12 @@ struct Results::State {
   std::unique_ptr<RE2> measure;
   std::unique_ptr<const Texts> texts;
   Groups reference;
-  double scale = 0;  // magnitude of the largest number in the references
+  // The largest magnitude of the results in the reference runs that are not integers.
+  double scale = 0;
   int references = 0;
 
-  // Splits both outputs of a run into lines and groups them by skeleton. The text must outlive the
-  // groups.
+  // Splits standard output and standard error of a run into lines, and groups the lines by
+  // skeleton. Both texts must outlive the groups.
   Groups read(std::string_view out, std::string_view err) const {
     Groups groups;
     for (const bool is_error : {false, true}) {
@@ -154,8 +167,8 @@ struct Results::State {
     return groups;
   }
 
-  // Reads a line. If the line has carriage returns, the parts between them count as separate lines,
-  // because each part overwrites the part before it on a terminal.
+  // Adds a printed line to the groups. If the line has carriage returns, the parts between them
+  // count as separate lines, because on a terminal each part overwrites the part before it.
   void read_line(std::string_view line, bool is_error, std::int64_t position,
                  Groups& groups) const {
     if (is_error && line.starts_with(kOwnLine)) return;
@@ -167,8 +180,9 @@ struct Results::State {
     read_part(line, is_error ? Stream::kError : Stream::kOut, position, groups);
   }
 
-  // Reads a part of a line, without the prefix of a Legion logger. Drops lines that are not
-  // compared.
+  // Adds a line, or a part of one, to the groups, without the prefix of a Legion logger. Drops
+  // Legion's own messages, lines with measured values, and lines that match none of the patterns in
+  // ResultsOptions::same.
   void read_part(std::string_view line, Stream stream, std::int64_t position,
                  Groups& groups) const {
     int level = 0;
@@ -190,7 +204,8 @@ struct Results::State {
     }
   }
 
-  // Adds a line to the group of its skeleton.
+  // Splits a printed line into skeleton and numbers, and adds the line to the group of its
+  // skeleton.
   static void add(std::string_view text, Stream stream, std::int64_t position, bool ignores_times,
                   Groups& groups) {
     PrintedLine line{text, position, {}};
@@ -202,17 +217,18 @@ struct Results::State {
     group.lines.push_back(std::move(line));
   }
 
-  // Returns a matcher whose noise is relative to the largest result, but never above kResultsNoise.
+  // Returns an object that compares lines of numbers. Its noise is relative to the largest result,
+  // but not larger than kResultsNoise.
   LineMatcher matcher(const guide::Columns& columns, std::int64_t* comparisons) const {
     const double unit = scale > 0 ? std::min(1.0, scale) : 1.0;
     return {{options.tolerance, kResultsNoise * unit, kResultsNoise}, columns, comparisons};
   }
 
-  // Merges another reference run. A value that differs between two runs without a mapping is not a
-  // result.
+  // Merges the lines of another reference run into `reference`. A value that differs between two
+  // runs without a mapping is then no longer a result.
   void join(const Groups& more) {
     for (const auto& [skeleton, group] : more) {
-      // A skeleton that only some references print may be printed any number of times.
+      // If only some reference runs print a skeleton, the program may print it any number of times.
       const auto [known, is_new] = reference.try_emplace(skeleton);
       if (is_new) {
         known->second.stream = group.stream;
@@ -227,14 +243,15 @@ struct Results::State {
     }
   }
 
-  // Merges the lines of one skeleton with those of another reference run.
+  // Merges the lines of one skeleton with the lines of another reference run that have this
+  // skeleton.
   void join(Group& group, const std::vector<PrintedLine>& more) const {
     std::int64_t comparisons = 0;
     const LineMatcher matcher = this->matcher(group.columns, &comparisons);
     std::vector<PrintedLine>& lines = group.lines;
     if (group.count_varies || lines.size() != more.size()) {
       const Unmatched unmatched = matcher.match(lines, more);
-      // marks the line as one without a partner
+      // Marks a line without a partner by removing its numbers. erase_if() then removes the line.
       for (const std::size_t i : unmatched.expected) lines[i].numbers.clear();
       std::erase_if(lines, [](const PrintedLine& line) { return !has_real(line); });
       group.count_varies = true;
@@ -243,10 +260,10 @@ struct Results::State {
     if (matcher.first_difference(lines, more) < lines.size()) mark_unsteady(matcher, group, more);
   }
 
-  // Marks the numbers that differ between two references as unsteady. The lines may only be in
-  // another order. If all lines have a partner once some columns are ignored, those columns are
-  // marked. Otherwise, or if this marks more numbers, the numbers that differ line by line are
-  // marked.
+  // Marks the numbers that differ between two reference runs as unsteady. The second run may print
+  // the lines in another order. If all lines have an equal partner when the differing columns are
+  // ignored, and these columns have fewer numbers than differ line by line, the columns are marked.
+  // Otherwise the numbers that differ line by line are marked.
   static void mark_unsteady(const LineMatcher& matcher, Group& group,
                             const std::vector<PrintedLine>& more) {
     std::vector<PrintedLine>& lines = group.lines;
@@ -268,14 +285,14 @@ struct Results::State {
   }
 };
 
-// Compares an output with the references and keeps the most important difference.
+// Compares the output of a run with the reference runs and keeps the most important difference.
 class Results::Search {
  public:
   explicit Search(const State& state) : state_(state) {}
 
   std::optional<ResultsDifference> result() && { return std::move(found_); }
 
-  // Compares the lines of a skeleton that some reference printed, too.
+  // Compares the lines of one skeleton with the lines of this skeleton in the reference runs.
   void compare(const Group& expected, const std::vector<PrintedLine>& got) {
     std::int64_t comparisons = 0;
     const LineMatcher matcher = state_.matcher(expected.columns, &comparisons);
@@ -298,8 +315,9 @@ class Results::Search {
     }
   }
 
-  // Notes a difference for a skeleton that no reference printed. Groma and Legion may add lines to
-  // standard error, so only standard output and NaN count.
+  // Records a difference for lines with a skeleton that no reference run printed. Lines on standard
+  // error do not count, because Groma and Legion may add some. Overwritten lines count only if they
+  // have a NaN.
   void take_surplus(const Group& got) {
     const auto is_bad = [&](const PrintedLine& line) {
       return got.stream == Stream::kOut || (got.stream == Stream::kOverwritten && has_nan(line));
@@ -309,8 +327,8 @@ class Results::Search {
   }
 
  private:
-  // Returns the line to show beside the expected one: a line with a new NaN, or else the line with
-  // the most equal numbers.
+  // Returns the printed line to show in a message beside the expected line: a line with a new NaN
+  // or infinity, or else the line with the most equal numbers.
   static const PrintedLine& most_alike(const LineMatcher& matcher, const PrintedLine& expected,
                                        const std::vector<PrintedLine>& lines,
                                        const std::vector<std::size_t>& indices) {
@@ -331,8 +349,8 @@ class Results::Search {
     return *best;
   }
 
-  // Keeps the more important of two differences: a new NaN first, then a different number, then a
-  // missing or extra line.
+  // Records a difference, unless a more important one is recorded already. A new NaN is the most
+  // important one, then a different number, then a missing or extra line.
   void note(const PrintedLine* expected, const PrintedLine* got, bool is_order = false) {
     const bool nan =
         got != nullptr && has_nan(*got) && (expected == nullptr || !has_nan(*expected));
@@ -354,7 +372,7 @@ Results::Results(Results&&) noexcept = default;
 Results& Results::operator=(Results&&) noexcept = default;
 Results::~Results() = default;
 
-// Checks the options and compiles their patterns.
+// Checks the options for comparing results, and compiles their patterns.
 Result<Results> Results::make(ResultsOptions options) {
   auto state = std::make_unique<State>();
   if (!(options.tolerance >= 0)) {
@@ -382,8 +400,8 @@ Result<Results> Results::make(ResultsOptions options) {
   return Results(std::move(state));
 }
 
-// Adds the output of a run without a mapping. The first one gives the expected results, and later
-// ones show what varies between runs.
+// Adds the output of a reference run, which is a run without a mapping. The first reference run
+// gives the expected results, and later ones show what varies between runs.
 void Results::add_reference(std::string_view out, std::string_view err) {
   if (state_->references++ > 0) {
     const Groups groups = state_->read(out, err);
@@ -397,7 +415,7 @@ void Results::add_reference(std::string_view out, std::string_view err) {
   for (auto& [skeleton, group] : state_->reference) note_columns(group.lines, group.columns);
 }
 
-// Returns the options as one line, which is equal for equal options.
+// Returns the options for comparing results as one line of text. Equal options give equal texts.
 std::string Results::key() const {
   const ResultsOptions& options = state_->options;
   std::string key = fmt::format("{}", options.tolerance);
@@ -409,7 +427,8 @@ std::string Results::key() const {
   return key;
 }
 
-// Returns true if the output is within the limits of bytes, lines and numbers.
+// Returns true if the output of a run is within the limits of bytes, lines and numbers that can be
+// compared.
 bool Results::fits(std::string_view out, std::string_view err) {
   if (out.size() > kMaxOutputBytes || err.size() > kMaxOutputBytes) return false;
   std::int64_t lines = 0, numbers = 0;
@@ -425,7 +444,7 @@ bool Results::fits(std::string_view out, std::string_view err) {
 
 bool Results::has_reference() const { return state_->references > 0; }
 
-// Returns true if a reference printed at least one result.
+// Returns true if a reference run printed at least one result.
 bool Results::has_results() const {
   return std::any_of(state_->reference.begin(), state_->reference.end(), [](const auto& each) {
     const Group& group = each.second;
@@ -434,11 +453,11 @@ bool Results::has_results() const {
   });
 }
 
-// Returns how many lines differ between the references, with an example.
+// Returns how many printed lines differ between the reference runs, with an example.
 UnsteadyResults Results::unsteady() const {
   UnsteadyResults all;
   for (const auto& [skeleton, group] : state_->reference) {
-    // Groma and Legion add lines to the other outputs, so their number may vary.
+    // Groma and Legion add lines to standard error, so the number of lines there may vary.
     if (group.count_varies && group.stream == Stream::kOut) ++all.lines;
     for (const PrintedLine& line : group.lines) {
       if (!guide::has_unsteady(line)) continue;
@@ -449,8 +468,8 @@ UnsteadyResults Results::unsteady() const {
   return all;
 }
 
-// Returns the most important difference from the references; nullopt if the results are the same or
-// there is no reference.
+// Returns the most important difference between the output of a run and the reference runs. Returns
+// nullopt if the results are the same or there is no reference run.
 std::optional<ResultsDifference> Results::compare(std::string_view out,
                                                   std::string_view err) const {
   if (!has_reference()) return std::nullopt;
@@ -466,7 +485,7 @@ std::optional<ResultsDifference> Results::compare(std::string_view out,
   return std::move(search).result();
 }
 
-// Returns an empty text if nothing varied.
+// Describes how many lines vary between runs without the mapping. Returns an empty text if none do.
 std::string to_text(const UnsteadyResults& unsteady) {
   if (unsteady.lines == 0) return "";
   const bool one = unsteady.lines == 1;
@@ -475,7 +494,8 @@ std::string to_text(const UnsteadyResults& unsteady) {
   return unsteady.example.empty() ? text : text + fmt::format(", such as `{}`", unsteady.example);
 }
 
-// Returns the difference as a clause about the program: "it prints `a` instead of `b`".
+// Describes a difference of printed results as a clause about the program: "it prints `a` instead
+// of `b`".
 std::string to_text(const ResultsDifference& difference) {
   if (difference.got.empty()) return fmt::format("it does not print `{}`", difference.expected);
   if (difference.expected.empty()) {

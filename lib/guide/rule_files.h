@@ -1,4 +1,4 @@
-// The rule files that are embedded in the library (from lib/guide/rules).
+// The rule files of the guide (lib/guide/rules), which are embedded in the library.
 #pragma once
 
 #include <span>
@@ -9,7 +9,8 @@ namespace groma::guide {
 struct RuleFile {
   std::string_view name, text;
 };
-// Returns the files sorted by name. If two rules match the same text, the earlier rule wins.
+// Returns the embedded rule files sorted by name. If two rules match the same text, the earlier
+// rule wins.
 std::span<const RuleFile> rule_files();
 
 }  // namespace groma::guide

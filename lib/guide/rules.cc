@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The words of the rule files for roles, corrections, statements and causes.
+// Tables of the words that rule files use for roles, corrections, statements and causes.
 constexpr std::pair<std::string_view, Role> kRoles[] = {
     {"error", Role::kError},     {"general", Role::kGeneral},
     {"silent", Role::kSilent},   {"consequence", Role::kConsequence},
@@ -54,7 +54,7 @@ constexpr std::pair<std::string_view, DiagCause> kCauses[] = {
     {"gpu-cannot-address", DiagCause::kGpuCannotAddress},
 };
 
-// Returns the value with this name in a table of pairs; nullopt if there is none.
+// Returns the value with this name in a table of (name, value) pairs, or nullopt if there is none.
 template <typename Table>
 auto named(const Table& table, std::string_view name)
     -> std::optional<std::decay_t<decltype(table[0].second)>> {
@@ -64,8 +64,9 @@ auto named(const Table& table, std::string_view name)
   return std::nullopt;
 }
 
-// Shorthands: the expression that replaces <name> in a pattern. For example, Legion writes a task
-// as `task f (ID 3)`, `f (UID 3)` or `f(UID: 3)`.
+// Shorthands for the patterns of rules: each <name> is replaced by a regular expression. For
+// example, <task> matches the forms in which Legion writes a task: `task f (ID 3)`, `f (UID 3)` or
+// `f(UID: 3)`.
 constexpr std::pair<std::string_view, std::string_view> kShorthands[] = {
     {"task", R"((?:(?:task|operation) )?(?P<task>\S.*?) \(U?ID:? (?P<uid>\d+)\))"},
     {"mapper", R"((?P<mapper>.+?))"},
@@ -75,12 +76,13 @@ constexpr std::pair<std::string_view, std::string_view> kShorthands[] = {
     {"memkind", R"((?P<memkind>.+?))"},
     {"bytes", R"((?P<bytes>[\d,]+))"},
     {"number", R"((?P<value>[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?))"},
-    {"q", R"((?:[`'"]|\xe2\x80.))"},  // matches any quotation mark, ASCII or not
+    // Matches any quotation mark, ASCII or not.
+    {"q", R"((?:[`'"]|\xe2\x80.))"},
 };
 
-// Returns the pattern with its shorthands replaced. A space then matches any number of spaces,
-// including none, because some of Legion's messages lack spaces. A quotation mark matches any
-// quotation mark. Character classes and escapes stay as they are.
+// Expands the pattern of a rule to a regular expression: replaces its shorthands. A space becomes `
+// *`, because some of Legion's messages lack spaces. ` and ' become an expression for any quotation
+// mark. Character classes and escapes stay as they are.
 std::string written_out(std::string_view pattern) {
   std::string text;
   bool in_class = false;
@@ -115,8 +117,8 @@ std::string written_out(std::string_view pattern) {
   return text;
 }
 
-// Returns a pattern that matches the diagnostic with this id wherever Groma printed it, as text or
-// as JSON. If `says` is not empty, the message must contain it.
+// Returns a regular expression that matches a printed Groma diagnostic with this id, as text or as
+// JSON. If `says` is not empty, the message of the diagnostic must contain it.
 std::string pattern_of_diagnostic(const std::string& id, const std::string& says) {
   std::string words = RE2::QuoteMeta(says);
   for (std::size_t at; (at = words.find("\\ ")) != words.npos;) words.erase(at, 1);
@@ -130,11 +132,12 @@ std::string pattern_of_diagnostic(const std::string& id, const std::string& says
       id, with(R"re([^\n]*)re"), with(R"re((?:[^"\\]|\\.)*)re"));
 }
 
-// Reads the rules of one text. Keeps only the first error.
+// Reads the guide's rules from one JSON text. Keeps only the first error.
 class RuleReader {
  public:
-  // Appends the guide's rules in the text to `set`. If `own` is true, each rule must match its own
-  // examples, and its texts may refer only to the groups of its own regular expression.
+  // Prepares to append the rules in the JSON text `source` to `set`. If `own` is true, each rule
+  // must match its own example, and its texts may refer only to the groups of its regular
+  // expression.
   RuleReader(const Source& source, bool own, RuleSet* set)
       : source_(source), own_(own), set_(set) {}
 
@@ -165,7 +168,8 @@ class RuleReader {
   }
 
  private:
-  // Keeps the first error, with the name of the text and the rule.
+  // Records an error with the name of the JSON text and the id of the rule, unless there was an
+  // error before.
   void fail(const std::string& why) {
     if (error_) return;
     error_ = Error{Error::Code::kMalformed,
@@ -173,7 +177,8 @@ class RuleReader {
                                : fmt::format("`{}`: rule `{}`: {}", source_.name(), id_, why)};
   }
 
-  // Returns a text. A list of texts is joined to one, so that rule files can break long lines.
+  // Returns the string with this key in a JSON object. A list of strings is joined, so that rule
+  // files can break long lines. Returns an empty text if the key is missing.
   std::string text(const Json& of, const char* key) {
     if (!of.contains(key)) return {};
     const Json& value = of[key];
@@ -189,7 +194,8 @@ class RuleReader {
     return all;
   }
 
-  // Returns the texts of a list. Each item is a text, or a list of texts that are joined to one.
+  // Returns the strings in the JSON list with this key. An item that is itself a list of strings is
+  // joined to one string. Returns an empty list if the key is missing.
   std::vector<std::string> texts(const Json& of, const char* key) {
     if (!of.contains(key)) return {};
     if (!of[key].is_array()) return {text(of, key)};
@@ -198,14 +204,14 @@ class RuleReader {
     return all;
   }
 
-  // Returns a bool; false if the key is missing.
+  // Returns the bool with this key in a JSON object, or false if the key is missing.
   bool truth(const Json& of, const char* key) {
     if (!of.contains(key)) return false;
     if (!of[key].is_boolean()) fail(fmt::format("`{}` is not a bool", key));
     return of[key].is_boolean() && of[key].get<bool>();
   }
 
-  // Reads an item of `advice`: a text, a list of texts that are joined, or an object.
+  // Reads one item of a rule's `advice`: a string, a list of strings that are joined, or an object.
   Advice advice_in(const Json& item) {
     constexpr std::string_view kAdviceKeys[] = {"text", "joined", "else", "checks", "to_gpu"};
     if (!item.is_object()) return {harmless(text(Json{{"advice", item}}, "advice"))};
@@ -218,7 +224,7 @@ class RuleReader {
             truth(item, "checks"), truth(item, "to_gpu")};
   }
 
-  // Reads `advice`, which is one item or a list of items.
+  // Reads the member `advice` of a rule, which is one item or a list of items.
   std::vector<Advice> read_advice(const Json& json) {
     std::vector<Advice> all;
     if (!json.contains("advice")) return all;
@@ -228,7 +234,8 @@ class RuleReader {
     return all;
   }
 
-  // Reads `possible_causes`. Only a rule with the role `silent` may have them.
+  // Reads the member `possible_causes` of a rule. Only a rule with the role `silent` may have
+  // causes.
   std::vector<PossibleCause> read_causes(const Json& json, Role role) {
     constexpr std::string_view kCauseKeys[] = {"text", "statement", "mapper", "checked", "change"};
     std::vector<PossibleCause> all;
@@ -255,7 +262,7 @@ class RuleReader {
     return all;
   }
 
-  // Reads the kinds of statements that a rule or a cause blames.
+  // Reads the kinds of mapping statements that a rule or a possible cause blames.
   std::vector<MappingStatement> statements_in(const Json& json) {
     std::vector<MappingStatement> all;
     for (const std::string& name : texts(json, "statement")) {
@@ -264,7 +271,8 @@ class RuleReader {
     return all;
   }
 
-  // Returns the value that a word stands for in the table. Fails for an unknown word.
+  // Returns the value that the word `name` stands for in the table. An unknown word is an error;
+  // the first value of the table is then returned.
   template <typename Table>
   auto choice(const Table& table, const std::string& name, const char* key)
       -> std::decay_t<decltype(table[0].second)> {
@@ -273,8 +281,8 @@ class RuleReader {
     return found.value_or(table[0].second);
   }
 
-  // Reads one rule and adds it to the set. An unknown key is an error, because it is probably
-  // misspelt.
+  // Reads one rule from its JSON object and adds the rule to the set. An unknown key is an error,
+  // because the key is probably misspelt.
   void read_rule(const Json& json) {
     constexpr std::string_view kKeys[] = {
         "id",           "role",      "hook",    "pattern",  "diagnostic",       "meaning",
@@ -317,7 +325,8 @@ class RuleReader {
     if (!error_) set_->rules.push_back(std::move(rule));
   }
 
-  // Reads the texts that replace `meaning` and `advice` if another rule tells how the run failed.
+  // Reads the texts that replace a rule's `meaning` and `advice` if another rule tells how the run
+  // failed.
   void read_after_failure(const Json& json, Rule* rule) {
     if (!json.contains("after_failure")) return;
     const Json& texts = json["after_failure"];
@@ -332,7 +341,7 @@ class RuleReader {
     if (rule->meaning_after_failure.empty()) fail("`after_failure` has no `meaning`");
   }
 
-  // Reads the numbers, units and exit codes of a rule.
+  // Reads the scale, the unit, the exit codes and the related flags of a rule.
   void read_numbers(const Json& json, Rule* rule) {
     rule->unit = text(json, "unit");
     if (json.contains("scale")) {
@@ -363,7 +372,8 @@ class RuleReader {
     rule->pattern = written_out(pattern);
     RE2::Options options;
     options.set_log_errors(false);
-    options.set_encoding(RE2::Options::EncodingLatin1);  // logs may contain any bytes
+    // Logs may contain bytes that are not UTF-8.
+    options.set_encoding(RE2::Options::EncodingLatin1);
     options.set_max_mem(std::int64_t{1} << 20);
     rule->regex = std::make_unique<const RE2>(rule->pattern, options);
     if (!rule->regex->ok()) return fail(rule->regex->error());
@@ -373,8 +383,8 @@ class RuleReader {
     read_literals(json, rule);
   }
 
-  // Checks that a rule has something to say, that its pattern matches its example, and that its
-  // texts refer only to groups of its pattern.
+  // Checks that a rule has a meaning or advice if its role needs one, that its pattern matches its
+  // example, and that its texts refer only to groups of its pattern.
   void check_texts(const Rule& rule) {
     const bool speaks =
         rule.role != Role::kMetric && rule.role != Role::kHarmless && rule.role != Role::kSuccess;
@@ -410,7 +420,7 @@ class RuleReader {
     }
   }
 
-  // Checks that every {group} in a text is one of `groups`.
+  // Checks that every {name} in a rule's text is one of the names in `groups`.
   void check_groups(std::string_view text, const std::set<std::string, std::less<>>& groups) {
     for (std::size_t at = text.find('{'); at != text.npos; at = text.find('{', at + 1)) {
       const std::size_t end = text.find('}', at);
@@ -423,8 +433,8 @@ class RuleReader {
     }
   }
 
-  // Takes the literals of the rule file, or derives them from the pattern. Fails if a literal is
-  // too short to exclude most lines.
+  // Reads a rule's literals for the prefilter, or derives them from the rule's pattern. Fails if a
+  // literal is too short to exclude most lines of a log.
   void read_literals(const Json& json, Rule* rule) {
     for (const std::string& literal : texts(json, "literal")) {
       rule->literals.push_back(folded(literal));
@@ -445,7 +455,8 @@ class RuleReader {
   bool own_;
   RuleSet* set_;
   std::string id_;
-  // Ids of the rules in this text. A rule of the user may have the id of one of Groma's.
+  // The ids of the rules in this JSON text. A rule in a user's text may have the id of one of
+  // Groma's rules.
   std::unordered_set<std::string> ids_;
   std::optional<Error> error_;
 };
@@ -458,20 +469,20 @@ const Rule* RuleSet::find(std::string_view id) const {
   return found == rules.end() ? nullptr : &*found;
 }
 
-// Returns the first rule for the diagnostic; null if there is none. A rule may ask for a cause, or
-// for words in the message.
+// Returns the first rule about the diagnostic, or null if there is none. A rule may require a cause
+// of the diagnostic, or certain words in its message.
 const Rule* RuleSet::of_diagnostic(const Diagnostic& diagnostic) const {
   const std::string_view id = name_of(diagnostic.id);
   const auto found = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
     if (rule.diagnostic != id) return false;
     if (rule.cause) return diagnostic.has(*rule.cause);
-    // The user's rule may ask for words in the message.
+    // A rule may require words in the message. Without such words, `says` is empty.
     return diagnostic.message.find(rule.says) != std::string::npos;
   });
   return found == rules.end() ? nullptr : &*found;
 }
 
-// The rules keep the order of the texts, because the first of several matching rules wins.
+// The rules stay in the order of the texts, because the first of several matching rules wins.
 Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts, std::size_t own) {
   auto set = std::make_shared<RuleSet>();
   for (std::size_t i = 0; i < texts.size(); ++i) {

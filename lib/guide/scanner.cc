@@ -1,5 +1,5 @@
-// Scans logs in blocks: the prefilter finds lines in which a rule may match, then the patterns of
-// those rules are matched around the hits.
+// Scans logs in blocks: the prefilter finds the positions of literals at which a rule may match,
+// then the patterns of those rules are matched around these positions.
 #include "guide/scanner.h"
 
 #include <algorithm>
@@ -11,31 +11,34 @@
 namespace groma::guide {
 namespace {
 
-constexpr int kFollowLines = 12;  // limit on the lines that belong to a match
-// Limits on the lines that are kept of a match, on their bytes, and on the matched parts of a line
-// that are remembered.
+// The number of lines after a match in which lines that belong to the match are searched.
+constexpr int kFollowLines = 12;
+// Limits on the following lines that are kept for a match, on the bytes of each kept line, and on
+// the matched parts of a line that are remembered.
 constexpr std::size_t kMaxFollow = 8;
 constexpr std::size_t kShownBytes = 400;
 constexpr std::size_t kSpans = 64;
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 
-// Returns the end of the terminal escape sequence at `at`; npos if the text ends within it. What
-// only looks like an escape sequence ends after its first byte.
+// Returns the end of the terminal escape sequence that begins at `at`, or npos if the text ends
+// within the sequence. If no valid sequence begins there, only the ESC byte counts as the sequence.
 std::size_t escape_end(const std::string& text, std::size_t at) {
   constexpr std::size_t kLongest = 256;
   if (at + 1 >= text.size()) return std::string::npos;
   const char kind = text[at + 1];
-  // A sequence such as `ESC ( B`.
+  // `ESC ]` begins a sequence that sets the title of the terminal. A sequence such as `ESC ( B` has
+  // characters from 0x20 to 0x2F after ESC.
   const bool title = kind == ']', letters = kind >= 0x20 && kind <= 0x2F;
   if (kind != '[' && !title && !letters) return at + (is_control(kind) ? 1 : 2);
   for (std::size_t i = at + 2; i < text.size(); ++i) {
     const char c = text[i];
-    if (i - at > kLongest) return at + 1;  // not an escape sequence
+    // A longer text is not an escape sequence.
+    if (i - at > kLongest) return at + 1;
     if (title && c == '\x1b' && i + 1 == text.size()) return std::string::npos;
-    if (title &&
-        is_control(
-            c)) {  // BEL or `ESC \` ends it and is removed; another control character is kept
+    // BEL or `ESC \` ends a title sequence and belongs to it. Any other control character ends the
+    // sequence and does not belong to it.
+    if (title && is_control(c)) {
       return c == '\a' ? i + 1 : text.compare(i, 2, "\x1b\\") == 0 ? i + 2 : i;
     }
     if (title) continue;
@@ -45,8 +48,8 @@ std::size_t escape_end(const std::string& text, std::size_t at) {
   return text.size() - at > kLongest ? at + 1 : std::string::npos;
 }
 
-// Returns the level in the last Realm prefix before `at`: 5 for `[0 - 7f2c] 1.2 {5}{legion}: `.
-// Returns 0 if there is none. Level 4 is a warning, 5 an error.
+// Returns the log level in the last prefix of a Realm message before `at`: 5 for `[0 - 7f2c] 1.2
+// {5}{legion}: `. Returns 0 if there is no prefix. Level 4 is a warning, level 5 is an error.
 int realm_level(std::string_view text, std::size_t at) {
   const std::size_t found = text.substr(0, at).rfind("}{");
   if (found == std::string_view::npos || found < 2 || text[found - 2] != '{') return 0;
@@ -54,9 +57,9 @@ int realm_level(std::string_view text, std::size_t at) {
   return digit >= '0' && digit <= '6' ? digit - '0' : 0;
 }
 
-// Returns the role of a match, corrected by the severity that the log shows. Groma's diagnostics
-// may have been lowered to warnings. What is a warning in one Legion release may be an error in
-// another, or with -lg:werror.
+// Returns the role of a rule, corrected by the severity of the matched message in the log. Groma's
+// diagnostics may have been lowered to warnings. A warning of one Legion release may be an error in
+// another release, or with -lg:werror.
 Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std::size_t end) {
   const Role role = rule.role;
   if (!rule.diagnostic.empty()) {
@@ -77,8 +80,8 @@ Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std:
   return role;
 }
 
-// Counts line ends. Each piece is short enough for its count to fit into a byte, so that the
-// compiler can count many bytes at once.
+// Counts the line ends in a text, in blocks of 128 bytes. The count of a block fits into a byte, so
+// that the compiler can vectorise the loop.
 std::int64_t line_ends(std::string_view text) {
   constexpr std::size_t kPiece = 128;
   std::int64_t count = 0;
@@ -103,7 +106,7 @@ Scanner::Scanner(const RuleSet& rules) : rules_(rules), found_(rules.rules.size(
   buffer_.reserve(kBlockBytes);
 }
 
-// Lines are counted from 1 in each log.
+// The line numbers of each log begin with 1.
 void Scanner::begin(std::string name) {
   finish();
   log_ = std::move(name);
@@ -120,7 +123,7 @@ void Scanner::read(std::string_view bytes) {
   }
 }
 
-// A log that does not end with a line end gets one.
+// If the log does not end with a line end, one is added.
 void Scanner::finish() {
   if (!buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
   scan_buffer();
@@ -130,7 +133,7 @@ void Scanner::finish() {
 }
 
 // Scans the complete lines of the buffer and removes them. If a single line fills the buffer, scans
-// only the part that has enough text behind it.
+// only the part that is followed by at least kWindowBytes bytes.
 void Scanner::scan_buffer() {
   if (buffer_.empty()) return;
   clean(&buffer_);
@@ -139,7 +142,7 @@ void Scanner::scan_buffer() {
   std::size_t until = line_end + 1, drop = until, seen = 0;
   if (line_end == std::string_view::npos) {
     // Removing escape sequences has made room in the buffer, so more text is read first.
-    if (block.size() < 3 * kWindowBytes) return;  // removing escape sequences has made room
+    if (block.size() < 3 * kWindowBytes) return;
     until = block.size() - kWindowBytes;
     drop = until - kWindowBytes;
     seen = kWindowBytes;
@@ -152,19 +155,20 @@ void Scanner::scan_buffer() {
   seen_ = seen;
 }
 
-// Handles the hits that end in (from, until]: finds the line of each hit, and tries the rules whose
-// literals it contains.
+// Finds the literals in a block of the log that end in (from, until]. Finds the line around each
+// literal, and tries the rules that need the literals in this line.
 void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) {
   if (following_) read_following_lines(block.substr(0, until));
   rules_.prefilter.scan(block, &hits_);
-  std::size_t counted = 0;  // line ends before this offset are counted in lines_
+  // The line ends before this offset of the block are counted in lines_.
+  std::size_t counted = 0;
   for (std::size_t i = 0; i < hits_.size();) {
     const std::size_t at = hits_[i].end;
     if (at <= from || at > until) {
       ++i;
       continue;
     }
-    // Find the line around the hit, as far as the window reaches.
+    // Find the line around the literal, up to kWindowBytes in each direction.
     std::size_t begin = at - 1;
     const std::size_t farthest = at - std::min(at, kWindowBytes);
     while (begin > farthest && block[begin - 1] != '\n') --begin;
@@ -176,8 +180,9 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
             : static_cast<std::size_t>(static_cast<const char*>(newline) - block.data());
     const bool begins = begin == 0 ? from == 0 : block[begin - 1] == '\n';
     const bool whole_line = begins && newline != nullptr && end - begin <= kLineBytes;
-    std::size_t group_end = end;  // hits up to this offset are handled together
-    // In a long line, only the text around the hits is looked at.
+    // All literals that end before this offset are handled together.
+    std::size_t group_end = end;
+    // In a long line, patterns are matched only in the text around the literals.
     if (whole_line) {
       spans_.clear();
     } else {
@@ -203,8 +208,9 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
   if (gone > counted) lines_ += line_ends(block.substr(counted, gone - counted));
 }
 
-// Tries the rules of the window's hits. Catch-all rules are tried only if no other rule matched the
-// line, or the same words in a long line.
+// Tries the rules in candidates_ on a part of the block. In a complete line, catch-all rules are
+// tried only if no other rule matched. In a long line, they may not match words that another rule
+// matched.
 void Scanner::match_window(std::string_view block, Window window, bool whole_line) {
   const std::string_view text =
       without_return(block.substr(window.begin, window.end - window.begin));
@@ -215,8 +221,8 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
         return role != Role::kGeneral && role != Role::kConsequence;
       });
   auto end = last_resort;
-  // For a whole line, only asks first whether a pattern matches, because that is faster than
-  // finding where.
+  // For a complete line, first tests whether a pattern matches, because that is faster than finding
+  // where it matches.
   if (whole_line) {
     end = std::remove_if(candidates_.begin(), last_resort,
                          [&](std::uint32_t rule) { return !matches(rule, text); });
@@ -227,8 +233,8 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
   bool any = false;
   for (auto rule = candidates_.begin(); rule != end; ++rule) {
     const bool matched = match_rule(*rule, text, offset, whole_line);
-    // Lines may have lost their line ends, so a harmless match keeps catch-all rules away only from
-    // its own words.
+    // Several messages may stand in one line if line ends were lost. A harmless match therefore
+    // keeps catch-all rules only from matching the same words, and not from the whole line.
     any = any || (matched && rules_.rules[*rule].role != Role::kHarmless);
   }
   for (auto rule = last_resort; rule != candidates_.end() && !(whole_line && any); ++rule) {
@@ -238,22 +244,22 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
   }
 }
 
-// Returns true if the pattern of the rule matches anywhere in the text.
+// Returns true if the pattern of the rule with this number matches anywhere in the text.
 bool Scanner::matches(std::uint32_t rule, std::string_view text) const {
   const re2::StringPiece piece(text.data(), text.size());
   return rules_.rules[rule].regex->Match(piece, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
 }
 
-// Counts a match if the first match of the rule is already known and its text is not needed.
-// Returns false if the caller must add the match itself.
+// Counts another match of a rule without its text, if the rule has matched before and is not a
+// metric. Otherwise returns false, and the caller must add the match with its text.
 bool Scanner::count_without_details(std::uint32_t rule) {
   if (found_[rule].count == 0 || rules_.rules[rule].role == Role::kMetric) return false;
   ++found_[rule].count;
   return true;
 }
 
-// Tries a rule on a text and adds its matches. In a complete line a rule matches at most once; in a
-// part of a longer line, as often as possible.
+// Tries a rule on a part of the log, and adds its matches. In a complete line, a rule matches at
+// most once. In a part of a longer line, a rule matches as often as possible.
 bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
                          bool whole_line) {
   const re2::StringPiece piece(text.data(), text.size());
@@ -268,7 +274,7 @@ bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64
     const Span span{offset + static_cast<std::int64_t>(begin),
                     offset + static_cast<std::int64_t>(end)};
     from = std::max(end, begin + 1);
-    // The same words in overlapping windows count once.
+    // Words that stand in two overlapping windows of a long line count once.
     if (overlaps_match(span)) continue;
     any = true;
     if (spans_.size() >= kSpans) spans_.erase(spans_.begin(), spans_.begin() + kSpans / 2);
@@ -279,15 +285,15 @@ bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64
   return any;
 }
 
-// Returns true if a match was already found in these words of the line.
+// Returns true if this part of the line overlaps a part that a rule has already matched.
 bool Scanner::overlaps_match(Span span) const {
   return std::any_of(spans_.begin(), spans_.end(), [&](const Span& other) {
     return span.begin < other.end && other.begin < span.end;
   });
 }
 
-// Adds a match. Keeps the details of the first match only, and the text of the last match of a
-// metric.
+// Adds a match of a rule. Keeps the details of the rule's first match only, and, for a metric, also
+// the text of the last match.
 void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
                   std::int64_t offset) {
   const Rule& rule = rules_.rules[number];
@@ -305,8 +311,8 @@ void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin
   read_following_lines(rest_);
 }
 
-// Collects the lines after a match that begin with one of the texts that the rule names. Ends at
-// the next message or after kFollowLines lines.
+// Collects the lines after a match that begin with one of the prefixes in Rule::follow. Stops at
+// the next error or warning, or after kFollowLines lines.
 void Scanner::read_following_lines(std::string_view lines) {
   RuleMatches& found = found_[*following_];
   while (!lines.empty() && follow_lines_ > 0) {
@@ -341,7 +347,8 @@ void Scanner::clean(std::string* text) {
     const char c = (*text)[i];
     if (c == '\x1b') {
       const std::size_t end = escape_end(*text, i);
-      if (end == std::string::npos) {  // the rest of the escape sequence has not been read yet
+      // The rest of the escape sequence has not been read yet, so its beginning stays.
+      if (end == std::string::npos) {
         text->erase(kept, i - kept);
         return;
       }
@@ -354,7 +361,7 @@ void Scanner::clean(std::string* text) {
   text->resize(kept);
 }
 
-// Returns true if a rule says that the line is harmless.
+// Returns true if a rule with the role kHarmless matches the line.
 bool Scanner::is_harmless(std::string_view line) const {
   std::vector<Prefilter::Hit> hits;
   rules_.prefilter.scan(line, &hits);
@@ -366,7 +373,7 @@ bool Scanner::is_harmless(std::string_view line) const {
   return false;
 }
 
-// A text with more than one control character in twenty is binary.
+// The last text of a log counts as binary if more than one byte in twenty is a control character.
 bool Scanner::is_binary() const {
   const auto controls = std::count_if(tail_.begin(), tail_.end(), [](char c) {
     return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r';
@@ -374,7 +381,7 @@ bool Scanner::is_binary() const {
   return 20 * static_cast<std::size_t>(controls) > tail_.size();
 }
 
-// Goes backwards from the end of the text that was kept.
+// Collects the last lines of the log, going backwards from the end of the text that was kept.
 std::vector<std::string> Scanner::last_lines() const {
   std::vector<std::string> lines;
   std::string_view rest(tail_);

@@ -1,5 +1,5 @@
 // Scanner: reads logs once, block by block, and keeps the first match and the number of matches of
-// each rule. The memory that it needs depends on the rules, not on the size of the log.
+// each rule of the guide. The needed memory depends on the rules, not on the size of the log.
 #pragma once
 
 #include <cstdint>
@@ -15,47 +15,56 @@ namespace groma::guide {
 inline constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
 // A line of at most this many bytes is treated as one message.
 inline constexpr std::size_t kLineBytes = 1024;
-// In a longer line, a rule looks only at the text around its literal, at most this many bytes away.
-// Realm cuts its own lines at this length.
+// In a longer line, the pattern of a rule is matched only in the text around the rule's literal, at
+// most this many bytes away. Realm cuts its own lines at this length.
 inline constexpr std::size_t kWindowBytes = 4096;
 inline constexpr std::size_t kLastLines = 8;
 
-// All matches of one rule.
+// What is known about all matches of one rule in the logs.
 struct RuleMatches {
   std::int64_t count = 0;
   std::string log;
   std::int64_t line = 0;
-  std::int64_t offset = 0;  // offset of the first match in everything read so far
-  std::string text;       // text of the first match; the pattern runs on it again to get its groups
-  std::string last_text;  // kMetric: text of the last match
+  // The offset of the first match in the bytes of all logs together.
+  std::int64_t offset = 0;
+  // The line, or part of a line, with the first match. The pattern is matched in it again to get
+  // its groups.
+  std::string text;
+  // For the role kMetric, the line, or part of a line, with the last match.
+  std::string last_text;
   Role role = Role::kError;
-  std::vector<std::string> follow;  // lines that belong to the first match
+  // The lines after the first match that belong to it, such as notes.
+  std::vector<std::string> follow;
 };
 
 class Scanner {
  public:
   explicit Scanner(const RuleSet& rules);
 
-  // Begins another log. `name` is shown with the matches.
+  // Begins another log. `name` is the name of the log in the list of matches.
   void begin(std::string name);
   // Reads the next bytes of the log, which may end anywhere.
   void read(std::string_view bytes);
-  // Treats what is left in the buffer as the last line.
+  // Ends the log: scans the rest of the buffer as the last line.
   void finish();
 
-  const std::vector<RuleMatches>& found() const { return found_; }  // the matches of each rule
+  // Returns the matches of each rule, in the order of the rules.
+  const std::vector<RuleMatches>& found() const { return found_; }
   bool empty() const { return bytes_ == 0; }
-  // Returns the last lines of everything that was read, shortened and safe to show. Empty lines and
-  // lines that a rule calls harmless are left out.
+  // Returns the last lines of all logs, shortened and with control characters escaped. Empty lines
+  // and lines that a rule calls harmless are left out.
   std::vector<std::string> last_lines() const;
-  bool is_binary() const;  // true if the last lines contain binary data
+  // Returns true if the last kilobytes of the logs are binary data.
+  bool is_binary() const;
 
  private:
+  // A matched part of the logs. The offsets count the bytes of all logs together.
   struct Span {
-    std::int64_t begin, end;  // a part of the text, by offsets in everything read so far
+    std::int64_t begin, end;
   };
+  // A part of the block that is being scanned. The offsets count from the beginning of the block.
   struct Window {
-    std::size_t begin, end;  // a part of the block that is scanned, by offsets in the block
+    std::size_t begin, end;
   };
 
   void scan_buffer();
@@ -76,16 +85,21 @@ class Scanner {
   std::vector<RuleMatches> found_;
   std::string log_;
   std::string buffer_;
-  std::size_t seen_ = 0;  // hits that end before this offset of the buffer have been handled
+  // The rules whose literals end at or before this offset of the buffer have been tried.
+  std::size_t seen_ = 0;
   std::int64_t buffer_offset_ = 0;
-  std::int64_t lines_ = 0;  // number of complete lines of this log before the buffer
-  std::int64_t line_ = 0;   // line number of the current match
+  // The number of line ends of this log that have been counted so far.
+  std::int64_t lines_ = 0;
+  // The line number of the current match, from 1.
+  std::int64_t line_ = 0;
   std::int64_t bytes_ = 0;
   std::string tail_;
   std::vector<Prefilter::Hit> hits_;
   std::vector<std::uint32_t> candidates_;
-  std::vector<Span> spans_;  // matched parts of the current line
-  std::string_view rest_;    // the block after the current line
+  // The parts of the current line that rules have matched.
+  std::vector<Span> spans_;
+  // The part of the block after the current line.
+  std::string_view rest_;
   std::optional<std::uint32_t> following_;
   int follow_lines_ = 0;
 };

@@ -1,4 +1,4 @@
-// Reads the task and the argument from diagnostics and messages about full memories.
+// Reads the task and the region argument from diagnostics and messages about full memories.
 #include "guide/shortages.h"
 
 #include <re2/re2.h>
@@ -11,9 +11,9 @@
 namespace groma::guide {
 namespace {
 
-// Returns a pattern for the message about full memory in the catalogue of diagnostics. The two
-// groups of the pattern are the number of the argument and the task. The pattern is made from the
-// catalogue, so that it follows every change of the message.
+// Returns a regular expression for Groma's message about a full memory. Its two groups are the
+// position of the region argument and the task. The expression is made from the catalogue of
+// diagnostics, so that it follows every change of the message.
 std::string out_of_memory_pattern() {
   constexpr const char* kArguments[] = {R"((\d{1,9})\b.*?)", "(.*?)"};
   std::string pattern = "^";
@@ -28,8 +28,8 @@ std::string out_of_memory_pattern() {
 
 }  // namespace
 
-// The diagnostic has the argument, by its name or its position, and the task as its first two
-// arguments.
+// A diagnostic about full memory has two arguments: the region argument, by its name or position,
+// and the task.
 std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
   if (diagnostic.id != DiagId::kOutOfMemory || diagnostic.args.size() < 2) return std::nullopt;
   const DiagArg& argument = diagnostic.args[0];
@@ -41,7 +41,8 @@ std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
   return Shortage{*task, *position};
 }
 
-// The groups of the rule have the task and the argument, or the whole message.
+// Reads the task and the region argument from the groups of the rule's pattern, or from the group
+// `message`, which has the whole message of Groma's diagnostic.
 std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
   static const RE2 kOurs(out_of_memory_pattern());
   static const RE2 kNumber("(\\d{1,9})");

@@ -1,4 +1,5 @@
-// Finds out for which data of which task a memory had no room.
+// Finds out, from an error about a full memory, for which region argument of which task there was
+// no room.
 #pragma once
 
 #include <optional>
@@ -10,11 +11,12 @@
 
 namespace groma::guide {
 
-// Returns which argument of which task had no room, if the diagnostic is about full memory.
-// Otherwise returns nullopt.
+// If the diagnostic is about a full memory, returns the task and the region argument for which
+// there was no room. For any other diagnostic, returns nullopt.
 std::optional<Shortage> shortage_of(const Diagnostic& diagnostic);
-// Returns the same for a line of output that a rule matched. Such a line is a message of
-// DefaultMapper, or a diagnostic that Groma printed in another process.
+// Returns the task and the region argument for which a memory had no room, if the line of output
+// that a rule matched names them. Such a line is a message of DefaultMapper, or a diagnostic that
+// Groma printed in another process.
 std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups);
 
 }  // namespace groma::guide

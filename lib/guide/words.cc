@@ -1,5 +1,5 @@
-// Translates words of logs to those of the mapping language, and fills groups of a pattern into the
-// sentences of its rule.
+// Translates words of logs to words of the mapping language, and inserts what the groups of a
+// rule's pattern matched into the sentences of the rule.
 #include "guide/words.h"
 
 #include <algorithm>
@@ -10,10 +10,11 @@
 namespace groma::guide {
 namespace {
 
-// Limit on the bytes of a group that are shown.
+// Limit on the bytes that are shown of the text that a group of a pattern matched.
 constexpr std::size_t kShownGroup = 300;
 
-// The names and numbers that Legion and Realm print, and our words for them.
+// The names and numbers that Legion and Realm print for processor and memory kinds, and the words
+// of the mapping language for these kinds.
 constexpr std::pair<std::string_view, std::string_view> kProcessors[] = {
     {"TOC_PROC", "GPU"}, {"LOC_PROC", "CPU"}, {"OMP_PROC", "OMP"}, {"IO_PROC", "IO"},
     {"PY_PROC", "PY"},   {"1", "GPU"},        {"2", "CPU"},        {"4", "IO"},
@@ -28,14 +29,15 @@ constexpr std::pair<std::string_view, std::string_view> kMemories[] = {
     {"system", "SYSMEM"},     {"framebuffer", "FBMEM"}, {"zero-copy", "ZCMEM"},
 };
 
-// The Legion flags that add processors or memories of a kind.
+// The command-line flags of Legion that provide processors or memories of a kind.
 constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
     {"GPU", "-ll:gpu N"},       {"FBMEM", "-ll:gpu N"},      {"ZCMEM", "-ll:gpu N"},
     {"OMP", "-ll:ocpu N"},      {"SOCKMEM", "-ll:nsize MB"}, {"RDMEM", "-ll:rsize MB"},
     {"SYSMEM", "-ll:csize MB"}, {"CPU", "-ll:cpu N"},
 };
 
-// Returns our word for a word of a log; the word itself if it is not in the table.
+// Translates a word of a log to the mapping language by a table. Returns a word that is not in the
+// table unchanged.
 template <typename Table>
 std::string word_of(const Table& table, std::string_view word) {
   for (const auto& [theirs, ours] : table) {
@@ -56,8 +58,8 @@ std::string_view legion_flag(std::string_view kind) {
   return "";
 }
 
-// Groups that matched nothing are left out. The group `quoted`, a message in JSON, is stored as
-// `message`.
+// Groups of the pattern that matched nothing are left out. The text of the group `quoted`, a
+// message in JSON, is stored under the name `message`.
 Groups groups_of(const Rule& rule, std::string_view text) {
   Groups groups;
   if (rule.regex == nullptr) return groups;
@@ -86,7 +88,7 @@ std::string text_of_group(const Groups& groups, const char* name) {
   return found == groups.end() ? std::string() : found->second;
 }
 
-// A brace without its partner stays as it is.
+// An opening brace without a closing brace stays as it is.
 std::string filled(std::string_view text, const Groups& groups) {
   std::string made;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -108,7 +110,8 @@ std::string filled(std::string_view text, const Groups& groups) {
   return made;
 }
 
-// An empty text stays empty.
+// An empty text stays empty. A text that already ends with `.`, `!`, `?`, `:` or `;` gets no full
+// stop.
 std::string sentence(std::string text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
     text.pop_back();
@@ -123,7 +126,8 @@ std::string sentence(std::string text) {
   return text;
 }
 
-// Rules may give the same advice several times.
+// Rules may give the same advice several times, so a sentence that is already in the list is not
+// added.
 void add_sentence(std::string text, std::vector<std::string>* list) {
   text = sentence(std::move(text));
   if (text.empty() || std::find(list->begin(), list->end(), text) != list->end()) return;

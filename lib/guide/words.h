@@ -1,5 +1,5 @@
-// Builds the sentences of the guide: fills the texts of a rule with what its pattern matched in the
-// log.
+// Builds the sentences of the guide: inserts what the pattern of a rule matched in a log into the
+// texts of the rule.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,17 @@
 
 namespace groma::guide {
 
-using Groups = std::map<std::string, std::string>;  // texts of groups by name; safe to show
+// What the named groups of a rule's pattern matched, by the name of the group. Control characters
+// in the texts are escaped.
+using Groups = std::map<std::string, std::string>;
 
-// Returns the texts that the groups of the rule's pattern match in `text`. Kinds of processors and
-// memories are translated to the words of the mapping language. For these kinds, the extra group
-// `flag` is the Legion flag that provides them.
+// Returns the texts that the named groups of the rule's pattern match in `text`. Processor and
+// memory kinds are translated to the words of the mapping language. If there is such a kind, the
+// extra group `flag` is the Legion flag that provides processors or memories of the kind.
 Groups groups_of(const Rule& rule, std::string_view text);
 
-// Returns the text of a group, or an empty text if the pattern has no such group.
+// Returns the text that the group with this name matched, or an empty text if there is no such
+// group.
 std::string text_of_group(const Groups& groups, const char* name);
 
 // Returns the template `text` with each {name} replaced by the group of that name. If there is no
@@ -35,9 +38,10 @@ std::string memory_word(std::string_view word);
 // "-ll:gpu N". Returns an empty text if there is no such flag.
 std::string_view legion_flag(std::string_view kind);
 
-// Returns the text with a capital letter at the beginning and a full stop at the end.
+// Returns the text as a sentence: with a capital letter at the beginning and a full stop at the
+// end.
 std::string sentence(std::string text);
-// Adds the text as a sentence, unless the list already contains that sentence.
+// Adds the text as a sentence to the list, unless the list already contains that sentence.
 void add_sentence(std::string text, std::vector<std::string>* list);
 
 }  // namespace groma::guide

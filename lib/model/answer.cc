@@ -1,5 +1,5 @@
 // Reads the reply of a language model as an Answer. Models ignore parts of the requested form, so
-// the reader accepts several forms and notes what it could not use.
+// the reader accepts several forms, and records the parts of the reply that it could not use.
 #include "model/answer.h"
 
 #include <fmt/format.h>
@@ -18,12 +18,12 @@
 namespace groma::tuning {
 namespace {
 
-// Limits on the remarks about a reply, on the bytes of a remark and of a plan, and on the blocks
-// that are read.
+// Limits on the remarks about a model's reply, on the bytes of a remark and of a plan, and on the
+// fenced blocks that are read.
 constexpr std::size_t kMaxNotes = 6, kMaxNote = 300, kMaxPlan = 200, kMaxBlocks = 256;
 
-// Returns a label in lower case, without punctuation and without the words that models like to
-// append: "Index_Task_Map segment" becomes "indextaskmap".
+// Normalises the label of a block: lower case, without punctuation and without the words that
+// models like to append. "Index_Task_Map segment" becomes "indextaskmap".
 std::string plain_label(std::string_view label) {
   std::string plain;
   for (const char c : label.substr(0, 64)) {
@@ -38,7 +38,8 @@ std::string plain_label(std::string_view label) {
   return plain;
 }
 
-// Returns the name of the segment that a label means; an empty text if it means none.
+// Returns the name of the mapping segment that a block's label means ("region" for "Memory"), or an
+// empty text if the label means none.
 std::string_view segment_of_label(std::string_view label) {
   static const std::map<std::string_view, std::string_view> kLabels = {{"task", "task"},
                                                                        {"tasks", "task"},
@@ -66,13 +67,14 @@ std::string_view segment_of_label(std::string_view label) {
   return found == kLabels.end() ? std::string_view() : found->second;
 }
 
-// Returns true if a block consists of one of these words and nothing else.
+// Returns true if the text of a block is one of these words and nothing else.
 bool is_word(std::string_view body, std::initializer_list<std::string_view> words) {
   const std::string plain = plain_label(body);
   return trimmed(body).size() < 24 && std::find(words.begin(), words.end(), plain) != words.end();
 }
 
-// Returns true if a line begins with the keyword of a statement or assigns a machine.
+// Returns true if a line begins with the keyword of a mapping statement, or assigns a machine view
+// (`m = Machine(GPU);`).
 bool begins_statement(std::string_view line) {
   line = trimmed(line);
   const std::string_view word = line.substr(0, line.find_first_of(" \t=("));
@@ -82,8 +84,9 @@ bool begins_statement(std::string_view line) {
   return !word.empty() && rest.starts_with("=") && rest.find("Machine") != rest.npos;
 }
 
-// Returns the part of a reply without fenced blocks that looks like statements; an empty text if
-// there is none. If the reply was cut off (`cut`), the part extends to its end.
+// Returns the part of a reply without fenced blocks that looks like mapping statements, or an empty
+// text if there is none. If the reply was cut off (`cut`), the part extends to the end of the
+// reply.
 std::string_view bare_statements(std::string_view text, bool cut) {
   std::size_t begin = text.npos, end = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -91,7 +94,7 @@ std::string_view bare_statements(std::string_view text, bool cut) {
     const std::string_view line = text.substr(at, next - at);
     if (begin == text.npos && begins_statement(line)) begin = at;
     const std::string_view said = trimmed(line);
-    // Prose behind the last statement does not belong to the part.
+    // Prose behind the last statement is left out.
     const bool ends = said.ends_with(';') || said.ends_with('}');
     if (begin != text.npos && (ends || cut || begins_statement(line))) end = next;
     at = next;
@@ -99,13 +102,15 @@ std::string_view bare_statements(std::string_view text, bool cut) {
   return begin == text.npos || end <= begin ? std::string_view() : text.substr(begin, end - begin);
 }
 
-// The changes that a reply makes to one segment.
+// The changes that a model's reply makes to one segment of a text.
 struct Piece {
-  std::optional<std::string> instead;  // the new text of the segment
-  std::string added;  // statements to put before the segment's text, where they take precedence
+  // The new text of the segment. nullopt if the reply has no new text for the segment.
+  std::optional<std::string> instead;
+  // Statements to insert before the segment's text, where they take precedence.
+  std::string added;
 };
 
-// Returns true if the text has an IndexTaskMap or SingleTaskMap statement.
+// Returns true if the mapping has an IndexTaskMap or SingleTaskMap statement.
 bool maps_tasks(const edit::EditableMapping& mapping) {
   return std::any_of(mapping.items().begin(), mapping.items().end(), [](const auto& item) {
     return item.kind == syntax::StatementKind::kIndexTaskMap ||
@@ -113,8 +118,8 @@ bool maps_tasks(const edit::EditableMapping& mapping) {
   });
 }
 
-// Returns the first error in a text with its source line and its first help, all in one line.
-// Returns an empty text if there is no error. The model sees this line in its next prompt.
+// Describes the first syntax error in a mapping in one line, with the source line and the first
+// help. Returns an empty text if there is no error. The model sees this line in its next prompt.
 std::string mistake_in(std::string_view text) {
   Diagnostics diags(Source("reply", std::string(text)));
   syntax::parse(diags.source(), diags);
@@ -131,13 +136,14 @@ std::string mistake_in(std::string_view text) {
   return "";
 }
 
-// Collects the changes that a reply makes to each segment, then applies them to the base.
+// Collects the changes that a model's reply makes to each segment, then applies the changes to the
+// text `base`.
 class Reader {
  public:
   Reader(const Segments& base, const AnswerForm& form) : base_(base), form_(form) {}
 
-  // Reads a reply. `cut`: the reply ended at its limit of tokens, so its last statement may be
-  // incomplete.
+  // Reads the reply of a model. If `cut` is true, the reply ended at its limit of tokens, so its
+  // last statement may be incomplete.
   Answer read(std::string_view text, bool cut) {
     const std::vector<FencedBlock> fences = fenced_blocks(text);
     if (fences.empty()) {
@@ -152,8 +158,8 @@ class Reader {
   }
 
  private:
-  // Returns the plan that a reply states before its blocks: the text behind "PLAN:", or else the
-  // first line.
+  // Returns the plan that a reply states before its fenced blocks: the text behind "PLAN:", or else
+  // the first line.
   static std::string plan_in(std::string_view text) {
     text = trimmed(text.substr(0, std::min(text.find("```"), text.find("~~~"))));
     const std::size_t plan = text.find("PLAN:");
@@ -168,7 +174,7 @@ class Reader {
     if (const auto object = parse_object(braces)) {
       if (read_object(*object)) return;
     }
-    // A reply that was cut off is not valid JSON, but may have complete members.
+    // A JSON reply that was cut off is not valid JSON, but may have complete members.
     if (trimmed(text).starts_with('{') && read_members(text)) return;
     if (!form_.is_mapping) {
       if (form_.is_whole) read_marked(text);
@@ -178,8 +184,9 @@ class Reader {
     if (!statements.empty()) read_statements("", statements, cut);
   }
 
-  // Reads one fenced block. Its label is the word behind the opening fence, or the line above it. A
-  // block without a label may be a whole marked text, or belong to the only segment.
+  // Reads one fenced block of a reply. The label of the block is the word behind the opening fence,
+  // or the line above the fence. A block without a label may be a whole marked text, or the text of
+  // the only segment.
   void read_fence(const FencedBlock& fence) {
     const std::string_view body = trimmed(fence.body);
     if (body.starts_with('{')) {
@@ -194,7 +201,8 @@ class Reader {
     read_block(label, fence.body, !fence.closed);
   }
 
-  // Returns the name of the segment of the base that a label means; an empty text if it means none.
+  // Returns the name of the segment that a block's label means, or an empty text if the label means
+  // none.
   std::string_view find_label(std::string_view label) const {
     if (form_.is_mapping) return segment_of_label(label);
     while (!label.empty() && (label.back() == ':' || label.back() == '*' || label.back() == '`')) {
@@ -205,18 +213,20 @@ class Reader {
     return segment != nullptr ? std::string_view(segment->name) : std::string_view();
   }
 
-  // Adds a remark about a part of the reply that could not be used.
+  // Adds a remark to the answer about a part of the reply that could not be used.
   void note(std::string_view text) {
     if (answer_.notes.size() < kMaxNotes) answer_.notes.push_back(one_line(text, kMaxNote));
   }
-  // Marks a segment whose new text cannot be used, so that the segment keeps its old text.
+  // Marks a segment whose new text cannot be used, and adds a remark with the reason. The segment
+  // then keeps its old text.
   void damage(std::string_view segment, std::string_view why) {
     damaged_.emplace(segment);
     note(fmt::format("`{}` stays as it was: {}", segment, why));
   }
 
-  // Reads a block for the segment `label`. The word NONE empties the segment, and KEEP leaves it
-  // unchanged. Without a label, the statements in the block decide which segment is meant.
+  // Reads the text of a block for the segment `label`. The word NONE empties the segment, and KEEP
+  // leaves the segment unchanged. If `label` is empty, the statements in the block decide which
+  // segments are meant.
   void read_block(std::string_view label, std::string_view body, bool cut) {
     if (!label.empty()) {
       if (is_word(body, {"keep", "unchanged", "same", "nochange"})) return;
@@ -233,7 +243,8 @@ class Reader {
     pieces_[std::string(label)].instead = std::string(body);
   }
 
-  // Reads the segments of a whole text with marks. Returns false if the text has no valid marks.
+  // Reads the segments of a whole text in which marks enclose the segments. Returns false if the
+  // text has no valid marks.
   bool read_marked(std::string_view text) {
     const Result<Segments> read = Segments::of_marked(Source("reply", std::string(text)));
     if (!read.ok()) return false;
@@ -247,8 +258,8 @@ class Reader {
     return true;
   }
 
-  // Gives each statement to the segment that its keyword belongs to. A segment whose statements
-  // have an error keeps its old text.
+  // Adds each mapping statement in a block to the segment that its keyword belongs to. A segment
+  // whose new statements have an error keeps its old text.
   void read_statements(std::string_view label, std::string_view body, bool cut) {
     if (body.size() > kMaxSegmentBytes) return note("a block is too long for a mapping");
     if (cut) body = without_last_statement(body);
@@ -262,7 +273,8 @@ class Reader {
         continue;
       }
       const edit::EditableMapping statements(part.text);
-      if (statements.items().empty()) continue;  // the block has only comments
+      // A block that has only comments changes nothing.
+      if (statements.items().empty()) continue;
       // A block for `single` may define the function that its statement uses, although functions
       // belong to `index`.
       const bool helps = label == "single" && part.name == "index" && !maps_tasks(statements);
@@ -276,8 +288,8 @@ class Reader {
     }
   }
 
-  // Returns the text without its last statement, because the end of that statement may be missing.
-  // The segment of the statement keeps its old text.
+  // Returns mapping statements without the last one, because the reply was cut off and the end of
+  // that statement may be missing. The segment of the removed statement keeps its old text.
   std::string_view without_last_statement(std::string_view body) {
     std::size_t last = 0;
     for (std::size_t at = 0; at < body.size();) {
@@ -292,8 +304,9 @@ class Reader {
     return body.substr(0, last);
   }
 
-  // Stores the new text of a segment. A second block for the same segment is appended. If it
-  // repeats a statement's key of the first block, it replaces the first block instead.
+  // Stores the new text of a segment. The text of a second block for the same segment is appended.
+  // If the second block has a statement with the same key as one in the first block, the second
+  // block replaces the first one.
   void replace(std::string_view segment, const std::string& text) {
     std::optional<std::string>& instead = pieces_[std::string(segment)].instead;
     if (instead) {
@@ -310,9 +323,9 @@ class Reader {
     instead = text;
   }
 
-  // Reads segments from a JSON object, or from its member "segments", "suggestion" or "answer". A
-  // value is a text, a list of lines, or null for no change. Returns false if the object names no
-  // segment.
+  // Reads the texts of segments from a JSON object, or from its member "segments", "suggestion" or
+  // "answer". The value for a segment is a text, a list of lines, or null for no change. Returns
+  // false if the object names no segment.
   bool read_object(const llm::json& object) {
     const llm::json* from = &object;
     // Models wrap the segments in one of these members, whatever the prompt says.
@@ -349,7 +362,8 @@ class Reader {
     return any;
   }
 
-  // Reads the complete members of a JSON object that was cut off. Returns false if there is none.
+  // Reads the texts of segments from the complete members of a JSON object that was cut off.
+  // Returns false if there is none.
   bool read_members(std::string_view text) {
     bool any = false;
     for (const Segment& segment : base_.all()) {
@@ -362,8 +376,8 @@ class Reader {
     return any;
   }
 
-  // Reads the value of a JSON member, in which the text may stand in a fenced block. An empty value
-  // empties the segment; in a fenced block of a reply without JSON, only the word NONE does so.
+  // Reads the text of a segment from a JSON string, in which the text may stand in a fenced block.
+  // An empty string empties the segment. (In a reply without JSON, only the word NONE does so.)
   void read_value(std::string_view label, std::string_view text) {
     const std::vector<FencedBlock> fences = fenced_blocks(text);
     if (fences.size() == 1 && fences.front().closed) text = fences.front().body;
@@ -374,8 +388,8 @@ class Reader {
     }
   }
 
-  // Applies the collected changes to the base. Segments with an error keep their text. Functions
-  // that the reply defines replace older ones with the same name.
+  // Applies the collected changes to the text `base_`. Segments with an error keep their text.
+  // Functions that the reply defines replace older functions with the same name.
   void finish(bool without_fences) {
     for (const std::string& segment : damaged_) pieces_.erase(segment);
     if (pieces_.empty()) return refuse(without_fences);
@@ -415,7 +429,7 @@ class Reader {
     answer_.segments = std::move(result);
   }
 
-  // Writes into the answer why nothing in the reply could be used.
+  // Stores in the answer the reason why nothing in the reply could be used.
   void refuse(bool without_fences) {
     for (const std::string& text : answer_.notes) {
       answer_.why += (answer_.why.empty() ? "" : "; ") + text;
@@ -428,13 +442,14 @@ class Reader {
   const Segments& base_;
   const AnswerForm form_;
   Answer answer_;
-  std::map<std::string, Piece, std::less<>> pieces_;  // by segment name
+  // The changes of each segment, by the name of the segment.
+  std::map<std::string, Piece, std::less<>> pieces_;
   std::set<std::string, std::less<>> damaged_;
 };
 
 }  // namespace
 
-// A reply that ended at its limit of tokens is read as far as it is complete.
+// If a reply ended at its limit of tokens, its complete statements are read.
 Answer read_answer(const llm::ChatReply& reply, const Segments& base, const AnswerForm& form) {
   Answer answer;
   const std::optional<std::string> text = reply_text(reply, &answer.why);
@@ -442,8 +457,8 @@ Answer read_answer(const llm::ChatReply& reply, const Segments& base, const Answ
   return Reader(base, form).read(*text, reply.finish == llm::ChatReply::Finish::kLength);
 }
 
-// Refuses the whole reply if one edit does not fit, or if an edit changes a marked text outside its
-// segments.
+// Refuses the whole reply if the SEARCH text of one edit is not found, or if an edit changes a
+// marked text outside its segments.
 Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_mapping) {
   Answer answer;
   const std::optional<std::string> text = reply_text(reply, &answer.why);
@@ -462,8 +477,8 @@ Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_map
     return answer;
   }
   Result<Segments> marked = Segments::of_marked(source);
-  // The segments are set in a copy of the base. If the copy differs from the changed text, an edit
-  // touched the text outside.
+  // Sets the new segments in a copy of the base text. If the copy differs from the edited text, an
+  // edit changed the text outside the segments.
   Segments kept = base;
   bool same = marked.ok();
   if (same) {
@@ -477,7 +492,7 @@ Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_map
   return answer;
 }
 
-// A closed fenced block that holds an object counts before braces in prose.
+// A JSON object in a closed fenced block is preferred to braces in prose.
 std::optional<llm::json> read_object(std::string_view text) {
   for (const FencedBlock& fence : fenced_blocks(text)) {
     if (!fence.closed || !trimmed(fence.body).starts_with('{')) continue;

@@ -1,6 +1,6 @@
 // Reads the reply of a language model as an Answer: new texts of segments, a whole text, edits of a
-// text, or a JSON object. A reply is untrusted. It is only read or refused, in time linear in its
-// length, and never executed.
+// text, or a JSON object. A segment is a named part of the text that is tuned. Replies are
+// untrusted: they are only read or refused, in time linear in their length, and never executed.
 #pragma once
 
 #include <optional>
@@ -15,38 +15,44 @@
 
 namespace groma::tuning {
 
-// Limit on the bytes of the text that a reply gives for one segment.
+// Limit on the bytes of the text that a model's reply gives for one segment.
 inline constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 16;
 
-// The form in which a reply is expected.
+// The form in which a language model is expected to reply.
 struct AnswerForm {
-  bool is_mapping = true;  // false: a text with marked segments
+  // True if the text is a mapping. False if it is another text in which marks enclose the segments.
+  bool is_mapping = true;
   // True if the reply replaces the whole text. Segments of a mapping that the reply does not
   // mention then become empty. Segments of a marked text that the reply does not mention keep their
   // text.
   bool is_whole = false;
 };
 
-// What could be read from a reply.
+// What could be read from the reply of a language model.
 struct Answer {
-  std::optional<Segments> segments;  // nullopt: nothing in the reply could be used
-  std::string why;                 // the reason if `segments` is nullopt; goes into the next prompt
-  std::vector<std::string> notes;  // ignored parts of a reply that is otherwise used
-  std::string plan;                // the plan that the reply states, one line
+  // The segments with the changes of the reply. nullopt if nothing in the reply could be used.
+  std::optional<Segments> segments;
+  // If `segments` is nullopt, the reason why. The next prompt tells it to the model.
+  std::string why;
+  // Remarks about the parts of the reply that were ignored.
+  std::vector<std::string> notes;
+  // The plan that the reply states, in one line. Empty if it states none.
+  std::string plan;
 };
 
-// Reads segments from fenced blocks (by their labels), from JSON, or from bare statements. A
-// statement of a mapping goes to the segment that its keyword belongs to, whatever the label says.
-// If the new text of a segment has a mistake, the segment keeps its text in `base`.
+// Reads the new texts of segments from a model's reply: from fenced blocks (by their labels), from
+// JSON, or from bare statements. A mapping statement is added to the segment that its keyword
+// belongs to, whatever the label says. A segment whose new text has a mistake keeps its text in
+// `base`.
 Answer read_answer(const llm::ChatReply& reply, const Segments& base, const AnswerForm& form);
 
-// Applies the SEARCH/REPLACE edits of the reply to base.text(). Every SEARCH text must occur there.
-// A reply without edits is read as a whole text.
+// Applies the SEARCH/REPLACE edits in a model's reply to base.text(). Every SEARCH text must occur
+// there. A reply without edits is read as a whole text.
 Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_mapping);
 
-// Returns the JSON object in a reply, which may stand alone, in a fenced block or inside prose.
-// Line ends inside strings are accepted. Returns nullopt if there is no object, or if the object is
-// cut off or nested too deeply.
+// Returns the JSON object in a model's reply, which may stand alone, in a fenced block or inside
+// prose. Line ends inside strings are accepted. Returns nullopt if there is no object, or if the
+// object is cut off or nested too deeply.
 std::optional<llm::json> read_object(std::string_view text);
 
 }  // namespace groma::tuning

@@ -1,5 +1,6 @@
-// Asker: sends the questions of the proposers that use a language model, and turns replies into
-// proposals. The file also has the parts of prompts that all these proposers share.
+// Asker: sends the questions of a proposer to a language model, and turns the replies into
+// proposals of mappings. The file also has the parts of prompts that all proposers with a model
+// share.
 #include "model/asking.h"
 
 #include <fmt/format.h>
@@ -13,14 +14,15 @@
 namespace groma::tuning {
 namespace {
 
-// Limits on the remarks in a prompt, on questions at once, on the bytes to which a prompt may be
-// shortened, and on how often that is tried.
+// Limits on the remarks in a prompt, and on the questions that are sent to the model at once.
 constexpr std::size_t kMaxRemarks = 4, kMaxAtOnce = 8;
+// The smallest number of bytes to which a prompt is shortened.
 constexpr std::size_t kLeastPromptBytes = 2'000;
+// Limit on how often prompts that are too long are shortened and sent again.
 constexpr int kMaxShorter = 3;
 
-// Returns the step in which a text with this normal form was tried; null if the history no longer
-// has the step.
+// Returns the step of the search in which a text with this normal form was tried, or null if the
+// history no longer has the step.
 const Step* find_step(const Round& round, const std::string& canonical) {
   const History& history = round.history();
   for (const std::vector<Step>* steps :
@@ -34,7 +36,8 @@ const Step* find_step(const Round& round, const std::string& canonical) {
 
 }  // namespace
 
-// Replies are constrained by a grammar that allows only the names of the application.
+// If replies are bare programs, they are constrained by a grammar that allows only the names of the
+// application's tasks and regions.
 Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
              std::size_t prompt_bytes)
     : is_mapping_(problem.is_mapping()),
@@ -47,12 +50,12 @@ Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& optio
   grammar_.lark = std::move(narrow.lark);
 }
 
-// Builds the request for a question. Its seed depends only on the seed of the search, the step and
-// `sample`, so that a resumed search asks the same.
+// Builds the request to the model for a question. The seed of the request depends only on the seed
+// of the search, the step and `sample`, so that a resumed search sends the same requests.
 llm::ChatRequest Asker::request(const ModelQuestion& question, std::uint64_t sample) const {
   llm::ChatRequest request;
   request.messages = question.prompt.messages(prompt_bytes_);
-  // Every server accepts a seed of 31 bits.
+  // The seed has 31 bits, which every server accepts.
   request.seed = static_cast<std::int64_t>(random_at(random_at(seed_, step_), sample) >> 33);
   request.max_tokens = options_.max_tokens;
   if (options_.constrain && question.program && is_mapping_) {
@@ -64,8 +67,9 @@ llm::ChatRequest Asker::request(const ModelQuestion& question, std::uint64_t sam
 }
 
 // Reduces the limit on the bytes of a prompt after a prompt was too long. If the server states the
-// size of its context, a third of it is reserved for the reply, and a token counts as 2.5 bytes.
-// Otherwise the limit falls by a third. Returns false if the limit cannot fall further.
+// size of its context window, at most a third of it is reserved for the reply, and a token counts
+// as 2.5 bytes. If this does not reduce the limit, it falls by a third. Returns false if the limit
+// cannot fall further.
 bool Asker::shorten(const llm::ChatError& error) {
   const std::size_t before = prompt_bytes_;
   if (error.context_tokens > 0) {
@@ -80,8 +84,8 @@ bool Asker::shorten(const llm::ChatError& error) {
   return prompt_bytes_ < before;
 }
 
-// Sends at most kMaxAtOnce questions at once. Prompts that were too long are shortened and sent
-// again, at most kMaxShorter times.
+// Sends at most kMaxAtOnce questions to the model at once. Prompts that were too long are shortened
+// and sent again, at most kMaxShorter times.
 std::vector<std::optional<llm::ChatReply>> Asker::ask(Round& round,
                                                       std::span<const ModelQuestion> questions,
                                                       double temperature) {
@@ -142,14 +146,16 @@ std::nullopt_t Asker::refuse_proposal(Round& round, const std::string& why) {
   return std::nullopt;
 }
 
-// Refuses a text whose normal form was proposed before, and tells the model what its result was.
+// Refuses a text whose normal form was proposed before, and tells the model the result of the
+// earlier proposal.
 std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
                                         std::string_view otherwise) {
   if (!answer.segments) return refuse_proposal(round, answer.why);
   for (const std::string& text : answer.notes) {
     remark(fmt::format("OF YOUR LAST REPLY not all could be used: {}.", text));
   }
-  if (!std::exchange(begun_, true)) {  // once: note earlier texts
+  // The first call marks the recent texts of the search as proposed.
+  if (!std::exchange(begun_, true)) {
     for (const Step& step : round.history().recent()) {
       mark_proposed(round, step.proposal.text);
     }
@@ -168,7 +174,7 @@ std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
   return proposal;
 }
 
-// Each remark goes into one prompt only.
+// Each remark about an earlier reply is added to one prompt only.
 std::string Asker::take_remarks() {
   std::string text;
   for (const std::string& remark : remarks_) text += remark + "\n";
@@ -176,7 +182,7 @@ std::string Asker::take_remarks() {
   return text;
 }
 
-// States the task of the model, and how its result is measured.
+// Writes what the model is asked to do, and how the result is measured.
 std::string role_words(const Problem& problem, const Evaluator& evaluator) {
   if (!problem.is_mapping()) {
     return fmt::format(
@@ -192,7 +198,8 @@ std::string role_words(const Problem& problem, const Evaluator& evaluator) {
       goal_words(evaluator));
 }
 
-// A mapping has fixed names of segments; the names of a marked text stand in its blocks.
+// The segments of a mapping have fixed names, which the instructions list. The names of the
+// segments of a marked text are shown with its blocks.
 std::string segments_format(const Problem& problem) {
   std::string text =
       "First write one line, PLAN: what limits the current text and the one or two changes that "
@@ -204,7 +211,8 @@ std::string segments_format(const Problem& problem) {
          "segment write NONE in its block. Nothing but the segment's text stands in a block.\n";
 }
 
-// With a grammar, the server allows nothing but the program, so no fences are requested.
+// If a grammar constrains the reply, the server allows nothing but the program, so no fences are
+// requested.
 std::string whole_format(const Problem& problem, bool bare) {
   if (bare) return "Reply with the whole program and nothing else.\n";
   return problem.is_mapping()
@@ -214,7 +222,8 @@ std::string whole_format(const Problem& problem, bool bare) {
                "labelled with its name, with all of the segment.\n";
 }
 
-// Pieces of the card with a RemovalStage may be left out of a long prompt.
+// Parts of the language description with a RemovalStage other than kNever may be removed from a
+// prompt that is too long.
 void add_card(Prompt& prompt, const Problem& problem) {
   if (!problem.is_mapping()) return;
   prompt.system("\n");

@@ -1,5 +1,5 @@
 // Asker: sends the questions of a proposer to a language model, and turns the replies into
-// proposals. All proposers that ask a model share this code.
+// proposals of mappings. All proposers that use a model share this code.
 #pragma once
 
 #include <cstdint>
@@ -15,56 +15,63 @@
 
 namespace groma::tuning {
 
-// A question to the model, and the form in which it has to reply.
+// A question to a language model, and the form in which the model has to reply.
 struct ModelQuestion {
   Prompt prompt;
-  std::string json_schema = {};  // JSON schema of the reply, if replies are constrained
-  bool program = false;          // true: the reply is a mapping program, if replies are constrained
+  // The JSON schema to which the reply is constrained, if AskOptions::constrain is set.
+  std::string json_schema = {};
+  // True if the reply is a mapping program. If AskOptions::constrain is set, the reply is then
+  // constrained to the grammar of the mapping language.
+  bool program = false;
 };
 
-// Sends the questions of one proposer, and turns the replies into proposals.
+// Sends the questions of one proposer to a language model, and turns the replies into proposals.
 class Asker {
  public:
   Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
         std::size_t prompt_bytes = kPromptBytes);
 
-  // Returns true if the reply to a `program` question is a bare program without fences. This needs
-  // constrained replies (AskOptions::constrain) and a text that is a mapping.
+  // Returns true if the model replies to a question with `program` set by a bare program without
+  // fences. This is so if replies are constrained (AskOptions::constrain) and the text is a
+  // mapping.
   bool writes_programs() const { return options_.constrain && is_mapping_; }
   AnswerForm form() const { return {is_mapping_, writes_programs()}; }
 
-  // Asks all questions concurrently, each with its own seed, and returns one entry for each. An
-  // entry is nullopt if there was no reply; Round::reject() is then told the reason. If a prompt is
-  // too long for the model, it is shortened and sent again.
+  // Sends the questions to the model, several at the same time and each with its own seed. Returns
+  // one entry for each question, which is nullopt if there was no reply. The reason is then passed
+  // to Round::reject(). Prompts that are too long for the model are shortened and sent again.
   std::vector<std::optional<llm::ChatReply>> ask(Round& round,
                                                  std::span<const ModelQuestion> questions,
                                                  double temperature);
 
-  // Reports that a reply could not be used, to the round and to the model in the next prompt.
+  // Reports that a reply could not be used: to the current round of the search, and in the next
+  // prompt to the model.
   void refuse(Round& round, const std::string& why);
-  // Adds a remark to the next prompt.
+  // Adds a remark to the model's next prompt.
   void remark(std::string text);
-  // Turns an answer into a proposal. Its description is the plan in the answer, or `otherwise` if
-  // the answer states no plan. Refuses the reply and returns nullopt if the answer has no text, or
-  // a text that was proposed before. The notes of the answer become remarks in the next prompt.
+  // Turns a model's answer into a proposal for the search. The description of the proposal is the
+  // plan in the answer, or `otherwise` if the answer states no plan. Refuses the reply and returns
+  // nullopt if the answer has no text, or a text that was proposed before. The notes of the answer
+  // become remarks in the next prompt.
   std::optional<Proposal> proposal(Round& round, const Answer& answer, std::string_view otherwise);
-  // Records a text that another proposer proposed, so that the model cannot propose it again.
+  // Marks a text that another proposer has proposed, so that the model cannot propose it again.
   void mark_proposed(const Round& round, const std::string& text) {
     proposed_.add(hash_of(round.evaluator().canonical(text)), {});
   }
-  // Records that a proposed text was not tried, so that the model may propose it again.
+  // Removes the mark of a proposed text that was not tried, so that the model may propose it again.
   void unmark_proposed(const Round& round, const std::string& text) {
     proposed_.forget(hash_of(round.evaluator().canonical(text)));
   }
-  // Returns the remarks since the last call, one on each line ("YOUR LAST REPLY ..."), and clears
-  // them. Returns an empty text if there are none.
+  // Returns the remarks about the model's replies since the last call, one on each line ("YOUR LAST
+  // REPLY ..."), and removes them. Returns an empty text if there are none.
   std::string take_remarks();
 
  private:
   llm::ChatRequest request(const ModelQuestion& question, std::uint64_t sample) const;
   bool shorten(const llm::ChatError& error);
   void remark_refusal(const std::string& why);
-  // Works like refuse(), for a reply that should have been a proposal.
+  // Reports that a reply could not be used as a proposal: to the current round of the search, and
+  // in the next prompt to the model. Always returns nullopt.
   std::nullopt_t refuse_proposal(Round& round, const std::string& why);
 
   const bool is_mapping_;
@@ -74,21 +81,23 @@ class Asker {
   llm::ChatConstraint grammar_;
   std::uint64_t step_ = 0;
   bool begun_ = false;
-  RecentMap<std::monostate> proposed_{4096};  // hashes of canonical texts
+  // The hashes of the normal forms of the texts that were proposed.
+  RecentMap<std::monostate> proposed_{4096};
   std::vector<std::string> remarks_;
 };
 
-// Returns the first sentences of the system message ("You improve ..."), the same for every
-// proposer.
+// Returns the first sentences of the system message to the model ("You improve ..."). They are the
+// same for every proposer.
 std::string role_words(const Problem& problem, const Evaluator& evaluator);
-// Returns the instructions for a reply that consists of segments.
+// Returns the part of a prompt that tells the model to reply with new texts of segments.
 std::string segments_format(const Problem& problem);
-// Returns the instructions for a reply that is a whole text. `bare`: the reply has no plan and no
-// fences.
+// Returns the part of a prompt that tells the model to reply with a whole text. If `bare` is true,
+// the reply shall have no plan and no fences.
 std::string whole_format(const Problem& problem, bool bare);
-// Adds the description of the mapping language, if the text is a mapping.
+// Adds the description of the mapping language to a prompt, if the text is a mapping.
 void add_card(Prompt& prompt, const Problem& problem);
-// Returns the text of a step, or the problem's start if `step` is null.
+// Returns the text that was tried in a step of the search, or the problem's start text if `step` is
+// null.
 const std::string& text_of(const Step* step, const Problem& problem);
 
 }  // namespace groma::tuning

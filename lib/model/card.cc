@@ -9,8 +9,8 @@
 namespace groma::tuning {
 namespace {
 
-// Returns the lines about the operations on machines, one for each operation that belongs on the
-// card.
+// Returns the lines of the reference card about the operations on machine views, one for each
+// operation that the card describes.
 std::string operations_text() {
   std::string text = "   Views of a machine; n is the extent of dimension d:";
   for (const syntax::MethodInfo& method : syntax::kMethods) {
@@ -20,7 +20,7 @@ std::string operations_text() {
   return text;
 }
 
-// Returns the pieces of the card. Pieces about rare parts of the language have a stage at which
+// Returns the parts of the reference card. Parts about rarely used statements have a stage at which
 // they are removed from a prompt that is too long.
 std::vector<CardPiece> make_card() {
   return {

@@ -13,18 +13,19 @@ namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kMaxEdits = 64;
-// Limit on the lines of a SEARCH text for a search that ignores white space, which is slower.
+// Limit on the lines of a SEARCH text that is searched without regard to white space. Such a search
+// is slower.
 constexpr std::size_t kMaxSearchLines = 400;
 
-// Returns true if a line begins with a mark: the character at least five times. Models do not
-// always write seven.
+// Returns true if a line begins with a mark of an edit, such as <<<<<<<: the character at least
+// five times. Models do not always write seven.
 bool is_mark(std::string_view line, char mark) {
   line = trimmed(line);
   return line.size() >= 5 && line.substr(0, 5) == std::string(5, mark);
 }
 
-// Returns the position and the length of the lines of `search` in `text`, ignoring white space at
-// both ends of each line. Returns nullopt if they do not occur.
+// Finds the lines of `search` in `text`, ignoring white space at both ends of each line. Returns
+// the position and the length of the part that was found, or nullopt if the lines do not occur.
 std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view text,
                                                               std::string_view search) {
   const std::vector<std::string_view> all = lines_of(text), wanted = lines_of(search);
@@ -41,7 +42,7 @@ std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view t
 
 }  // namespace
 
-// Reads the marks line by line, and ignores text outside the blocks.
+// Reads the marks of the edits line by line, and ignores the text outside the edits.
 std::optional<std::vector<Edit>> parse_edits(std::string_view text, std::string* why) {
   std::vector<Edit> edits;
   enum class State { kOutside, kSearch, kReplace } state = State::kOutside;

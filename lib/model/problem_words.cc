@@ -17,8 +17,8 @@
 namespace groma::tuning {
 namespace {
 
-// Limits on the tasks of an application, the regions of a task and its different launches that are
-// described.
+// Limits on the tasks of an application, on the regions of a task, and on the different launches of
+// a task that a prompt describes.
 constexpr std::size_t kMaxTasks = 256, kMaxParts = 16, kMaxLaunches = 4;
 
 // Returns a number of bytes in words: "16 GB", "0.5 MB".
@@ -28,7 +28,8 @@ std::string size_words(double bytes) {
                         : fmt::format("{:.3g} MB", bytes / kMega);
 }
 
-// Returns the processors and memories of one node. Memories without capacity are left out.
+// Describes the processors and memories of one node: "4 GPU, 16 CPU, FBMEM 16 GB". Memories without
+// capacity are left out.
 std::string node_words(const NodeType& node) {
   std::string words;
   const auto add = [&](const std::string& part) { words += (words.empty() ? "" : ", ") + part; };
@@ -44,8 +45,8 @@ std::string node_words(const NodeType& node) {
   return words;
 }
 
-// Returns how many MB one point of a launch accesses for a requirement. Returns nullopt if the
-// application does not describe the data.
+// Returns how many MB one point of a launch accesses through a region requirement. Returns nullopt
+// if the application does not describe the data.
 std::optional<double> megabytes(const app::Data& data, const app::RequirementData& where,
                                 const app::Requirement& requirement) {
   if (where.kind == app::RequirementData::Kind::kUnknown) return std::nullopt;
@@ -54,7 +55,7 @@ std::optional<double> megabytes(const app::Data& data, const app::RequirementDat
   if (where.kind == app::RequirementData::Kind::kRegion) {
     return bytes * static_cast<double>(data.regions[where.index].box.volume()) / 1e6;
   }
-  // The piece in the middle of a partition is typical: it has neighbours on all sides.
+  // The subregion in the middle of a partition is typical, because it has neighbours on all sides.
   const app::Partition& partition = data.partitions[where.index];
   Point color = Point::zeros(partition.colors.dimensions());
   for (int d = 0; d < color.dimensions(); ++d) color[d] = partition.colors.extents[d] / 2;
@@ -64,7 +65,7 @@ std::optional<double> megabytes(const app::Data& data, const app::RequirementDat
   return bytes * static_cast<double>(points) / 1e6;
 }
 
-// Returns the different launches of a task, without duplicates: "single, index 8x8".
+// Lists the different launches of a task, without duplicates: "single, index 8x8".
 std::string launches_words(const TaskUses& uses) {
   std::vector<std::string> words;
   for (const app::LaunchUse& use : uses.uses) {
@@ -81,8 +82,9 @@ std::string launches_words(const TaskUses& uses) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Returns the names that launches use for requirement r, as a statement writes them. If there are
-// none, returns its position, which a statement may use too.
+// Returns the region names that launches use for the region requirement `r`, as a mapping statement
+// writes them. If there are none, returns the position of the requirement, which a statement may
+// use too.
 std::string region_words(const TaskUses& uses, std::size_t r) {
   std::vector<std::string> names;
   for (const app::LaunchNames& launch : uses.names) {
@@ -94,8 +96,8 @@ std::string region_words(const TaskUses& uses, std::size_t r) {
   return names.empty() ? fmt::format("position {}", r) : fmt::format("{}", fmt::join(names, "/"));
 }
 
-// Returns the line about a task: its name, its kinds of processors, its launches, and its regions
-// with privileges and MB.
+// Describes a task in one line: its name, the processor kinds of its variants, its launches, and
+// its regions with privileges and MB.
 std::string task_words(const app::Data& data, const app::Task& task, const TaskUses& uses,
                        const Machine& machine, const std::string& name) {
   std::string kinds;
@@ -123,7 +125,7 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskU
   return line;
 }
 
-// Returns the memory and the layout that the mapping chooses for one requirement.
+// Describes the memory and the layout that the mapping chooses for one region requirement.
 std::string requirement_words(const ExplainedRequirement& requirement) {
   const std::string name = requirement.names.empty() ? fmt::format("{}", requirement.position)
                                                      : requirement.names.front();
@@ -137,7 +139,7 @@ std::string requirement_words(const ExplainedRequirement& requirement) {
 
 }  // namespace
 
-// Node types with the same description are counted together, at most four types.
+// Nodes of the same type are counted together. At most four node types are described.
 std::string machine_words(const Machine& machine) {
   const std::int64_t nodes = machine.node_count();
   std::string words = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
@@ -153,8 +155,8 @@ std::string machine_words(const Machine& machine) {
   return words;
 }
 
-// Leaves out tasks that the application does not launch, and those whose names a statement cannot
-// write.
+// Leaves out the top-level task, tasks that the application does not launch, and tasks whose names
+// a mapping statement cannot write.
 AppWords app_words(const Workload& app, const Machine& machine) {
   AppWords words;
   words.name = app.name();
@@ -185,7 +187,7 @@ std::string decision_words(const std::string& mapping, const Machine& machine,
   if (!explanation) return "";
   std::string words;
   for (const ExplainedTask& task : explanation->tasks) {
-    // The words end after about 4,000 bytes, because they are only a part of a prompt.
+    // The description ends after about 4,000 bytes, because it is only a part of a prompt.
     if (task.launches.empty() || words.size() > 4'000) continue;
     if (!task.kind.kind) {
       words += fmt::format("{}: runs nowhere\n", task.name);

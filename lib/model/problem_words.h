@@ -14,17 +14,18 @@ namespace groma::tuning {
 // Describes the nodes of a machine: "2 nodes, each with 4 GPU, 16 CPU, FBMEM 16 GB, ..."
 std::string machine_words(const Machine& machine);
 
-// An application in words. `tasks` has one line for each launched task: its variants, its launches,
-// and its regions, each with its privilege and the MB that one point uses.
+// The description of an application for a prompt. `tasks` has one line for each launched task: its
+// variants, its launches, and its regions, each with its privilege and the MB that one point uses.
 struct AppWords {
   std::string name;
-  std::string values;  // "n=8000 steps=10"
+  // The parameters of the application: "n=8000 steps=10".
+  std::string values;
   std::vector<std::string> tasks;
 };
 AppWords app_words(const Workload& app, const Machine& machine);
 
-// Describes what the mapping decides, one line for each task: the processor kind, the memories, the
-// layouts and the mapping function. Returns an empty text if the mapping has errors.
+// Describes what a mapping decides, in one line for each task: the processor kind, the memories,
+// the layouts and the mapping function. Returns an empty text if the mapping has errors.
 std::string decision_words(const std::string& mapping, const Machine& machine, const Workload& app);
 
 // Grammars that constrain the reply of a model, in GBNF and in Lark's syntax. They allow only the

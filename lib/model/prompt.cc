@@ -1,4 +1,4 @@
-// Builds prompts from parts, and removes parts until a prompt is short enough.
+// Builds prompts for a language model from parts, and removes parts until a prompt is short enough.
 #include "model/prompt.h"
 
 #include <fmt/format.h>
@@ -13,21 +13,26 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kMaxLine = 400;        // limit on the bytes of a line of feedback
-constexpr std::size_t kMaxSentences = 4;     // limit on the sentences of each kind of feedback
-constexpr std::size_t kMaxDifference = 300;  // limit on the bytes that describe a changed segment
+// Limit on the bytes of a line of feedback in a prompt.
+constexpr std::size_t kMaxLine = 400;
+// Limit on the sentences of each kind of feedback in a prompt.
+constexpr std::size_t kMaxSentences = 4;
+// Limit on the bytes that describe the added, or the removed, lines of a changed segment.
+constexpr std::size_t kMaxDifference = 300;
 constexpr std::size_t kMaxFailures = 6;
-constexpr std::size_t kSureTasks = 8;  // the lines about the first tasks are never removed
+// The number of tasks, from the first one, whose lines are never removed from a prompt.
+constexpr std::size_t kSureTasks = 8;
 constexpr std::size_t kMaxAbout = 4'000, kMaxOfSegment = 200, kMaxSurroundings = 3'000;
 constexpr std::size_t kMaxInputs = 8;
 
-// Returns true if the character may be part of a path, besides the slash.
+// Returns true if the character may be part of a file's path. A slash is not included.
 bool in_path(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-' ||
          c == '+' || c == '~' || c == '@' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Returns the lines of a text, without blank lines and without white space at both ends of each.
+// Returns the lines of a text, without blank lines and without white space at the ends of each
+// line.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -39,8 +44,8 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// Returns the lines of `a` that are not in `b`, each with `sign` in front. If a line occurs n times
-// more often in `a`, it is returned n times.
+// Returns the lines of `a` that are not in `b`, each with `sign` in front, joined by spaces. If a
+// line occurs n times more often in `a`, it is returned n times. A long result is cut.
 std::string lines_without(std::string_view a, std::string_view b, char sign) {
   std::map<std::string, int> there;
   for (const std::string& line : lines_of(b)) ++there[line];
@@ -56,7 +61,7 @@ std::string lines_without(std::string_view a, std::string_view b, char sign) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-// Describes in one line where the time of a run went: the shares of tasks, copies and the runtime,
+// Describes in one line what took the time of a run: the shares of tasks, copies and the runtime,
 // the largest causes, and the load of processors and memories.
 std::string profile_words(const ProfileFacts& facts) {
   std::string words =
@@ -86,7 +91,8 @@ std::string profile_words(const ProfileFacts& facts) {
   return words;
 }
 
-// Returns the value with two digits if the noise is at least 5 %, otherwise with three.
+// Formats a measured value with two significant digits if the noise is at least 5 %, otherwise with
+// three.
 std::string number_words(double value, double noise) {
   return noise >= 0.05 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
 }
@@ -120,8 +126,8 @@ std::string without_paths(std::string_view text) {
 
 // -------------------------------------------------------------------------------------- the prompt
 
-// Removes parts, stage by stage, until the rest fits. A heading is removed together with the last
-// part of its stage that follows it.
+// Removes parts of the prompt, stage by stage, until the rest has at most `most_bytes` bytes. A
+// heading is removed together with the last part of its stage that follows it.
 std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   std::vector<bool> left(parts_.size());
   std::size_t bytes = 0;
@@ -135,8 +141,8 @@ std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
       left[i] = true;
       bytes -= parts_[i].text.size();
     }
-    // A heading is removed if no part of its stage remains between it and the next heading. The
-    // loop goes backwards, and `follows` says whether a part remains behind the current one.
+    // A heading is removed if no part of its stage remains between it and the next heading of this
+    // stage. The loop goes backwards. `follows` is true if a part remains behind the current one.
     bool follows = false;
     for (std::size_t i = parts_.size(); i-- > 0;) {
       if (!is_one(parts_[i])) continue;
@@ -155,7 +161,8 @@ std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   }
   std::vector<llm::ChatMessage> messages;
   for (llm::ChatMessage* message : {&system, &user}) {
-    message->text = llm::valid_utf8(message->text);  // as the journal records it
+    // The journal of the search records prompts in valid UTF-8, so the model gets the same text.
+    message->text = llm::valid_utf8(message->text);
     if (!message->text.empty()) messages.push_back(std::move(*message));
   }
   return messages;
@@ -163,7 +170,8 @@ std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
 
 // -------------------------------------------------------------------------------------- its blocks
 
-// Returns the goal: which unit the result has, and whether it should be high or low.
+// Describes the goal of the search: which unit the result has, and whether it should be high or
+// low.
 std::string goal_words(const Evaluator& evaluator) {
   const std::vector<std::string> inputs = evaluator.inputs();
   std::string words = fmt::format("The result is measured in {}. Make it as {} as possible",
@@ -174,8 +182,8 @@ std::string goal_words(const Evaluator& evaluator) {
   return words;
 }
 
-// A mapping is described by its machine and the tasks of its application, any other text by
-// Problem::about.
+// For a mapping, describes the machine and the tasks of the application. Any other text is
+// described by Problem::about.
 void add_problem(Prompt& prompt, const Problem& problem) {
   if (!problem.is_mapping()) {
     const std::string about =
@@ -206,8 +214,8 @@ void add_surroundings(Prompt& prompt, const Problem& problem) {
   const Result<Segments> segments = segments_of(problem, problem.start);
   if (!segments.ok() || segments->outside().empty()) return;
   const std::span<const std::string> outside = segments->outside();
-  // Each text between two segments gets the same number of bytes. The first one shows its end, the
-  // last one its beginning, and the others show both.
+  // Each text outside the segments gets the same number of bytes. Of the first text, the end is
+  // shown, of the last one the beginning, and of the others both.
   const std::size_t most = kMaxSurroundings / outside.size();
   std::string text;
   for (std::size_t i = 0; i < outside.size(); ++i) {
@@ -232,7 +240,7 @@ Result<Segments> segments_of(const Problem& problem, const std::string& text) {
   return Segments::of_marked(Source("text", text));
 }
 
-// The fence has three backticks, or more if the text itself contains three.
+// The fence has three backticks, or more if the text itself contains three in a row.
 std::string fenced(std::string_view text, std::string_view label) {
   std::size_t longest = 2, run = 0;
   for (const char c : text) {
@@ -257,7 +265,7 @@ std::string fenced_segments(const Segments& segments) {
   return shown;
 }
 
-// Added lines have the sign `+`, removed lines the sign `-`.
+// Lines that only `text` has get the sign `+`, and lines that only `base` has get the sign `-`.
 std::string difference(const Segments& text, const Segments& base) {
   std::string lines;
   for (const Segment& segment : text.all()) {
@@ -278,7 +286,7 @@ std::string score_words(const Evaluation& evaluation, const Evaluator& evaluator
                      evaluator.unit());
 }
 
-// At most kMaxInputs values are shown.
+// Shows the values of at most kMaxInputs inputs.
 std::string values_words(const Evaluation& evaluation, const Evaluator& evaluator) {
   const std::vector<std::string> inputs = evaluator.inputs();
   if (inputs.size() < 2 || evaluation.values.size() != inputs.size()) return "";
@@ -290,7 +298,7 @@ std::string values_words(const Evaluation& evaluation, const Evaluator& evaluato
   return words + ")";
 }
 
-// The words for a valid result include its score and the values of the inputs.
+// The description of a valid result includes the score and the values of the inputs.
 std::string result_words(const Evaluation& evaluation, const Evaluator& evaluator) {
   switch (evaluation.status) {
     case Evaluation::Status::kOk:
@@ -333,7 +341,7 @@ std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail d
   return lines;
 }
 
-// Takes the first sentence of each kind of feedback that `detail` allows.
+// Uses the first sentence of each kind of feedback that `detail` allows.
 std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::size_t most) {
   std::string words;
   const auto add = [&](GuideDetail needs, const std::string& text) {
@@ -349,7 +357,7 @@ std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::
   return one_line(without_paths(words), most);
 }
 
-// The score of the best text stands beside the result, so that the model can compare both.
+// The score of the best text so far is added to the result, so that the model can compare both.
 void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& round,
                   GuideDetail detail) {
   std::string result = "RESULT: " + result_words(evaluation, round.evaluator());
@@ -364,8 +372,8 @@ void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& rou
   }
 }
 
-// Shows the last failures, each with its reason and its differences from `current`, so that the
-// model does not repeat them.
+// Shows the last proposals that failed, each with the reason and the differences from `current`, so
+// that the model does not repeat them.
 void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail) {
   const std::vector<Step>& failures = round.history().failures();
   if (failures.empty()) return;

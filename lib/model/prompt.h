@@ -1,6 +1,7 @@
-// Prompts: the parts from which a prompt is built, and how a prompt that is too long is shortened.
-// A prompt says what is searched for and what earlier proposals gave. It has no paths, no budget
-// and no time of day, and no mappings except those that were tried in this search.
+// Prompts for the language model that proposes mappings: the parts of a prompt, and how a prompt
+// that is too long is shortened. A prompt describes the goal and the results of earlier proposals.
+// It contains no paths, no budget, no time of day, and no mappings except those tried in this
+// search.
 #pragma once
 
 #include <span>
@@ -16,16 +17,16 @@ namespace groma::tuning {
 // Limit on the bytes of a prompt: about 3,000 tokens, so that a context window of 4,096 tokens has
 // room for a reply.
 inline constexpr std::size_t kPromptBytes = 12'000;
-inline constexpr std::size_t kWholeTextsPromptBytes =
-    2 * kPromptBytes;  // of a prompt with whole mappings
+// Limit on the bytes of a prompt that shows whole mappings.
+inline constexpr std::size_t kWholeTextsPromptBytes = 2 * kPromptBytes;
 
 // The stage at which a part is removed from a prompt that is too long. Parts of stage kProfile are
-// removed first; those of kNever stay. Parts of the same stage are removed in the order in which
-// they were added.
+// removed first, and parts of stage kNever are never removed. Parts of the same stage are removed
+// in the order in which they were added.
 enum class RemovalStage : std::uint8_t { kProfile, kHistory, kTried, kApp, kCard, kNever };
 
-// A prompt: a system message, then a user message. The parts that are equal in every prompt come
-// first, because servers can cache a common beginning.
+// A prompt for a language model: a system message, then a user message. The parts that are equal in
+// every prompt come first, because servers can cache a common beginning.
 class Prompt {
  public:
   void system(std::string text, RemovalStage stage = RemovalStage::kNever) {
@@ -34,13 +35,14 @@ class Prompt {
   void user(std::string text, RemovalStage stage = RemovalStage::kNever) {
     parts_.push_back({std::move(text), stage, false, false});
   }
-  // Adds a heading. It is removed when no part of the same stage is left below it.
+  // Adds a heading to the user message. The heading is removed when no part of the same stage is
+  // left below it.
   void heading(std::string text, RemovalStage stage) {
     parts_.push_back({std::move(text), stage, false, true});
   }
 
-  // Returns the messages in valid UTF-8. Removes parts until the messages have at most `most_bytes`
-  // bytes, or only parts of kNever are left.
+  // Returns the messages of the prompt in valid UTF-8. Leaves out parts, stage by stage, until the
+  // messages have at most `most_bytes` bytes or only parts of stage kNever are left.
   std::vector<llm::ChatMessage> messages(std::size_t most_bytes = kPromptBytes) const;
 
  private:
@@ -52,61 +54,65 @@ class Prompt {
   std::vector<PromptPart> parts_;
 };
 
-// A piece of the card, which describes the mapping language to a model that never saw the language.
-// The lines that begin with four spaces, of all pieces together, form one valid program.
+// A part of the reference card, which describes the mapping language to a language model that never
+// saw it. The lines of all parts that begin with four spaces form one valid program.
 struct CardPiece {
   std::string text;
   RemovalStage stage = RemovalStage::kNever;
 };
-// Returns the description of the mapping language.
+// Returns the reference card, which describes the mapping language, in parts.
 std::span<const CardPiece> language_card();
 
-// Describes the goal: "The result is measured in s. Make it as low as possible".
+// Describes the goal of the search: "The result is measured in s. Make it as low as possible".
 std::string goal_words(const Evaluator& evaluator);
-// Adds a description of the machine and the application, or of the text's subject.
+// Adds a description of the problem to a prompt. For a mapping, these are the machine and the
+// application. For any other text, it is Problem::about.
 void add_problem(Prompt& prompt, const Problem& problem);
-// Adds the text around the segments of a marked text, which a model cannot change. If there is too
-// much text, the lines nearest to the segments are kept.
+// Adds the text outside the segments of a marked text to a prompt. The model cannot change this
+// text. If there is too much of it, the parts nearest to the segments are kept.
 void add_surroundings(Prompt& prompt, const Problem& problem);
-// Returns the segments of a text. Those of a mapping follow from its statements. Any other text
-// needs marks, and the function fails as Segments::of_marked() does.
+// Divides a text into segments. The segments of a mapping follow from its statements. In any other
+// text, marks must enclose the segments. Fails if there are no valid marks (Segments::of_marked()).
 Result<Segments> segments_of(const Problem& problem, const std::string& text);
-// Returns each segment as a fenced block that is labelled with its name. An empty segment is
-// written as NONE. If the mark of a segment has a description, it stands above the block.
+// Writes each segment as a fenced block that is labelled with the name of the segment. An empty
+// segment is written as NONE. The description of a marked segment, if there is one, stands above
+// the block.
 std::string fenced_segments(const Segments& segments);
-// Returns the text as a fenced block. The fence has more backticks than any run of backticks in the
-// text.
+// Returns the text as a fenced block as in Markdown. The fence has more backticks than any run of
+// backticks in the text.
 std::string fenced(std::string_view text, std::string_view label = "");
 
-// Returns one line for each segment in which `text` differs from `base`, with added and removed
-// lines: "region: + ...; - ...". Returns an empty text if there is no difference.
+// Describes how `text` differs from `base`, in one line for each segment that differs, with added
+// and removed lines: "region: + ... - ...". Returns an empty text if there is no difference.
 std::string difference(const Segments& text, const Segments& base);
 
-// Returns a score in the evaluator's unit, "0.0331 s", with only the digits that exceed the noise.
+// Formats the score of an evaluation in the evaluator's unit, "0.0331 s". A noisy score has fewer
+// digits.
 std::string score_words(const Evaluation& evaluation, const Evaluator& evaluator);
-// Returns how an evaluation ended: "valid, 0.0331 s", "refused before it ran", "failed" or that it
-// was stopped.
+// Describes how the evaluation of a text ended: "valid, 0.0331 s", "refused before it ran",
+// "failed", or that it was stopped because it was far slower than the best.
 std::string result_words(const Evaluation& evaluation, const Evaluator& evaluator);
-// Returns the value of each input: " (small 0.1 s, large 2.4 s)". Returns an empty text if there is
-// only one input.
+// Lists the measured value for each input of the application: " (small 0.1, large 2.4)". Returns an
+// empty text if there is only one input.
 std::string values_words(const Evaluation& evaluation, const Evaluator& evaluator);
-// One line of the feedback about a step: "EXECUTION: ...", "EXPLAIN: ...", "SUGGEST: ..." or
-// "PROFILE: ...".
+// One line of a prompt with feedback about a tried text: "EXECUTION: ...", "OUTPUT: ...", "EXPLAIN:
+// ...", "SUGGEST: ..." or "PROFILE: ...".
 struct FeedbackLine {
   std::string text;
   RemovalStage stage = RemovalStage::kNever;
 };
-// Returns the feedback at this level of detail. Long lines are cut.
+// Returns the lines of a prompt with the feedback at this level of detail. Long lines are cut.
 std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail detail);
-// Returns the feedback as one line of at most `most` bytes, for a list.
+// Summarises the feedback in one line of at most `most` bytes, for a list of proposals.
 std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::size_t most);
-// Adds the result of an evaluation and its feedback to a prompt.
+// Adds the result of an evaluation and the feedback about it to a prompt.
 void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& round,
                   GuideDetail detail);
-// Adds the last failures of different kinds, each as a difference from the text `current`.
+// Adds the last proposals that failed, each with another error message, to a prompt. Each is
+// written as a difference from the text `current`.
 void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail);
 
-// Returns an untrusted text in which every path is reduced to its file name.
+// Returns a copy of the text in which every file path is reduced to the file name.
 std::string without_paths(std::string_view text);
 
 }  // namespace groma::tuning

@@ -11,8 +11,8 @@
 namespace groma::tuning {
 namespace {
 
-// Returns the number of fence marks at the beginning of a line; 0 if the line is not a fence. Sets
-// `indent` to the number of spaces in front of the marks.
+// Returns the number of ` or ~ with which a line begins, or 0 if the line is not a fence (at least
+// three of them). Sets `indent` to the number of spaces in front of them.
 std::size_t marks_of(std::string_view line, std::size_t* indent) {
   *indent = std::min(line.find_first_not_of(' '), line.size());
   if (*indent > 3 || *indent == line.size()) return 0;
@@ -22,7 +22,7 @@ std::size_t marks_of(std::string_view line, std::size_t* indent) {
   return end - *indent >= 3 ? end - *indent : 0;
 }
 
-// Returns the JSON with escapes for line ends and tabs inside strings, which models forget to
+// Replaces line ends and tabs inside the strings of a JSON text by escapes, which models forget to
 // write. Drops other control characters inside strings.
 std::string with_escapes(std::string_view text) {
   std::string mended;
@@ -49,12 +49,13 @@ std::string with_escapes(std::string_view text) {
 
 }  // namespace
 
-// A block ends at a fence of the same character that is at least as long. A block without an end
-// extends to the end of the text.
+// A fenced block ends at a fence of the same character that is at least as long as the opening
+// fence. A block without such a fence extends to the end of the text.
 std::vector<FencedBlock> fenced_blocks(std::string_view text) {
   std::vector<FencedBlock> fences;
   std::string_view above;
-  char mark = 0;  // the fence character of the open block; 0: no block is open
+  // The character of the opening fence, ` or ~.
+  char mark = 0;
   std::size_t length = 0, body = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
@@ -84,7 +85,7 @@ std::vector<FencedBlock> fenced_blocks(std::string_view text) {
   return fences;
 }
 
-// Returns an empty text if there are no such braces.
+// Returns an empty text if there is no opening brace before a closing brace.
 std::string_view outermost_braces(std::string_view text) {
   const std::size_t begin = text.find('{'), end = text.rfind('}');
   return begin == text.npos || end == text.npos || end < begin
@@ -92,7 +93,7 @@ std::string_view outermost_braces(std::string_view text) {
              : text.substr(begin, end + 1 - begin);
 }
 
-// Tries the strict syntax first.
+// Parses strict JSON first. If that fails, escapes line ends inside strings and parses again.
 std::optional<llm::json> parse_object(std::string_view text) {
   llm::json value = llm::parse_json(text);
   if (value.is_discarded()) value = llm::parse_json(with_escapes(text));
@@ -100,13 +101,13 @@ std::optional<llm::json> parse_object(std::string_view text) {
   return value;
 }
 
-// Looks for the key without parsing the whole text, which may be broken elsewhere.
+// Searches for the key without parsing the whole JSON text, which may be damaged elsewhere.
 std::optional<std::string> string_member(std::string_view text, std::string_view key) {
   const std::string quoted = '"' + std::string(key) + '"';
   for (std::size_t at = 0; (at = text.find(quoted, at)) != text.npos;) {
     at += quoted.size();
     std::string_view rest = trimmed(text.substr(at, 64));
-    // The key may also occur as a value; only a key is followed by a colon.
+    // The same string may occur as a value. Only a key is followed by a colon.
     if (!rest.starts_with(':')) continue;
     rest = trimmed(rest.substr(1));
     if (!rest.starts_with('"')) continue;
@@ -122,7 +123,7 @@ std::optional<std::string> string_member(std::string_view text, std::string_view
   return std::nullopt;
 }
 
-// Refuses a reply that is empty without its reasoning: the model then used all its tokens to think.
+// Refuses a reply that has nothing but reasoning: the model then used all its tokens to think.
 std::optional<std::string> reply_text(const llm::ChatReply& reply, std::string* why) {
   std::string text = reply.text, thoughts = reply.reasoning;
   llm::split_thoughts(&text, &thoughts);

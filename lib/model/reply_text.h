@@ -1,5 +1,4 @@
-// Low-level parsing of the reply of a language model: its reasoning, fenced blocks and JSON
-// objects.
+// Low-level parsing of the reply of a language model: reasoning, fenced blocks and JSON objects.
 #pragma once
 
 #include <optional>
@@ -13,14 +12,14 @@
 
 namespace groma::tuning {
 
-// Limit on the bytes of a reply. Mappings have a few kilobytes.
+// Limit on the bytes of a language model's reply. Mappings have a few kilobytes.
 inline constexpr std::size_t kMaxReplyBytes = std::size_t{1} << 20;
 
-// Returns the text of a reply without the model's reasoning. Returns nullopt and sets `why` if the
-// text is empty or too long.
+// Returns the text of a model's reply without the model's reasoning. Returns nullopt and sets `why`
+// to the reason if the text is empty or too long.
 std::optional<std::string> reply_text(const llm::ChatReply& reply, std::string* why);
 
-// A block of text between two lines of ``` or ~~~, as in Markdown.
+// A fenced block, as in Markdown: text between two lines of ``` or ~~~ (fences).
 struct FencedBlock {
   // The first word after the opening marks.
   std::string_view info;
@@ -30,17 +29,17 @@ struct FencedBlock {
   std::string_view body;
   bool closed = false;
 };
-// Returns the blocks between fences of ``` or ~~~, in their order. Up to three spaces may stand
-// before a fence.
+// Returns the fenced blocks of a text (between lines of ``` or ~~~), in their order. Up to three
+// spaces may stand before a fence.
 std::vector<FencedBlock> fenced_blocks(std::string_view text);
 
 // Parses `text` as a JSON object. Accepts line ends inside strings. Returns nullopt if it is not an
 // object.
 std::optional<llm::json> parse_object(std::string_view text);
-// Returns the part from the first opening brace to the last closing brace.
+// Returns the part of a text from the first opening brace to the last closing brace.
 std::string_view outermost_braces(std::string_view text);
-// Returns the value of the first complete `"key": "..."` in a text that may be cut off anywhere;
-// nullopt if there is none.
+// Returns the string of the first complete `"key": "..."` in a JSON text that may be cut off
+// anywhere, or nullopt if there is none.
 std::optional<std::string> string_member(std::string_view text, std::string_view key);
 
 }  // namespace groma::tuning

@@ -12,7 +12,7 @@ namespace {
 using Event = RunRecord::Event;
 using Use = MeasuredEvent::Use;
 
-// How many of the latest events that use an instance are looked at.
+// At least this many of the latest events that use an instance are examined as possible causes.
 constexpr std::size_t kLookedAt = 64;
 
 // Returns true if two uses of an instance conflict: they share a field and one of them writes.
@@ -20,7 +20,7 @@ bool conflict(const Use& a, const Use& b) {
   return (a.writes || b.writes) && (a.fields & b.fields) != 0;
 }
 
-// Sorts the events of one run and finds their causes. An object is used once.
+// Sorts the events of one measured run and finds their causes. Each object serves only one run.
 class Finder {
  public:
   Finder(std::vector<MeasuredEvent> events, std::vector<Launch> launches)
@@ -28,8 +28,8 @@ class Finder {
     std::sort(launches_.begin(), launches_.end());
   }
 
-  // Fills the record: splits the tasks that launch others, sorts all events by their start, and
-  // finds the cause of each.
+  // Fills the record of a run: splits the tasks that launch others into several events, sorts all
+  // events by their start, and finds the cause of each event.
   void find(RunRecord& record) {
     split_launching_tasks();
     std::stable_sort(events_.begin(), events_.end(), [](const auto& a, const auto& b) {
@@ -51,15 +51,15 @@ class Finder {
   const Event& event(std::int64_t i) const { return events_[static_cast<std::size_t>(i)].event; }
   static bool is_task(const Event& event) { return event.kind == Event::Kind::kTask; }
 
-  // The time of one event, and the task that it belongs to.
+  // The interval in which an event ran, and the id of the task that the event belongs to.
   struct Span {
     RunTime begin, end;
     std::uint64_t task;
     RunTime length() const { return end - begin; }
   };
 
-  // Ends the event of each launching task at its first launch. go_on() turns the later work of the
-  // task into further events.
+  // Ends the event of each task that launches others at its first launch. go_on() turns the later
+  // work of the task into further events.
   void split_launching_tasks() {
     // The index of each launching task, and the original end of its event.
     std::vector<std::pair<std::size_t, RunTime>> launching;
@@ -70,11 +70,12 @@ class Finder {
       if (!is_task(event) || first == launches_.end() || first->task != events_[i].task) continue;
       launching.emplace_back(i, event.end);
       event.end = std::clamp(first->time, event.start, event.end);
-      // The event is no longer than the task's own work. The runtime took the rest of the time.
+      // The event must not be longer than the task's own work. The runtime took the rest of the
+      // time.
       if (events_[i].own > 0) event.end = std::min(event.end, event.start + events_[i].own);
     }
-    // All events by their end, and the tasks of each processor by their begin, for the searches of
-    // go_on().
+    // All events sorted by their end, and the tasks of each processor sorted by their begin.
+    // go_on() searches in these lists.
     std::vector<Span> by_end;
     std::unordered_map<std::int32_t, std::vector<Span>> by_processor;
     for (const MeasuredEvent& each : events_) {
@@ -98,10 +99,10 @@ class Finder {
     return std::lower_bound(launches_.begin(), launches_.end(), Launch{events_[i].task, 0});
   }
 
-  // Adds the work that the launching task `i` did after its first launch as further events. Only
-  // the sum of that work is known. It is put into the longest gaps: a gap ends at a launch or at
-  // the end of the task, contains no end of another event, and its processor ran no other task
-  // there.
+  // Adds further events for the work that the launching task `i` did after its first launch. Only
+  // the total time of that work is known. The time is distributed over the longest gaps. A gap ends
+  // at a launch or at the end of the task, no other event ends in it, and the processor ran no
+  // other task in it.
   void go_on(std::size_t i, RunTime end, const std::vector<Span>& by_end,
              const std::unordered_map<std::int32_t, std::vector<Span>>& by_processor) {
     const MeasuredEvent task = events_[i];
@@ -120,8 +121,8 @@ class Finder {
       if (before != by_end.begin()) gap.begin = std::max(gap.begin, std::prev(before)->end);
       const auto spans = by_processor.find(task.event.where);
       if (spans != by_processor.end()) {
-        // If another task ran on the processor at that time, this task was waiting and did not
-        // work.
+        // If another task ran on the processor at the end of the gap, this task was waiting and did
+        // not work.
         auto on_it =
             std::lower_bound(spans->second.begin(), spans->second.end(), until,
                              [](const Span& span, RunTime time) { return span.begin < time; });
@@ -135,7 +136,7 @@ class Finder {
       add(std::min(launch->time, end));
     }
     if (left > 0) add(end);
-    // The longest gaps come first, until the own time of the task is used up.
+    // Fills the longest gaps first, until the task's own time is used up.
     std::stable_sort(gaps.begin(), gaps.end(),
                      [](const Span& a, const Span& b) { return a.length() > b.length(); });
     for (const Span& gap : gaps) {
@@ -151,8 +152,8 @@ class Finder {
     }
   }
 
-  // Returns the event in front of `i` that ended last in the time (begin, end]; -1 if there is
-  // none.
+  // Returns the number of the event that ended last in the time (begin, end], among the events
+  // before number `i`. Returns -1 if there is none.
   std::int64_t last_ended(RunTime begin, RunTime end, std::int64_t i) const {
     auto before = std::upper_bound(ends_.begin(), ends_.end(),
                                    std::pair(end, std::numeric_limits<std::int64_t>::max()));
@@ -162,7 +163,7 @@ class Finder {
     return -1;
   }
 
-  // Finds the cause of event `i`. All events in front of it were noted before.
+  // Finds the cause of event `i`. The events must be passed in the order of their numbers.
   void find(std::int64_t i) {
     MeasuredEvent& each = events_[static_cast<std::size_t>(i)];
     Event& event = each.event;
@@ -179,8 +180,8 @@ class Finder {
     note(each, i);
   }
 
-  // Returns the last event on the processor of a task if that event kept the ready task from
-  // starting; -1 otherwise.
+  // Returns the number of the last event on a task's processor if that event delayed the start of
+  // the ready task. Otherwise returns -1.
   std::int64_t holder_of(const Event& task) const {
     const auto found = last_on_.find(task.where);
     if (task.where < 0 || found == last_on_.end()) return -1;
@@ -188,9 +189,9 @@ class Finder {
     return end > task.ready && end <= task.start ? found->second : -1;
   }
 
-  // Returns the event that made event `i` ready: among the events that ended after its creation and
-  // before it was ready, the last one with a conflicting use of an instance. Without such a use,
-  // returns the last of these events; -1 if there is none.
+  // Returns the number of the event that made event `i` ready: among the events that ended after
+  // the creation of `i` and before `i` was ready, the last one with a conflicting use of an
+  // instance. Without such a use, returns the last of these events. Returns -1 if there are none.
   std::int64_t waited_for(const MeasuredEvent& each, std::int64_t i) const {
     const RunTime created = each.created, ready = each.event.ready;
     std::int64_t last = -1;
@@ -206,12 +207,12 @@ class Finder {
     return last >= 0 || ready <= created ? last : last_ended(created, ready, i);
   }
 
-  // Notes event `i` as the last one on its processor, and as a user of its instances. For each
+  // Records event `i` as the last one on its processor, and as a user of its instances. For each
   // instance, at least the latest kLookedAt users are kept.
   void note(const MeasuredEvent& each, std::int64_t i) {
     if (is_task(each.event) && each.event.where >= 0) {
       const auto [last, is_new] = last_on_.emplace(each.event.where, i);
-      // Events are noted by their start, so one that was noted later may end earlier.
+      // Events are recorded in the order of their starts, so a later one may end earlier.
       if (!is_new && event(last->second).end <= each.event.end) last->second = i;
     }
     for (const Use& use : each.uses) {
@@ -223,12 +224,13 @@ class Finder {
 
   std::vector<MeasuredEvent> events_;
   std::vector<Launch> launches_;
-  RunTime end_ = 0;  // the end of the run
-  // When each task was mapped.
+  // The time at which the run ends: the end of its last event.
+  RunTime end_ = 0;
+  // The time at which the mapping of each task began, by the id of the task.
   std::unordered_map<std::uint64_t, RunTime> mapped_;
-  // The number of the first event of each task.
+  // The number of the first event of each task, by the id of the task.
   std::unordered_map<std::uint64_t, std::int64_t> first_;
-  // The end of each event with its number, in ascending order.
+  // The end time and the number of each event, sorted by the end time.
   std::vector<std::pair<RunTime, std::int64_t>> ends_;
   // The number of the last event on each processor.
   std::unordered_map<std::int32_t, std::int64_t> last_on_;

@@ -1,8 +1,7 @@
-// Causes: finds out what the events of a measured run waited for. Legion reports when an event
-// became ready but not why. So the causes are inferred from the instances that events use, by these
-// rules in their order:
-// * If another event on the same processor delayed the start of the event, the other event is the
-//   cause.
+// Causes: finds out what the events (tasks and copies) of a measured run waited for. Legion reports
+// when an event became ready but not why. The causes are inferred from the instances that events
+// use, by these rules in their order:
+// * If another task on the same processor delayed the start of a task, the other task is the cause.
 // * Otherwise, events that ended after the event was created and before it was ready may be the
 //   cause. If some of them use an instance of the event, and one of the two uses writes the same
 //   fields, the last of these is the cause. If none does, the last one of all is the cause.
@@ -21,29 +20,32 @@ struct MeasuredEvent {
   // The use of one instance by the event.
   struct Use {
     std::uint64_t instance = 0;
-    std::uint64_t fields = 0;  // one bit for each field; several fields may share a bit
+    // A set of fields with one bit for each. Several fields may share a bit.
+    std::uint64_t fields = 0;
     bool writes = false;
   };
-  // add_events() fills in its cause, `after` and related members.
+  // The event. add_events() sets its members `cause`, `after` and `continues`.
   RunRecord::Event event;
-  RunTime created = 0;  // time at which Legion created it
-  // For a task: how long it worked itself, without its waiting, if that was measured.
+  // The time at which Legion created the event, in picoseconds.
+  RunTime created = 0;
+  // For a task, the time for which it worked itself, without waiting. 0 if this was not measured.
   RunTime own = 0;
-  // The id of the task; for a copy, the id of the task that needed the copy.
+  // The id of the task. For a copy, the id of the task that needed the copy.
   std::uint64_t task = 0;
   std::vector<Use> uses;
-  // True for an event that add_events() makes for the work of a launching task after its first
-  // launch.
+  // True for an event that add_events() itself adds: a part of the work that a launching task did
+  // after its first launch.
   bool goes_on = false;
 };
-// The launch of a task or an index launch, made by the task `task` at `time`.
+// The launch of a single task or an index launch. `task` is the id of the task that launched it.
 struct Launch {
   std::uint64_t task = 0;
   RunTime time = 0;
   friend auto operator<=>(const Launch&, const Launch&) = default;
 };
 
-// Adds the events to the record, sorted by their start, with their causes and the end of the run.
+// Adds measured events to the record of a run, sorted by their start, with their causes. Also sets
+// the end of the run.
 //
 // A task that launched others worked until its first launch, but no longer than its total own time
 // (`own`). Of its later work only the total is measured. So the rest of `own` is distributed over

@@ -1,4 +1,5 @@
-// Writes a profile as JSON. docs/commands.md describes the format. Times are in picoseconds.
+// Writes the profile of a run as JSON. docs/commands.md describes the format. Times are in
+// picoseconds.
 #include "groma/harmless.h"
 #include "profile/json_text.h"
 #include "profile/lanes.h"
@@ -9,7 +10,7 @@ namespace {
 
 using namespace profile;
 
-// Builds the JSON of one profile.
+// Builds the JSON of the profile of one run.
 class JsonWriter {
  public:
   JsonWriter(const Profile& profile, const ProfileWords& words, ProfileExtent extent)
@@ -18,7 +19,8 @@ class JsonWriter {
         words_(words),
         whole_(extent == ProfileExtent::kAll) {}
 
-  // The members that end in `_ps` are times and those that end in `_bytes` are sizes.
+  // Returns the JSON of the profile. Members whose names end in `_ps` are times in picoseconds, and
+  // members whose names end in `_bytes` are sizes.
   Json write() {
     Json json = {{"title", words_.title},
                  {"mapping", words_.mapping.empty() ? Json(nullptr) : Json(words_.mapping)},
@@ -93,7 +95,7 @@ class JsonWriter {
     });
   }
 
-  // Returns a JSON list with the result of `make` for each value.
+  // Returns a JSON list that has `make(value)` for each of the values.
   template <typename List, typename Make>
   static Json list(const List& values, const Make& make) {
     Json json = Json::array();
@@ -101,14 +103,14 @@ class JsonWriter {
     return json;
   }
 
-  // Returns a memory as the list of its kind, its node and its index.
+  // Returns a memory as a JSON list of its kind, its node and its index.
   Json memory_json(std::int32_t number) const {
     const auto& one = record_.memories[static_cast<std::size_t>(number)];
     return {one.kind, one.node, one.index};
   }
 
-  // Returns the statement that caused a move. The number 0 stands for the default mapper and gives
-  // null; a negative number means that the statement is not known.
+  // Returns the mapping statement that caused a copy as JSON. The number 0 stands for the default
+  // mapper and gives null. A negative number means that the statement is not known.
   Json statement_json(std::int32_t statement) const {
     if (statement == 0) return nullptr;
     if (statement < 0) return {{"statement", nullptr}, {"text", "not known"}, {"place", ""}};
@@ -116,8 +118,8 @@ class JsonWriter {
     return {{"statement", statement}, {"text", text.text}, {"place", text.place}};
   }
 
-  // Returns one move. A move is the sum of all copies or reductions of one region between the same
-  // kinds of memory that the same statement caused.
+  // Returns one move as JSON. A move is the sum of all copies or reductions of one region between
+  // the same memory kinds that the same mapping statement caused.
   Json move_json(const Profile::Move& move) const {
     return {{"kind", move.reduction ? "reduction" : "copy"},
             {"region", region_name(record_, move.region)},
@@ -132,7 +134,7 @@ class JsonWriter {
             {"waited_ps", move.waited}};
   }
 
-  // Returns the critical path: its time by activity and reason, its causes, and its longest
+  // Returns the critical path as JSON: its time by activity and reason, its causes, and its longest
   // segments. If a phase is measured, each cause also has its time within that phase.
   Json path() const {
     Json json = {{"by_reason", Json::array()}};
@@ -165,8 +167,8 @@ class JsonWriter {
     return json;
   }
 
-  // Adds the longest kMaxPathSegments segments in the order of time, and the number and the total
-  // time of the others.
+  // Adds the longest kMaxPathSegments segments of the critical path in the order of time, and the
+  // number and the total time of the other segments.
   void segments(Json& json) const {
     const std::vector<std::size_t> shown = longest_segments(profile_, kMaxPathSegments);
     RunTime left = profile_.total;
@@ -187,8 +189,8 @@ class JsonWriter {
     });
   }
 
-  // Adds how much data flowed between each two memories. Beyond kMaxProfileFlows flows, only the
-  // sum is written.
+  // Adds how many bytes were copied from each memory to each other memory. Beyond kMaxProfileFlows
+  // pairs of memories, only the sum is written.
   void flows(Json& json) const {
     json["flows"] = Json::array();
     std::int64_t bytes = 0, number = 0;
@@ -220,8 +222,8 @@ profile::Json profile::json_of(const Profile& profile, const ProfileWords& words
   return JsonWriter(profile, words, extent).write();
 }
 
-// Returns the profile as one line. Hidden characters in names are escaped, and invalid UTF-8 is
-// replaced.
+// Returns the profile as one line of JSON. Hidden characters in names are escaped, and invalid
+// UTF-8 is replaced.
 std::string to_json(const Profile& profile, const ProfileWords& words) {
   Json json;
   json["profile"] = profile::json_of(profile, words);

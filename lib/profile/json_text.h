@@ -1,4 +1,4 @@
-// Writes a profile and foreign text as JSON.
+// Writes the profile of a run, and text of other programs, as JSON.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace groma::profile {
 
 using Json = nlohmann::ordered_json;
 
-// How much of a profile is written. kSums leaves out what is about single processors, channels and
-// moments, which is most of it.
+// How much of a profile is written. kAll writes everything. kSums leaves out the parts about single
+// processors, channels, flows and path segments, which are most of the text.
 enum class ProfileExtent : std::uint8_t { kAll, kSums };
 
-// Returns the JSON value that docs/commands.md calls "profile".
+// Returns the profile of a run as the JSON value that docs/commands.md calls "profile".
 Json json_of(const Profile& profile, const ProfileWords& words,
              ProfileExtent extent = ProfileExtent::kAll);
 

@@ -1,5 +1,5 @@
-// Arranges the events of a run in rows of spans that do not overlap, for the HTML page and the
-// trace.
+// Arranges the events of a run in rows (lanes) of spans that do not overlap, for the HTML page and
+// the trace.
 #include "profile/lanes.h"
 
 #include <algorithm>
@@ -14,14 +14,15 @@ using Event = RunRecord::Event;
 
 bool is_task(const Event& event) { return event.kind == Event::Kind::kTask; }
 
-// Builds the rows of one profile from at most `most` events.
+// Builds the rows of a run's timeline from at most `most` of its events.
 class LaneMaker {
  public:
   LaneMaker(const Profile& profile, std::size_t most)
       : profile_(profile), record_(*profile.record), most_(most) {}
 
-  // Marks the events on the critical path, distributes the chosen events over the rows, and sorts
-  // each row by time. Copies without known links may overlap and are spread over several rows.
+  // Marks the events on the critical path, distributes the chosen events over the rows of the
+  // timeline, and sorts each row by time. Copies without known links may overlap and are spread
+  // over several rows.
   Lanes make() {
     lanes_.on_path.resize(record_.events.size());
     for (const Profile::Segment& segment : profile_.path) {
@@ -53,8 +54,8 @@ class LaneMaker {
     return std::max<RunTime>(0, clip(one.end) - clip(one.start));
   }
 
-  // Returns the events to draw. If there are too many, takes those on the critical path first and
-  // then the longest ones, and notes how many are left out.
+  // Returns the numbers of the events to draw. If there are too many events, takes those on the
+  // critical path first and then the longest ones, and records how many are left out.
   std::vector<std::int64_t> pick() {
     std::vector<std::int64_t> events(record_.events.size());
     for (std::size_t i = 0; i < events.size(); ++i) events[i] = static_cast<std::int64_t>(i);
@@ -80,8 +81,8 @@ class LaneMaker {
     return number >= 0 && number < static_cast<std::int64_t>(list.size());
   }
 
-  // Adds a span to a row, which is created if necessary. `name` returns the name of a new row.
-  // Empty spans are dropped.
+  // Adds a span to the row with this kind, node and number, which is created if necessary. `name()`
+  // returns the name of a new row. Empty spans are dropped.
   template <typename Name>
   void put(Lane::Kind kind, std::int64_t node, std::int64_t number, const Name& name, Span span) {
     span.begin = clip(span.begin);
@@ -97,9 +98,9 @@ class LaneMaker {
     lane.spans.push_back(span);
   }
 
-  // Adds an event to its rows. A task belongs to its processor and to the runtime that mapped it,
-  // and a copy to each of its links. A copy without known links belongs to a row of its target
-  // memory.
+  // Adds an event to the rows that it belongs to. A task belongs to the rows of its processor and
+  // of the runtime processor that mapped it, and a copy to the row of each of its links. A copy
+  // without known links belongs to a row of its target memory.
   void add(std::int64_t number) {
     const Event& event = record_.events[static_cast<std::size_t>(number)];
     const Span span{number, event.start, event.end};
@@ -133,8 +134,8 @@ class LaneMaker {
         [&] { return (inside ? "inside " : "into ") + name_of(memory); }, span);
   }
 
-  // Splits a row of copies without known links, which may overlap. They are spread over at most
-  // kRows rows without overlap. Copies that do not fit are left out.
+  // Splits a row of copies without known links, which may overlap, into at most kRows rows without
+  // overlap. Copies that do not fit are left out.
   void split(const Lane& lane) {
     constexpr std::size_t kRows = 64;
     std::vector<Lane> rows;
@@ -167,7 +168,7 @@ class LaneMaker {
 
 Lanes lanes_of(const Profile& profile, std::size_t most) { return LaneMaker(profile, most).make(); }
 
-// If there are too many segments, the shortest ones are dropped.
+// If the critical path has too many segments, the shortest ones are dropped.
 std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most) {
   std::vector<std::size_t> segments(profile.path.size());
   for (std::size_t i = 0; i < segments.size(); ++i) segments[i] = i;
@@ -182,8 +183,8 @@ std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t mo
   return segments;
 }
 
-// The run is divided into `most` parts of equal length. Of each part only the largest value of a
-// memory is kept, so that a short peak stays visible.
+// The run is divided into `most` intervals of equal length. For each interval, only the largest
+// number of bytes in a memory is kept, so that a short peak stays visible.
 std::vector<std::vector<MemoryLevel>> levels_of(const Profile& profile, std::size_t most) {
   const RunRecord& record = *profile.record;
   std::vector<std::vector<MemoryLevel>> levels(record.memories.size());

@@ -1,5 +1,6 @@
-// Lanes: shows a run as rows of spans that do not overlap, for pictures of the run. The rows are
-// processors, links between memories, runtime processors, and copies whose links are not known.
+// Lanes: arranges the events of a run in rows of spans that do not overlap, for a timeline. The
+// rows are processors, links between memories, runtime processors, and copies whose links are not
+// known.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +17,37 @@ struct Span {
   RunTime begin, end;
 };
 
-// One row of the picture.
+// One row of a run's timeline, such as a processor.
 struct Lane {
   enum class Kind : std::uint8_t { kProcessor, kLink, kMemory, kRuntime } kind;
   std::string name;
   std::int64_t node;
-  std::vector<Span> spans;  // in the order of time
+  // The events of the row in the order of time.
+  std::vector<Span> spans;
 };
 
-// The rows of a picture.
+// The rows of a run's timeline.
 struct Lanes {
-  std::vector<Lane> lanes;    // node by node, none empty
-  std::vector<bool> on_path;  // for each event: true if it is on the critical path
-  // How many events are not in the picture.
+  // The rows, sorted by node. No row is empty.
+  std::vector<Lane> lanes;
+  // For each event of the run, true if the event is on the critical path.
+  std::vector<bool> on_path;
+  // The number of events that are not in the timeline.
   std::int64_t left_out = 0;
-  // The length of the longest event that is not in the picture.
+  // The duration of the longest event that is not in the timeline, in picoseconds.
   RunTime longest_left_out = 0;
 };
 
-// Returns the rows for at most `most` events. Events of the critical path are chosen first, then
-// the longest ones.
+// Returns the rows of a run's timeline, with at most `most` events. Events of the critical path are
+// chosen first, then the longest ones.
 Lanes lanes_of(const Profile& profile, std::size_t most);
 
 // Returns the indices of the `most` longest segments of the critical path, in the order of time.
 std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most);
 
-// The bytes that a memory holds at a time. levels_of() returns a list of levels for each memory,
-// with at most `most` + 2 levels. Each is the largest one within its part of the run. The list is
-// empty for a memory without allocations.
+// The bytes that are allocated in a memory at a time. levels_of() returns a list of levels for each
+// memory, with at most `most` + 2 levels. Each level is the largest one of an interval of the run.
+// The last one is the level at the end. The list is empty for a memory without allocations.
 struct MemoryLevel {
   RunTime time;
   std::int64_t bytes;

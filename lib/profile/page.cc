@@ -1,5 +1,6 @@
-// Writes a profile as one HTML file that needs no other file. Names in a profile come from other
-// programs. They are escaped as text, or are part of JSON in which every `<` is escaped.
+// Writes the profile of a run as one HTML file that needs no other file. The names in a profile
+// come from other programs. They are escaped as text, or are part of JSON in which every `<` is
+// escaped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +18,16 @@ namespace {
 
 using namespace profile;
 
-constexpr std::size_t kRows = 50;          // limit on the rows of each table
-constexpr std::size_t kMatrixEnds = 24;    // limit on the rows and columns of the matrix
-constexpr std::size_t kLevelPoints = 600;  // limit on the points in the picture of each memory
-constexpr std::size_t kPictures = 24;      // limit on the memories that have a picture
+// Limit on the rows of each table of the page.
+constexpr std::size_t kRows = 50;
+// Limit on the rows and columns of the matrix that shows the bytes moved between memories.
+constexpr std::size_t kMatrixEnds = 24;
+// Limit on the points in the picture that shows the bytes in a memory over time.
+constexpr std::size_t kLevelPoints = 600;
+// Limit on the memories whose bytes over time are drawn.
+constexpr std::size_t kPictures = 24;
 
-// Escapes a text for an element, or for the value of an attribute in double quotes.
+// Escapes a text for an HTML element, or for the value of an HTML attribute in double quotes.
 std::string escaped(std::string_view text) {
   std::string safe;
   for (char c : harmless(text)) {
@@ -49,8 +54,8 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-// Returns a JSON string for a script element. Without `<`, the string cannot begin an end tag or a
-// comment.
+// Returns the text as a JSON string for an HTML script element. Every `<` is escaped, so that the
+// string cannot begin an end tag or a comment.
 std::string script_json(std::string_view text) {
   std::string json = json_quoted(text);
   std::string safe;
@@ -64,13 +69,13 @@ std::string script_json(std::string_view text) {
   return safe;
 }
 
-// Writes one page. Each section has its own member function.
+// Writes the HTML page of one profile. Each section of the page has its own member function.
 class Page {
  public:
   Page(const Profile& profile, const ProfileWords& words)
       : profile_(profile), record_(*profile.record), words_(words) {}
 
-  // Returns the page. Its content security policy forbids loading anything from outside.
+  // Returns the HTML page. Its content security policy forbids loading anything from outside.
   std::string write() {
     const std::string title =
         words_.title.empty() ? std::string("A run's profile") : escaped(words_.title);
@@ -98,7 +103,7 @@ class Page {
   }
 
  private:
-  // Appends formatted text. The caller escapes foreign texts.
+  // Appends formatted text to the page. The caller must escape texts of other programs.
   template <typename... Values>
   void put(fmt::format_string<Values...> format, Values&&... values) {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
@@ -106,7 +111,7 @@ class Page {
 
   // ---- Tables
 
-  // Begins a table. In `columns`, the title of a column of numbers begins with `#`.
+  // Begins an HTML table. In `columns`, the title of a column of numbers begins with `#`.
   void begin(std::string_view id, std::string_view title, std::string_view caption,
              std::initializer_list<std::string_view> columns) {
     put("<h2 id=\"{}\">{}</h2>\n<div class=\"scroll\"><table>\n<caption>{}</caption>\n<thead><tr>",
@@ -118,14 +123,14 @@ class Page {
     }
     text_ += "</tr></thead>\n<tbody>\n";
   }
-  // Ends a table of `all` rows, of which at most kRows are shown.
+  // Ends an HTML table. If it has more than kRows rows (`all`), adds how many rows are not shown.
   void end(std::size_t all) {
     text_ += "</tbody></table></div>\n";
     if (all > kRows) put("<p class=\"dim\">And {} more.</p>\n", all - kRows);
   }
-  // Writes a cell with foreign text.
+  // Writes a table cell with text, which is escaped.
   void words_cell(std::string_view words) { put("<td class=\"wide\">{}</td>", escaped(words)); }
-  // Writes a cell with code, such as a statement.
+  // Writes a table cell with code, such as a mapping statement.
   void code_cell(std::string_view words) {
     put("<td class=\"wide\"><code>{}</code></td>", escaped(words));
   }
@@ -133,15 +138,15 @@ class Page {
   void number_cell(const Value& value) {
     put("<td class=\"n\">{}</td>", value);
   }
-  // Writes two cells that show a fraction: a percentage and a bar.
+  // Writes two table cells that show a fraction: a percentage and a bar.
   void bar_cell(double part) {
     put("<td class=\"n\">{:.1f} %</td><td class=\"barcell\"><span class=\"bar\" "
         "style=\"width:{:.1f}%\"></span></td>",
         100 * part, 100 * std::clamp(part, 0.0, 1.0));
   }
 
-  // Writes the critical path as a table: the time of each activity, by the reason why the next
-  // event waited.
+  // Writes the critical path as a table: the time of each activity (task, copy, reduction, runtime)
+  // for each reason why the next event waited.
   void path() {
     begin(
         "path", "What the time is made of",
@@ -162,7 +167,7 @@ class Page {
     end(0);
   }
 
-  // Writes the causes with the most time on the critical path.
+  // Writes a table of the causes with the most time on the critical path.
   void causes() {
     begin("causes", "The largest causes on the critical path", "By time.",
           {"what", "why the next waited", "because of", "#times", "#time", "#share", ""});
@@ -183,7 +188,8 @@ class Page {
     end(profile_.path_causes.size());
   }
 
-  // Writes the moves with the most bytes, each with the statement that caused it.
+  // Writes a table of the data movements with the most bytes, each with the mapping statement that
+  // caused it.
   void moves() {
     begin("moves", "What was moved, and why", "By bytes.",
           {"what", "because of", "#times", "#bytes", "#time of all", "#waited for channels",
@@ -203,7 +209,7 @@ class Page {
     end(profile_.moves.size());
   }
 
-  // Writes the tasks with the most time in all runs together.
+  // Writes a table of the tasks that took the most time, summed over all their executions.
   void tasks() {
     begin("tasks", "Tasks", "By time.",
           {"task", "on", "#runs", "#time", "#mean", "#longest", "#waited for processors", "#share",
@@ -224,7 +230,7 @@ class Page {
     end(profile_.tasks.size());
   }
 
-  // Writes one row for each kind of processor, and one for each processor that was used.
+  // Writes a table with one row for each processor kind, and one for each processor that was used.
   void processors() {
     begin("processors", "Processors", "How busy, of the whole time.",
           {"processor", "#runs", "#busy", "#idle", "#share", ""});
@@ -251,7 +257,8 @@ class Page {
     end(profile_.processors.size());
   }
 
-  // Writes how busy each channel was. Writes nothing if the run used no channel.
+  // Writes a table that shows how busy each channel between memories was. Writes nothing if the run
+  // used no channel.
   void channels() {
     if (profile_.channels.empty()) return;
     begin("channels", "Channels", "How busy, of the whole time.",
@@ -271,21 +278,21 @@ class Page {
 
   // ---- The matrix of memories
 
-  // Returns the name of a memory at a level of detail. Level 0 names each memory, level 1 the
-  // memories of one kind on a node, and level 2 all memories of a kind.
+  // Returns the name of the group to which a memory belongs. At level 0 each memory is a group, at
+  // level 1 the memories of one kind on a node, and at level 2 all memories of a kind.
   std::string end_name(std::int32_t memory, int level) const {
     const auto& one = record_.memories[static_cast<std::size_t>(memory)];
     if (level == 0) return name_of(one);
     return level == 1 ? fmt::format("{} of node {}", one.kind, one.node) : one.kind;
   }
 
-  // Writes how many bytes were moved between memories, as a matrix. Memories are grouped by coarser
-  // levels until the matrix has at most kMatrixEnds rows. A deeper colour means more bytes.
+  // Writes a matrix of the bytes that were moved between memories. Memories are grouped by node,
+  // then by kind, until the matrix has at most kMatrixEnds rows. A deeper colour means more bytes.
   void matrix() {
     if (profile_.flows.empty()) return;
     std::vector<std::string> ends;
     std::map<std::string, std::size_t> numbers;
-    // Finds the finest level with few enough rows.
+    // Finds the finest grouping of memories with at most kMatrixEnds rows.
     int level = 0;
     for (; level < 3; ++level) {
       ends.clear();
@@ -333,7 +340,7 @@ class Page {
 
   // ---- Memory over time
 
-  // Writes a picture of the bytes over time for each of the kPictures fullest memories.
+  // Draws the allocated bytes over time for each of the kPictures fullest memories.
   void pictures() {
     std::vector<const Profile::Memory*> shown;
     for (const Profile::Memory& memory : profile_.memories) {
@@ -366,17 +373,17 @@ class Page {
     return record_.memories[static_cast<std::size_t>(memory.memory)];
   }
 
-  // Draws the bytes in a memory over time as an SVG path of steps. The peak fills the height.
+  // Draws the allocated bytes in a memory over time as an SVG path of steps.
   void picture(const RunRecord::Memory& memory, const std::vector<MemoryLevel>& levels) {
     put("<svg class=\"level\" viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" "
         "aria-label=\"bytes in {} over time\"><path d=\"M0 100",
         escaped(name_of(memory)));
     std::int64_t last = 0;
-    // The vertical axis points down. The peak leaves a small margin at the top.
+    // The y axis of SVG points down. The peak takes 95 % of the height.
     const auto y = [&](std::int64_t bytes) { return 100 - 95 * share(bytes, memory.peak_bytes); };
     for (const MemoryLevel& level : levels) {
-      // Each level gives a horizontal and a vertical line, since the number of bytes changes at
-      // once.
+      // Each level gives a horizontal and a vertical line, because the number of bytes changes
+      // instantly.
       const double x = 1000 * share(level.time, profile_.total);
       put("L{:.1f} {:.1f}L{:.1f} {:.1f}", x, y(last), x, y(level.bytes));
       last = level.bytes;
@@ -386,7 +393,7 @@ class Page {
 
   // ---- The time line
 
-  // Writes the time line: its controls, a canvas, and the data for the script.
+  // Writes the timeline of the run: its controls, a canvas, and the data for the script.
   void lanes() {
     const Lanes all = lanes_of(profile_, kMaxPageEvents);
     text_ +=
@@ -417,9 +424,9 @@ class Page {
     text_ += "</script>\n";
   }
 
-  // Writes the data of the time line as JSON, in the format that page_parts.h describes. The labels
-  // are the names of the tasks, the copies of each region, the reductions of each region, and `?`
-  // for anything unknown.
+  // Writes the data of the timeline as JSON, in the format that page_parts.h describes. The labels
+  // of the spans are the names of the tasks, "copy of" each region, "reduction of" each region, and
+  // `?` for anything unknown.
   void data(const Lanes& all) {
     put("{{\"total\":{},\"labels\":[", profile_.total);
     for (const std::string& name : record_.tasks) put("{},", script_json(name));
@@ -433,9 +440,11 @@ class Page {
     for (const Lane& lane : all.lanes) {
       put(",\n{{\"name\":{},\"spans\":[", script_json(lane.name));
       RunTime at = 0;
-      // Begins are written as gaps since the previous span, which keeps the numbers short.
+      // The begin of a span is written as the gap since the previous span, which keeps the numbers
+      // short.
       for (const Span& span : lane.spans) {
-        // The mapping of a task is drawn pale, because the path shows the runtime separately.
+        // The mapping of a task is not marked as critical, because the row of the critical path
+        // shows the runtime separately.
         const bool on_path =
             all.on_path[static_cast<std::size_t>(span.event)] && lane.kind != Lane::Kind::kRuntime;
         put("{}{},{},{},{:d},{}", &span == lane.spans.data() ? "" : ",", span.begin - at,
@@ -447,7 +456,7 @@ class Page {
     text_ += "]}";
   }
 
-  // Returns the index of the label of an event in the list that data() writes.
+  // Returns the index of an event's label in the list of labels that data() writes.
   std::size_t label_of(std::int64_t event) const {
     const RunRecord::Event& one = record_.events[static_cast<std::size_t>(event)];
     const std::size_t tasks = record_.tasks.size(), regions = record_.regions.size();
@@ -462,7 +471,7 @@ class Page {
     return tasks + (copy ? 0 : regions) + number(one.region);
   }
 
-  // Writes the row of the critical path. Its labels are activities instead of tasks.
+  // Writes the timeline row of the critical path. Its labels are activities instead of tasks.
   void path_lane() {
     text_ += "{\"name\":\"critical path\",\"labels\":[";
     for (std::size_t i = 0; i < profile_.path_time.size(); ++i) {
@@ -489,7 +498,7 @@ class Page {
 
 }  // namespace
 
-// The page is complete: it needs no server and no other file.
+// The HTML page is complete: it needs no server and no other file.
 std::string to_html(const Profile& profile, const ProfileWords& words) {
   return Page(profile, words).write();
 }

@@ -4,7 +4,7 @@
 
 namespace groma::profile {
 
-// Colours are variables, which have other values in dark mode.
+// The colours of the page are CSS variables, which have other values in dark mode.
 std::string_view page_style() {
   return R"css(
 :root { color-scheme: light dark; --back: #ffffff; --text: #1b1b1b; --dim: #595959;
@@ -36,8 +36,8 @@ figure { margin: .6rem 0; } figcaption { overflow-wrap: anywhere; }
 )css";
 }
 
-// The script draws the time line on a canvas. It draws only the rows and the times that are
-// visible, so that runs with many events stay fast. The tables of the page need no script.
+// The script draws the timeline of a run on a canvas. It draws only the rows and the times that are
+// visible, so that it is fast even for many events. The tables of the page need no script.
 std::string_view page_script() {
   return R"js(
 'use strict';

@@ -1,4 +1,5 @@
-// make_profile(): adds up the events of a run, and finds its critical path from the end backwards.
+// make_profile(): adds up the times and bytes of a run's events, and finds the critical path of the
+// run from its end backwards.
 #include "groma/profile.h"
 
 #include <algorithm>
@@ -16,8 +17,8 @@ using Event = RunRecord::Event;
 using Doing = Profile::Doing;
 using Reason = Profile::Reason;
 
-// The key of a Move: the region, the statement, and a number for the two kinds of memory and the
-// flags.
+// The key of a Profile::Move: the region, the mapping statement, and a number that encodes the two
+// memory kinds and the flags.
 using MoveKey = std::tuple<std::int32_t, std::int32_t, std::uint32_t>;
 struct MoveHash {
   std::size_t operator()(const MoveKey& key) const {
@@ -29,20 +30,20 @@ struct MoveHash {
   }
 };
 
-// Returns true if `number` is a valid index of the list. A record from another process may hold
-// invalid ones.
+// Returns true if `number` is a valid index of the list. A record from another process may have
+// invalid indices.
 template <typename List>
 bool within(std::int64_t number, const List& list) {
   return number >= 0 && number < static_cast<std::int64_t>(list.size());
 }
 
-// Returns the element with this index, which must be valid.
+// Returns the element of the list with this index, which must be valid.
 template <typename List>
 auto& at(List& list, std::int64_t number) {
   return list[static_cast<std::size_t>(number)];
 }
 
-// Builds the profile of one record.
+// Builds the profile of a run from the record of the run.
 class ProfileMaker {
  public:
   explicit ProfileMaker(std::shared_ptr<const RunRecord> record) : record_(*record) {
@@ -50,7 +51,7 @@ class ProfileMaker {
     profile_.total = std::max<RunTime>(0, record_.end);
   }
 
-  // Makes the profile: first the sums over all events, then the critical path, then the sorted
+  // Builds the profile: first the sums over all events, then the critical path, then the sorted
   // lists.
   Profile make() {
     number_kinds();
@@ -70,32 +71,33 @@ class ProfileMaker {
  private:
   // Limits a time to the length of the run.
   RunTime clip(RunTime time) const { return std::clamp<RunTime>(time, 0, profile_.total); }
-  // Returns how long an event took within the run.
+  // Returns the time that an event took before the end of the run, in picoseconds.
   RunTime length(const Event& event) const {
     return std::max<RunTime>(0, clip(event.end) - clip(event.start));
   }
-  // Returns how long an event was ready before it started.
+  // Returns the time for which an event was ready but had not started, in picoseconds.
   RunTime waited(const Event& event) const {
     return std::max<RunTime>(0, clip(event.start) - clip(event.ready));
   }
 
-  // Returns the number of a kind's name. A new name gets the next number.
+  // Returns the number for the name of a processor or memory kind. A new name gets the next number.
   std::uint32_t number_of(const std::string& kind) {
     const auto found = std::find(kinds_.begin(), kinds_.end(), kind);
     const auto number = static_cast<std::uint32_t>(found - kinds_.begin());
-    // A machine has few kinds, so a linear search is fast enough.
+    // A machine has few processor and memory kinds, so a linear search is fast enough.
     if (found == kinds_.end()) kinds_.push_back(kind);
     return number;
   }
-  // Numbers the kinds of processors and memories, because numbers are compared faster than names.
+  // Numbers the processor and memory kinds, because numbers are compared faster than names.
   void number_kinds() {
-    kinds_ = {std::string()};  // number 0 stands for an unknown kind
+    // Number 0 stands for an unknown kind.
+    kinds_ = {std::string()};
     for (const RunRecord::Processor& p : record_.processors) {
       processor_kinds_.push_back(number_of(p.kind));
     }
     for (const RunRecord::Memory& m : record_.memories) memory_kinds_.push_back(number_of(m.kind));
   }
-  // Return the number of a kind; 0 if the processor or the memory is not valid.
+  // Return the number for the kind of a processor or memory, or 0 if its index is not valid.
   std::uint32_t kind_of_processor(std::int32_t p) const {
     return within(p, processor_kinds_) ? at(processor_kinds_, p) : 0;
   }
@@ -103,8 +105,9 @@ class ProfileMaker {
     return within(m, memory_kinds_) ? at(memory_kinds_, m) : 0;
   }
 
-  // Adds a task to the sums of its name and processor kind, of its processor, and of the runtime
-  // that mapped it. An event that continues a task does not count as another run.
+  // Adds the event of a task to the sums of its task name and processor kind, of its processor, and
+  // of the runtime processor that mapped it. An event that continues an earlier event of the task
+  // does not count as another run of the task.
   void add_task(const Event& event) {
     const RunTime time = length(event);
     const std::int64_t run = event.continues < 0 ? 1 : 0;
@@ -128,7 +131,7 @@ class ProfileMaker {
     Profile::Processor& processor = at(processors_, event.where);
     processor.runs += run;
     add(processor.busy, time);
-    // Without measured mapping times, the runtime has nothing to add.
+    // If the time of mapping was not measured, nothing is added to the runtime processor.
     if (event.mapped <= event.mapping) return;
     const std::int64_t node = at(record_.processors, event.where).node;
     Profile::Runtime& runtime = runtimes_[node];
@@ -137,8 +140,8 @@ class ProfileMaker {
     add(runtime.busy, std::max<RunTime>(0, clip(event.mapped) - clip(event.mapping)));
   }
 
-  // Returns how long a run of a task has taken so far that consists of several events. `event` is
-  // one of them, but not the first one.
+  // Adds up the time of a task that consists of several events. Returns the sum up to `event`,
+  // which is one of these events, but not the first one.
   RunTime time_of_run(const Event& event) {
     const RunTime first =
         within(event.continues, record_.events) ? length(at(record_.events, event.continues)) : 0;
@@ -147,8 +150,8 @@ class ProfileMaker {
     return time;
   }
 
-  // Adds a copy or a reduction to the sums of its move, its two memories, the flow between them,
-  // and its links.
+  // Adds a copy or a reduction to the sums of its move (Profile::Move), its two memories, the flow
+  // between them, and its links.
   void add_copy(const Event& event) {
     const RunTime time = length(event);
     ++(event.kind == Event::Kind::kCopy ? profile_.copies : profile_.reductions);
@@ -181,7 +184,7 @@ class ProfileMaker {
     }
   }
 
-  // Returns the index of the move that a copy belongs to. Creates the move if necessary.
+  // Returns the index of the Profile::Move that a copy belongs to, which is created if necessary.
   std::size_t move_of(const Event& event) {
     const bool known =
         within(event.from, record_.memories) && within(event.where, record_.memories);
@@ -209,7 +212,7 @@ class ProfileMaker {
     return found->second;
   }
 
-  // Finds out when each memory was fullest.
+  // Finds the time at which each memory was fullest.
   void watch_memories() {
     std::vector<std::int64_t> used(memories_.size()), most(memories_.size());
     for (const RunRecord::Allocation& each : record_.allocations) {
@@ -222,7 +225,7 @@ class ProfileMaker {
     }
   }
 
-  // Adds up the times of phases with the same name.
+  // Adds up the times of the application's phases with the same name.
   void sum_phases() {
     std::unordered_map<std::int32_t, std::size_t> numbers;
     for (const RunRecord::Phase& phase : record_.phases) {
@@ -237,18 +240,20 @@ class ProfileMaker {
 
   // ---- The critical path, from its end
 
-  // Adds a segment in front of the path, which is built backwards. Empty segments are dropped.
+  // Adds a segment to the critical path, which is built from its end backwards. Empty segments are
+  // dropped.
   void push(Doing doing, Reason reason, std::int64_t event, RunTime begin, RunTime end) {
     if (begin < end) profile_.path.push_back({doing, reason, event, begin, end, -1});
   }
 
-  // Walks back from the event that ended last, each time to the event for which the current one
-  // waited, until the start of the run. The time between two events belongs to the runtime.
+  // Builds the critical path: walks back from the event that ended last to the start of the run,
+  // from each event to the one for which it waited. The time between two events belongs to the
+  // runtime.
   void walk() {
     const std::vector<Event>& events = record_.events;
     std::int64_t current = -1;
     for (std::size_t i = 0; i < events.size(); ++i) {
-      // An event that starts after the end of the run was not waited for.
+      // No event waited for an event that starts after the end of the run.
       if (events[i].start >= profile_.total && events[i].end > profile_.total) continue;
       if (current < 0 || clip(events[i].end) >= clip(at(events, current).end)) {
         current = static_cast<std::int64_t>(i);
@@ -274,8 +279,8 @@ class ProfileMaker {
       waiting = current;
       std::int64_t next = event.cause;
       start = false;
-      // An event may have been ready without starting. Either its cause occupied the processor or
-      // the channel, or it only started late.
+      // An event may have been ready before it started. Either its cause occupied the processor or
+      // the channel, or the event only started late.
       const bool waited = event.start > event.ready;
       const bool kept = waited && within(next, events) && at(events, next).end > event.ready;
       if (waited && !kept) {
@@ -293,14 +298,15 @@ class ProfileMaker {
         next = event.after;
         start = event.after_start;
       }
-      // Causes are always earlier events, so the walk ends even if a record is wrong.
+      // The walk ends even if the record is wrong, because it only follows causes that are earlier
+      // events.
       current = next < current ? next : -1;
     }
     push(Doing::kRuntime, waiting < 0 ? Reason::kEnd : Reason::kMapping, waiting, 0, now);
     std::reverse(profile_.path.begin(), profile_.path.end());
   }
 
-  // Returns the activity that an event stands for.
+  // Returns the activity of an event: task, copy or reduction.
   static Doing doing_of(const Event& event) {
     switch (event.kind) {
       case Event::Kind::kTask:
@@ -313,8 +319,8 @@ class ProfileMaker {
     return Doing::kReduction;
   }
 
-  // Adds up the segments of the path by their causes. A cause consists of an activity, a reason,
-  // and a task or a move. Afterwards each segment has the index of its cause in the sorted list.
+  // Adds up the segments of the critical path by their causes. A cause consists of an activity, a
+  // reason, and a task or a move. Each segment gets the index of its cause in the sorted list.
   void sum_path() {
     std::unordered_map<std::uint64_t, std::size_t> numbers;
     for (Profile::Segment& segment : profile_.path) {
@@ -344,7 +350,8 @@ class ProfileMaker {
     for (Profile::Segment& segment : profile_.path) segment.cause = at(places, segment.cause);
   }
 
-  // Sorts the causes by time, the longest first. Returns the new index of each.
+  // Sorts the causes of the critical path by time, the longest first. Returns the new index of each
+  // cause by its old index.
   std::vector<std::int32_t> order_causes() {
     std::vector<std::size_t> sorted(profile_.path_causes.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
@@ -363,7 +370,7 @@ class ProfileMaker {
 
   // ---- The lists and their order
 
-  // Sorts the lists. Leaves out processors, memories and links that were not used.
+  // Sorts the lists of the profile. Leaves out processors, memories and links that were not used.
   void order() {
     std::stable_sort(profile_.tasks.begin(), profile_.tasks.end(),
                      [](const auto& a, const auto& b) { return a.time > b.time; });
@@ -390,8 +397,8 @@ class ProfileMaker {
               [](const auto& a, const auto& b) { return a.node < b.node; });
   }
 
-  // Sorts the moves by bytes, the largest first. move_order_ keeps the new index of each, which the
-  // critical path needs.
+  // Sorts the moves (copies grouped by region and memories) by bytes, the largest first. Stores the
+  // new index of each move in move_order_, which sum_path() needs.
   void order_moves() {
     std::vector<std::size_t> sorted(profile_.moves.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
@@ -407,7 +414,7 @@ class ProfileMaker {
     profile_.moves = std::move(moves);
   }
 
-  // Lists the processors that were used, and adds up all processors of each kind.
+  // Lists the processors that were used, and adds up the times of all processors of each kind.
   void list_processors() {
     std::vector<Profile::Kind> kinds(kinds_.size());
     for (std::size_t p = 0; p < processors_.size(); ++p) {
@@ -435,12 +442,13 @@ class ProfileMaker {
 
   const RunRecord& record_;
   Profile profile_;
-  std::vector<std::string> kinds_;  // names of the kinds of processors and memories
+  // The names of the processor and memory kinds, by their numbers.
+  std::vector<std::string> kinds_;
   std::vector<std::uint32_t> processor_kinds_, memory_kinds_;
   std::unordered_map<std::uint64_t, std::size_t> task_numbers_, flow_numbers_;
   std::unordered_map<MoveKey, std::size_t, MoveHash> move_numbers_;
   std::unordered_map<std::int64_t, Profile::Runtime> runtimes_;
-  // How long each task with several events has run so far, by the number of its first event.
+  // The time so far of each task that consists of several events, by the number of its first event.
   std::unordered_map<std::int64_t, RunTime> ran_;
   std::vector<std::size_t> move_order_;
   std::vector<Profile::Processor> processors_;
@@ -450,14 +458,15 @@ class ProfileMaker {
 
 }  // namespace
 
-// Adds up the time over all reasons.
+// Adds up the time that an activity takes on the critical path, over all reasons.
 RunTime Profile::path_doing(Doing doing) const {
   RunTime time = 0;
   for (RunTime each : path_time[static_cast<std::size_t>(doing)]) time += each;
   return time;
 }
 
-// Returns, for each cause, how long its segments lie within the phases of this name.
+// Returns, for each cause on the critical path, the time of its segments within the phases of this
+// name.
 std::vector<RunTime> Profile::path_within(const std::string& phase) const {
   std::vector<RunTime> times(path_causes.size());
   for (const RunRecord::Phase& each : record->phases) {
@@ -472,8 +481,8 @@ std::vector<RunTime> Profile::path_within(const std::string& phase) const {
   return times;
 }
 
-// Returns the time of the busiest processor divided by the mean over all processors of the kind.
-// Returns 1 if all are idle.
+// Returns the busy time of the busiest processor divided by the mean over all processors of the
+// kind. Returns 1 if all are idle.
 double Profile::imbalance(const Kind& kind) {
   if (kind.busy <= 0) return 1;
   return static_cast<double>(kind.most) * static_cast<double>(kind.processors) /

@@ -1,5 +1,5 @@
-// Writes a RunRecord as text and reads it back. One description of the fields serves both
-// directions, so that these cannot disagree.
+// Writes a RunRecord as text and reads the text back. One list of the fields (visit) serves both
+// writing and reading, so that these cannot disagree.
 #include "profile/record_text.h"
 
 #include <algorithm>
@@ -13,13 +13,13 @@ using archive::transfer_list;
 using Event = RunRecord::Event;
 
 constexpr std::string_view kMagic = "groma run 4\n";
-// Limit on the depth of nested lists.
+// Limit on the depth of nested lists in the text of a record.
 constexpr int kMaxDepth = 2;
-// Limit on times, in picoseconds: 26 days.
+// Limit on the times in a record, in picoseconds: 26 days.
 constexpr RunTime kMaxTime = RunTime{1} << 61;
 
-// Passes the fields of an event to the archive. Their order is the format. If the order changes,
-// kMagic needs a new number.
+// Passes the fields of an event to the archive, which writes or reads them. The order of the fields
+// is the file format. If the order changes, kMagic needs a new number.
 template <typename Archive>
 void visit(Archive& archive, Event& event) {
   archive(event.kind);
@@ -42,7 +42,8 @@ void visit(Archive& archive, Event& event) {
   archive(event.continues);
 }
 
-// Passes every field of a record to the archive, which is an ArchiveWriter or an ArchiveReader.
+// Passes every field of a run's record to the archive, which is an ArchiveWriter or an
+// ArchiveReader.
 template <typename Archive>
 void visit(Archive& archive, RunRecord& record) {
   const auto one_value = [&](auto& value) { archive(value); };
@@ -87,21 +88,22 @@ void visit(Archive& archive, RunRecord& record) {
   transfer_list(archive, record.notes, one_value);
 }
 
-// Returns true if a time is not negative and below the limit.
+// Returns true if a time is from 0 to the limit kMaxTime.
 bool good(RunTime time) { return time >= 0 && time <= kMaxTime; }
 
-// Returns true if the times of an event are in order and its causes are earlier events. `number` is
-// the number of the event.
+// Returns true if an event is valid: its times are within the limits, neither its mapping nor its
+// execution ends before it begins, and the events it refers to are earlier ones. `number` is the
+// number of the event.
 bool good(const Event& event, std::int64_t number) {
   const bool times = good(event.mapping) && good(event.mapped) && good(event.ready) &&
                      good(event.start) && good(event.end);
-  // A cause in front of its event lets a reader walk back without going round in circles.
+  // Because every cause is an earlier event, following the causes cannot lead into a cycle.
   return times && event.kind <= Event::Kind::kReduction && event.mapping <= event.mapped &&
          event.start <= event.end && event.bytes >= 0 && event.cause < number &&
          event.after < number && event.continues < number;
 }
 
-// Returns true if all events, allocations and phases are valid.
+// Returns true if all events, allocations and phases of a run's record are valid.
 bool good(const RunRecord& record) {
   for (std::size_t i = 0; i < record.events.size(); ++i) {
     if (!good(record.events[i], static_cast<std::int64_t>(i))) return false;
@@ -118,12 +120,13 @@ bool good(const RunRecord& record) {
 
 std::string text_of(const RunRecord& record) {
   archive::ArchiveWriter writer(kMagic);
-  visit(writer, const_cast<RunRecord&>(record));  // the ArchiveWriter only reads the record
+  // The const_cast is safe, because the ArchiveWriter only reads the record.
+  visit(writer, const_cast<RunRecord&>(record));
   return writer.take();
 }
 
-// Fails on damaged text, on times out of order, and on a cause that stands behind its effect,
-// because a profile relies on these.
+// Fails on damaged text, on an interval that ends before it begins, and on an event whose cause is
+// not an earlier event, because a profile relies on valid records.
 Result<RunRecord> run_record_from(std::string_view text) {
   RunRecord record;
   archive::ArchiveReader reader(text, kMagic, kMaxDepth);

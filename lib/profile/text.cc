@@ -1,5 +1,5 @@
-// Writes a profile for a terminal of 80 columns: short tables with bars, the most important rows
-// first.
+// Writes the profile of a run for a terminal of 80 columns: short tables with bars, the most
+// important rows first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,23 +13,25 @@ namespace {
 
 using namespace profile;
 
-// The width of the text and of a bar, in columns.
+// The width of the text and the width of a bar, in terminal columns.
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kBar = 20;
-// The column at which the text behind a quantity and its share begins.
+// The column of the terminal at which the text behind a quantity and its share begins.
 constexpr std::size_t kIndent = 19;
-// Limits on the rows of the more and of the less important tables.
+// Limit on the rows of the more important tables.
 constexpr std::size_t kListed = 5;
-// The columns for the name of a task. A longer name makes the bar shorter.
+// The smallest and the largest width of the column with the names of tasks. A longer name makes the
+// bar shorter.
 constexpr std::size_t kTaskName = 13;
 constexpr std::size_t kLongTaskName = 20;
+// Limit on the rows of the less important tables.
 constexpr std::size_t kFewListed = 3;
 
-// Returns true if the byte continues a UTF-8 character.
+// Returns true if the byte is a continuation byte of a UTF-8 character.
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Returns the first `width` characters of a name, without characters that could change a terminal.
-// A name that is cut ends with `..`.
+// Returns the first `width` characters of a text, with control characters escaped. A text that is
+// cut ends with `..`.
 std::string cut(std::string_view text, std::size_t width) {
   std::string shown = harmless(text.substr(0, 4 * width + 4));
   std::size_t characters = 0, end = 0;
@@ -44,8 +46,8 @@ std::string cut(std::string_view text, std::size_t width) {
   return shown.substr(0, end) + "..";
 }
 
-// Removes namespaces from the front of a name until the name fits: `cupynumeric::BinaryOpTask`
-// becomes `BinaryOpTask`.
+// Removes namespaces from the front of a name until it has at most `width` bytes:
+// `cupynumeric::BinaryOpTask` becomes `BinaryOpTask`.
 std::string_view without_namespaces(std::string_view name, std::size_t width) {
   while (name.size() > width) {
     const std::size_t at = name.find("::");
@@ -64,14 +66,14 @@ std::string padded(std::string_view text, std::size_t width) {
   return shown;
 }
 
-// Returns a fraction as a percentage of five columns. A small fraction above 0 is written as "<1
-// %".
+// Formats a fraction as a percentage in five columns. A fraction above 0 but below 0.005 is written
+// as "<1 %".
 std::string percent(double part) {
   if (part > 0 && part < 0.005) return " <1 %";
   return fmt::format("{:3.0f} %", 100 * part);
 }
 
-// Writes one profile. Each section has its own member function.
+// Writes the profile of a run as text. Each section of the text has its own member function.
 class TextWriter {
  public:
   TextWriter(const Profile& profile, const ProfileWords& words, bool color)
@@ -90,20 +92,20 @@ class TextWriter {
   }
 
  private:
-  // Appends a line, without spaces at its end.
+  // Appends a line to the text, without the spaces at its end.
   void line(std::string_view words) {
     std::string_view kept = words;
     while (kept.ends_with(' ')) kept.remove_suffix(1);
     text_ += kept;
     text_ += '\n';
   }
-  // Appends the title of a section.
+  // Appends an empty line and the title of a section to the text.
   void title(std::string_view words) {
     text_ += '\n';
     line(color_ ? fmt::format("\x1b[1m{}\x1b[0m", words) : std::string(words));
   }
-  // Returns a bar whose length is the fraction `part` of `longest` columns. `color` is an ANSI
-  // colour code.
+  // Returns a bar of `#` whose length is the fraction `part` of `longest` columns. `color` is an
+  // ANSI colour code.
   std::string bar(double part, std::string_view color = "36", std::size_t longest = kBar) const {
     const auto length = static_cast<std::size_t>(
         std::lround(std::clamp(part, 0.0, 1.0) * static_cast<double>(longest)));
@@ -111,23 +113,23 @@ class TextWriter {
     return color_ && length > 0 ? fmt::format("\x1b[{}m{}\x1b[0m", color, signs) : signs;
   }
 
-  // Appends the statement to some words: "...; by a.mapper:8:1: Region * * GPU FBMEM". If the line
-  // would be too long, the folders in front of the file's name are left out.
+  // Returns `words` followed by a mapping statement: "...; by a.mapper:8:1: Region * * GPU FBMEM".
+  // If the line would be too long, the folders in front of the file's name are left out.
   std::string with_statement(const std::string& words, std::int32_t statement) const {
     const std::string by = statement_words(words_, statement);
     std::string whole = words + "; by " + by;
-    // Only a statement whose place is known can be shortened.
+    // Only a statement whose file is known can be shortened.
     if (whole.size() <= kColumns - kIndent || statement == 0 || !words_.statement) return whole;
     const std::size_t folders = words_.statement(statement).place.rfind('/');
     return folders == std::string::npos ? whole : words + "; by " + by.substr(folders + 1);
   }
 
-  // Writes how many rows of a list are not shown, if there are any.
+  // Writes how many of the `all` entries of a list are not shown, if there are more than `listed`.
   void more(std::size_t all, std::string_view what, std::size_t listed = kListed) {
     if (all > listed) line(fmt::format("  and {} more {}", all - listed, what));
   }
 
-  // Writes the title, the time of the run, and its first phases.
+  // Writes the title of the profile, the time of the run, and the first phases of the run.
   void head() {
     const std::string time = time_words(profile_.total);
     const std::string name = cut(words_.title, kColumns - time.size() - 2);
@@ -140,10 +142,10 @@ class TextWriter {
     more(profile_.phases.size(), "phases", kFewListed);
   }
 
-  // Writes the critical path: the time of each activity, and the largest causes.
+  // Writes the time that each activity takes on the critical path, and the largest causes there.
   void path() {
     title("What the time is made of (the critical path)");
-    // The rows follow the order of Profile::Doing, and parts without time are left out.
+    // The rows follow the order of Profile::Doing. Activities without time are left out.
     constexpr std::pair<Profile::Doing, std::string_view> kParts[] = {
         {Profile::Doing::kTask, "tasks"},
         {Profile::Doing::kCopy, "copies"},
@@ -174,7 +176,7 @@ class TextWriter {
     more(profile_.path_causes.size(), "causes");
   }
 
-  // Writes the tasks that took the most time in all runs together.
+  // Writes the tasks that took the most time, summed over all their executions.
   void tasks() {
     if (profile_.tasks.empty()) return;
     const std::size_t listed = std::min(kListed, profile_.tasks.size());
@@ -198,13 +200,14 @@ class TextWriter {
     more(profile_.tasks.size(), "tasks");
   }
 
-  // Writes how busy each kind of processor was, and how busy the busiest runtime processor was.
+  // Writes how busy the processors of each kind were, and how busy the busiest runtime processor
+  // was.
   void processors() {
     if (profile_.kinds.empty()) return;
     title("Processors, busy of the whole time");
     for (const Profile::Kind& kind : profile_.kinds) {
       const auto of = [&](RunTime time) { return share(time, profile_.total); };
-      // The mean is over all processors of the kind, also over those that ran nothing.
+      // The mean is over all processors of the kind, including those that ran nothing.
       const double mean = of(kind.busy) / static_cast<double>(kind.processors);
       line(fmt::format("  {} {:>20}  {}, the least {}, the most {}  {}", padded(kind.kind, 5),
                        fmt::format("{} of {} used", kind.used, kind.processors), percent(mean),
@@ -242,7 +245,7 @@ class TextWriter {
     more(fullest.size(), "memories", kFewListed);
   }
 
-  // Writes the moves with the most bytes, each with the statement that caused it.
+  // Writes the data movements with the most bytes, each with the mapping statement that caused it.
   void moves() {
     if (profile_.moves.empty()) return;
     title(fmt::format("Moved: {} by {} copies and {} reductions", bytes_words(profile_.moved_bytes),
@@ -261,7 +264,7 @@ class TextWriter {
     more(profile_.moves.size(), "causes", kFewListed);
   }
 
-  // Writes the channels that were busy for the longest time.
+  // Writes the channels between memories that were busy for the longest time.
   void channels() {
     std::vector<const Profile::Channel*> busiest;
     for (const Profile::Channel& channel : profile_.channels) busiest.push_back(&channel);
@@ -279,7 +282,7 @@ class TextWriter {
     more(busiest.size(), "channels", kFewListed);
   }
 
-  // Writes what the record leaves out, such as events beyond a limit.
+  // Writes what the record of the run leaves out, such as events beyond a limit.
   void notes() {
     if (record_.notes.empty()) return;
     title("What is not in it");

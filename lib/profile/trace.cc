@@ -1,5 +1,5 @@
-// Writes a profile in the trace event format, which Perfetto and the trace viewer of Chrome can
-// read.
+// Writes the profile of a run in the trace event format, which Perfetto and the trace viewer of
+// Chrome can read.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -14,20 +14,25 @@ namespace {
 
 using namespace profile;
 
-constexpr std::size_t kLevels = 2000;       // limit on the points of each memory
-constexpr std::size_t kAllLevels = 200000;  // limit on the points of all memories
-// The process number of the critical path. Node n has the process number n + 1.
+// Limit on the points in time at which the trace shows the bytes in one memory.
+constexpr std::size_t kLevels = 2000;
+// Limit on these points in time for all memories together. The last memory may exceed the limit.
+constexpr std::size_t kAllLevels = 200000;
+// The process number that stands for the critical path in the trace. Node n has the process number
+// n + 1.
 constexpr std::int64_t kPathProcess = 0;
 
-// Returns a time in microseconds, the unit of the format, with six decimals for the picoseconds.
+// Formats a time in microseconds, the unit of the trace event format. Six decimals show the
+// picoseconds.
 std::string micros(RunTime time) { return fmt::format("{}.{:06}", time / 1000000, time % 1000000); }
 
-// Writes one trace. In it, nodes are processes and rows of the picture are threads.
+// Writes the trace of one run. In a trace, nodes are processes and rows of the timeline are
+// threads.
 class TraceWriter {
  public:
   TraceWriter(const Profile& profile, const ProfileWords& words)
       : profile_(profile), record_(*profile.record), words_(words) {
-    // Names are escaped once, because each of them is written many times.
+    // The names are escaped once in advance, because each of them is written many times.
     for (const std::string& name : record_.tasks) tasks_.push_back(json_quoted(name));
     for (const std::string& name : record_.regions) regions_.push_back(json_quoted(name));
     for (const std::string& point : record_.points) points_.push_back(json_quoted(point));
@@ -36,8 +41,8 @@ class TraceWriter {
     }
   }
 
-  // Returns the trace: names of processes and threads, spans, the critical path, and the bytes in
-  // memories.
+  // Returns the whole trace: the names of processes and threads, the spans, the critical path, and
+  // the bytes in memories.
   std::string write() {
     const Lanes lanes = lanes_of(profile_, kMaxTraceEvents);
     text_ = fmt::format(
@@ -51,7 +56,7 @@ class TraceWriter {
     name_process(kPathProcess, "critical path");
     name_thread(kPathProcess, 0, "critical path");
     std::int64_t last_node = -1;
-    // The number of a thread is the number of its row, from 1.
+    // The number of a thread is the number of its row in the timeline, from 1.
     for (std::size_t i = 0; i < lanes.lanes.size(); ++i) {
       const Lane& lane = lanes.lanes[i];
       // Lanes are sorted by node, so each node is named once.
@@ -70,7 +75,7 @@ class TraceWriter {
   }
 
  private:
-  // Appends one event of the trace.
+  // Appends one event to the trace, formatted as JSON.
   template <typename... Values>
   void event(fmt::format_string<Values...> format, Values&&... values) {
     if (!first_) text_ += ",\n";
@@ -78,14 +83,14 @@ class TraceWriter {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
   }
 
-  // Names a process, and sorts it by its number.
+  // Writes the name of a process to the trace, and sorts the processes by their numbers.
   void name_process(std::int64_t process, const std::string& name) {
     event(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process,
           json_quoted(name));
     event(R"({{"ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}}}})",
           process, process);
   }
-  // Names a thread of a process, and sorts it by its number.
+  // Writes the name of a thread of a process to the trace, and sorts the threads by their numbers.
   void name_thread(std::int64_t process, std::size_t thread, const std::string& name) {
     event(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", process,
           thread, json_quoted(name));
@@ -93,20 +98,22 @@ class TraceWriter {
           process, thread, thread);
   }
 
-  // Returns the JSON string of a name; "?" for a number that is not in the list.
+  // Returns the name with this number as a JSON string, or "?" if the number is not in the list.
   static std::string_view name_in(const std::vector<std::string>& names, std::int32_t number) {
     if (number < 0 || static_cast<std::size_t>(number) >= names.size()) return "\"?\"";
     return names[static_cast<std::size_t>(number)];
   }
 
-  // Returns the words for a statement as a JSON string. The words are made once for each statement.
+  // Returns the description of a mapping statement as a JSON string, which is built only once for
+  // each statement.
   const std::string& statement(std::int32_t number) {
     const auto [found, is_new] = statements_.try_emplace(number);
     if (is_new) found->second = json_quoted(statement_words(words_, number));
     return found->second;
   }
 
-  // Appends the span of one event: a task, the mapping of a task, a copy or a reduction.
+  // Appends the span of one event to the trace: a task, the mapping of a task, a copy or a
+  // reduction.
   void add(const Lane& lane, std::size_t thread, const Span& span) {
     const RunRecord::Event& one = record_.events[static_cast<std::size_t>(span.event)];
     const bool task = one.kind == RunRecord::Event::Kind::kTask;
@@ -127,7 +134,8 @@ class TraceWriter {
           name_in(tasks_, one.name), statement(one.statement));
   }
 
-  // Appends the longest kMaxTraceEvents segments of the critical path, as a process of their own.
+  // Appends the longest kMaxTraceEvents segments of the critical path to the trace, as a separate
+  // process.
   void path() {
     for (std::size_t i : longest_segments(profile_, kMaxTraceEvents)) {
       const Profile::Segment& segment = profile_.path[i];
@@ -141,8 +149,8 @@ class TraceWriter {
     }
   }
 
-  // Appends the bytes in each memory over time, as counters. Memories beyond kAllLevels points are
-  // left out.
+  // Appends the allocated bytes in each memory over time to the trace, as counters. When kAllLevels
+  // points have been written, the remaining memories are left out.
   void memories() {
     const auto levels = levels_of(profile_, kLevels);
     std::size_t shown = 0;
@@ -160,7 +168,8 @@ class TraceWriter {
   const Profile& profile_;
   const RunRecord& record_;
   const ProfileWords& words_;
-  std::vector<std::string> tasks_, regions_, points_, memories_;  // names as JSON strings
+  // The names of tasks, regions, points and memories as JSON strings.
+  std::vector<std::string> tasks_, regions_, points_, memories_;
   std::unordered_map<std::int32_t, std::string> statements_;
   std::string text_;
   bool first_ = true;

@@ -1,4 +1,4 @@
-// Writes quantities and names for people, for all forms of a profile.
+// Formats quantities and names for people, for all forms in which a profile is written.
 #include "profile/words.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::string name_of(const RunRecord::Link& link) {
 }
 std::string runtime_name(std::int64_t node) { return fmt::format("runtime ({})", node); }
 
-// Records come from other processes, so numbers are checked.
+// Records of runs come from other processes, so the indices in them are checked.
 std::string task_name(const RunRecord& record, std::int32_t task) {
   return task < 0 || static_cast<std::size_t>(task) >= record.tasks.size()
              ? "?"
@@ -37,13 +37,13 @@ std::string region_name(const RunRecord& record, std::int32_t region) {
              : record.regions[static_cast<std::size_t>(region)];
 }
 
-// The order is that of Profile::Doing.
+// The names stand in the order of the enum Profile::Doing.
 std::string_view name_of(Profile::Doing doing) {
   constexpr std::string_view kNames[] = {"task", "copy", "reduction", "runtime"};
   return kNames[static_cast<std::size_t>(doing)];
 }
 
-// The order is that of Profile::Reason.
+// The names stand in the order of the enum Profile::Reason.
 std::string_view name_of(Profile::Reason reason) {
   constexpr std::string_view kNames[] = {"end", "data", "processor", "channel", "mapping", "start"};
   return kNames[static_cast<std::size_t>(reason)];
@@ -68,7 +68,7 @@ std::string_view words_of(Profile::Reason reason) {
   return "the next task was launched after it";
 }
 
-// Unknown kinds of memory are written as `?`.
+// Unknown memory kinds are written as `?`.
 std::string words_of(const Profile& profile, const Profile::Move& move) {
   const std::string what = fmt::format("{} of {}", move.reduction ? "reduction" : "copy",
                                        region_name(*profile.record, move.region));
@@ -79,7 +79,8 @@ std::string words_of(const Profile& profile, const Profile::Move& move) {
                      another ? "another " : "", to, move.other_node ? " of another node" : "");
 }
 
-// A cause with a move is described by the move, any other one by its task.
+// A cause of time on the critical path is described by its data movement if it has one, otherwise
+// by its task.
 std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
   const std::string task = cause.task < 0 ? "" : task_name(*profile.record, cause.task);
   if (cause.move >= 0) {
@@ -95,7 +96,7 @@ std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
                                                  : fmt::format("launching and mapping {}", what);
 }
 
-// A statement whose text is not known is described by its number.
+// A mapping statement whose text is not known is described by its number.
 std::string statement_words(const ProfileWords& words, std::int32_t statement) {
   if (statement == 0) return "the default mapper";
   if (statement < 0) return "the program's own mapper (or unknown)";
@@ -104,7 +105,7 @@ std::string statement_words(const ProfileWords& words, std::int32_t statement) {
   return text.place.empty() ? text.text : fmt::format("{}: {}", text.place, text.text);
 }
 
-// Saturates, because a record from another process may hold any numbers.
+// The addition saturates, because a record from another process may have any numbers.
 void add(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) {
     sum = value < 0 ? std::numeric_limits<std::int64_t>::min()
@@ -112,7 +113,7 @@ void add(std::int64_t& sum, std::int64_t value) {
   }
 }
 
-// A run of no length, or a memory without capacity, has no shares.
+// The whole is 0 for a run of no length or a memory without capacity.
 double share(RunTime part, RunTime whole) {
   return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -1,4 +1,5 @@
-// Writes quantities and names for people. All forms of a profile use these functions.
+// Formats quantities and names for people. All forms in which a profile is written use these
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -10,36 +11,39 @@
 
 namespace groma::profile {
 
-// Returns a time with three digits and a suitable unit: "12.3 ms".
+// Formats a time, given in picoseconds, with three digits and a suitable unit: "12.3 ms".
 std::string time_words(RunTime time);
 using groma::bytes_words;
-// Return the kind, the node and the index: "GPU (0, 3)".
+// Return the name of a processor or memory: its kind, its node and its index, "GPU (0, 3)".
 std::string name_of(const RunRecord::Processor& processor);
 std::string name_of(const RunRecord::Memory& memory);
-// Returns the channel, the node, the number and the direction of a link: "pcie (0, 2) out".
+// Returns the name of a link: its channel, its node, its number and its direction, "pcie (0, 2)
+// out".
 std::string name_of(const RunRecord::Link& link);
 // Returns the name of the runtime processor of a node: "runtime (0)".
 std::string runtime_name(std::int64_t node);
-// Return the name in the record; "?" if the number is not valid.
+// Return the name of the task or region with this number in the record, or "?" if the number is not
+// valid.
 std::string task_name(const RunRecord& record, std::int32_t task);
 std::string region_name(const RunRecord& record, std::int32_t region);
 
-// Return the words for an activity and a reason that JSON uses.
+// Return the word that JSON uses for an activity or for a reason of waiting.
 std::string_view name_of(Profile::Doing doing);
 std::string_view name_of(Profile::Reason reason);
-// Returns why a segment is on the critical path: "its data was needed".
+// Describes why a segment is on the critical path: "its data was needed".
 std::string_view words_of(Profile::Reason reason);
-// Returns what was moved and where: "copy of rp_shared, SYSMEM to FBMEM".
+// Describes which data was moved between which memories: "copy of rp_shared, SYSMEM to FBMEM".
 std::string words_of(const Profile& profile, const Profile::Move& move);
-// Returns what took the time: "task step", the words for a move, or "launching and mapping step".
+// Describes what took time on the critical path: "task step", "copy of rp_shared, SYSMEM to FBMEM"
+// or "launching and mapping step".
 std::string words_of(const Profile& profile, const Profile::PathCause& cause);
-// Returns the statement with its place: "a.mapper:6:1: Region * * GPU FBMEM". Returns "the default
-// mapper" for 0, and words for an unknown statement if the number is negative.
+// Describes the mapping statement with this number: "a.mapper:6:1: Region * * GPU FBMEM". Returns
+// "the default mapper" for 0, and words for an unknown statement if the number is negative.
 std::string statement_words(const ProfileWords& words, std::int32_t statement);
 
-// Adds `value` to `sum`. An overflow gives the largest or the smallest number.
+// Adds `value` to `sum`. If the sum overflows, it becomes the largest or the smallest number.
 void add(std::int64_t& sum, std::int64_t value);
-// Returns part / whole, or 0 if `whole` is 0.
+// Returns part / whole, or 0 if `whole` is not positive.
 double share(RunTime part, RunTime whole);
 
 }  // namespace groma::profile
