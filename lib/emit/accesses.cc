@@ -1,6 +1,6 @@
-// Writes in C++ the expressions that read a part of a value (indices, members, methods), and checks
-// the types of their operands. A wrong type becomes an expression that fails when it is evaluated,
-// with the message that the interpreter gives.
+// Translates to C++ the expressions that read a part of a value (indices, members, methods), and
+// checks the types of their operands. A wrong type becomes an expression that fails when it is
+// evaluated, with the message that the interpreter gives.
 #include "emit/accesses.h"
 
 #include <fmt/format.h>
@@ -13,20 +13,20 @@ using program::Type;
 
 namespace {
 
-// Returns the processor at an index of a machine, or the set of processors if an index is `*`.
-// Example: `m[0, *]` becomes `machine.all({0, kAll})`.
+// Returns the C++ for the processor at an index of a machine, or for a set of processors if an
+// index is `*`. Example: `m[0, *]` becomes `machine.all({0, kAll})`.
 CppExpr index_machine(EmissionOutput& emission, const CppExpr& base,
                       const std::vector<CppListItem>& items) {
   const std::string machine = operand_text(base, 9);
   if (items.size() == 1 && !items.front().all && !items.front().splice) {
-    // m[t] takes a whole tuple as the index.
+    // The index in `m[t]` may be a whole tuple t.
     if (const auto whole = as_tuple(items.front().expr)) {
       if (!whole->type.is_integer_tuple())
         return type_mismatch_expr("an index", "an integer", *whole);
       return {fmt::format("{}.at({})", machine, whole->text), {Type::kProcessor}};
     }
   }
-  // Every other index is an integer, a spliced tuple of integers, or `*`.
+  // Any other index of a machine is an integer, a spliced tuple of integers, or `*`.
   bool all = false;
   for (const CppListItem& item : items) {
     all = all || item.all;
@@ -41,9 +41,9 @@ CppExpr index_machine(EmissionOutput& emission, const CppExpr& base,
   return {fmt::format("{}.all({})", machine, list_text(items, "Axis")), {Type::kProcessors}};
 }
 
-// Returns a member of a task or of its parent task. Of a parent only the name is a member here, and
-// the processor is a method. The checker has made sure that a mapping function reads only members
-// that its tasks have.
+// Returns the C++ for a member of a task or of its parent task. Of a parent only the name is a
+// member here, and the processor is a method. The checker has made sure that a mapping function
+// reads only members that its tasks have.
 CppExpr task_member(Member member, const CppExpr& base) {
   const std::string_view name = name_of(member);
   if (base.type.is_type(Type::kParent) && member != Member::kName) {
@@ -68,9 +68,9 @@ CppExpr task_member(Member member, const CppExpr& base) {
 
 }  // namespace
 
-// Returns an item of a tuple, or the processors of a machine at an index. An item of a tuple needs
-// exactly one index. A spliced index is not emitted, because the number of indices is not known
-// then.
+// Returns the C++ for an item of a tuple, or for the processors of a machine at an index. An item
+// of a tuple needs exactly one index. A spliced index is not emitted, because the number of indices
+// is then unknown.
 CppExpr index_expr(EmissionOutput& emission, Range range, const CppExpr& base,
                    const std::vector<CppListItem>& items) {
   if (base.type == kMachine) return index_machine(emission, base, items);
@@ -91,9 +91,9 @@ CppExpr index_expr(EmissionOutput& emission, Range range, const CppExpr& base,
           {tuple->type.type, tuple->type.depth - 1}};
 }
 
-// Returns the call of a method, and inserts into the features the part of the emitted text that
-// defines it. There are three kinds of receivers: a processor (`has`), a task (`processor`) and a
-// machine (all others).
+// Returns the C++ for a call of a method, and inserts into the features the part of the emitted
+// text that defines the method. There are three kinds of receivers: a processor (`has`), a task
+// (`processor`) and a machine (all others).
 CppExpr method_expr(EmissionOutput& emission, Method method, const CppExpr& base,
                     const std::vector<CppExpr>& args, const std::function<CppExpr()>& option) {
   const std::string_view name = name_of(method);
@@ -152,8 +152,8 @@ CppExpr method_expr(EmissionOutput& emission, Method method, const CppExpr& base
   return {fmt::format("{}.{}({})", operand_text(base, 9), name, text), kMachine};
 }
 
-// Returns a member of a value. The emitted C++ types have members with the names of the language.
-// The size of a tuple is the tuple itself.
+// Returns the C++ for a member of a value. The emitted C++ types have members with the names of the
+// mapping language. The size of a tuple is the tuple itself.
 CppExpr member_expr(Member member, const CppExpr& base) {
   if (base.type.is_type(Type::kTask) || base.type.is_type(Type::kParent))
     return task_member(member, base);

@@ -1,5 +1,5 @@
-// Writes in C++ the expressions that read a part of a value: indices, members and methods. Operands
-// and results are expressions that can have a value.
+// Translates to C++ the expressions that read a part of a value: indices, members and methods.
+// Operands and results are expressions that can have a value.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@
 
 namespace groma::emitting {
 
-// Returns an item of a tuple, or the processors of a machine at an index. `base` is a tuple, a
-// processor or a machine.
+// Returns the C++ for an item of a tuple, or for the processors of a machine at an index. `base` is
+// a tuple, a processor or a machine.
 CppExpr index_expr(EmissionOutput& emission, Range range, const CppExpr& base,
                    const std::vector<CppListItem>& items);
-// Returns the call of a method: `has` of a processor, `processor` of a task, or an operation on a
-// machine. `option` (may be empty) writes the option's value. It is called once the arguments are
-// right.
+// Returns the C++ for a call of a method: `has` of a processor, `processor` of a task, or an
+// operation on a machine. `option` (may be empty) translates the value of the call's option. It is
+// called once the arguments are right.
 CppExpr method_expr(EmissionOutput& emission, program::Method method, const CppExpr& base,
                     const std::vector<CppExpr>& args, const std::function<CppExpr()>& option);
-// Returns a member of a task, a tuple, a processor or a machine.
+// Returns the C++ for a member of a task, a tuple, a processor or a machine.
 CppExpr member_expr(program::Member member, const CppExpr& base);
 
 }  // namespace groma::emitting

@@ -1,4 +1,4 @@
-// Writes C++ text: types, literals, comments and names.
+// Makes C++ text: types, literals, comments and names.
 #include "emit/cpp.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace groma::emitting {
 
 using program::Type;
 
-// Returns the type for a message, for example "a tuple of integers".
+// Returns the type as text for a message, for example "a tuple of integers".
 std::string CppValueType::type_text() const {
   if (depth == 0) return std::string(describe_type(type));
   std::string items = "tuples";
@@ -25,7 +25,7 @@ std::string CppValueType::type_text() const {
   return "a tuple of " + items;
 }
 
-// Returns the type as C++ writes it, for example "List<Tuple>" for a tuple of tuples of integers.
+// Returns the C++ name of the type, for example "List<Tuple>" for a tuple of tuples of integers.
 std::string CppValueType::cpp_type() const {
   constexpr std::string_view kTypes[] = {
       "void", "Int",    "bool",      "",           "std::string_view", "Grid",
@@ -35,14 +35,14 @@ std::string CppValueType::cpp_type() const {
   return "List<" + CppValueType{type, depth - 1}.cpp_type() + ">";
 }
 
-// Returns the type of a parameter: small types by value, others by constant reference.
+// Returns the C++ type of a parameter: small types by value, others by constant reference.
 std::string CppValueType::cpp_parameter_type() const {
   const bool small = is_type(Type::kInt) || is_type(Type::kBool) || is_type(Type::kString) ||
                      is_type(Type::kProcKind) || is_type(Type::kMemKind);
   return small ? cpp_type() : "const " + cpp_type() + "&";
 }
 
-// Returns a string literal. Control characters become octal escapes.
+// Returns the text as a C++ string literal. Control characters become octal escapes.
 std::string string_literal(std::string_view text) {
   std::string made = "\"";
   for (const char c : text) {
@@ -58,8 +58,8 @@ std::string string_literal(std::string_view text) {
   return made + '"';
 }
 
-// Returns a part of the source with its line and column, for a comment. Line ends and runs of
-// spaces become one space.
+// Returns a part of a mapping's source with its line and column, for a comment. Line ends and runs
+// of spaces become one space.
 std::string cite_source(const Source& source, Range range) {
   const Position position = source.position(range.begin);
   std::string made = fmt::format("{}:{} ", position.line, position.column);
@@ -73,7 +73,7 @@ std::string cite_source(const Source& source, Range range) {
   return made;
 }
 
-// Returns the name of the kind in the emitted code.
+// Returns the enumerator that the emitted code has for the kind.
 std::string_view enumerator_of(ProcKind kind) {
   constexpr std::array<std::string_view, kProcKindCount> kWords = {"kCpu", "kGpu", "kOmp",
                                                                    "kIo",  "kPy",  "kProc"};
@@ -86,11 +86,11 @@ std::string_view enumerator_of(MemKind kind) {
   return kWords[static_cast<std::size_t>(kind)];
 }
 
-// Takes every name that a user's name must not hide or repeat: words of C++, macros, names in the
-// emitted code and names of Legion.
+// Reserves every name that a user's name must not hide or repeat: words of C++, macros, names in
+// the emitted code and names of Legion.
 ScopeNames::ScopeNames() {
   constexpr std::string_view kWords =
-      // C++20
+      // Keywords of C++20.
       "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t "
       "char16_t "
       "char32_t class compl concept const consteval constexpr constinit const_cast continue "
@@ -102,9 +102,9 @@ ScopeNames::ScopeNames() {
       "return short signed sizeof static static_assert static_cast struct switch template this "
       "thread_local throw true try typedef typeid typename union unsigned using virtual void "
       "volatile wchar_t while xor xor_eq std "
-      // macros in small letters
+      // Macros in lower case.
       "assert errno linux major minor offsetof stderr stdin stdout unix "
-      // names in the emitted code
+      // Names in the emitted code.
       "AlignOp Axis Coordinates Function Grid Here Int LayoutAspects LayoutSpec List Machine "
       "MachineView Mapping "
       "MemKind "
@@ -123,7 +123,7 @@ ScopeNames::ScopeNames() {
       "steal_of "
       "steals_from text_of "
       "the_machine "
-      // names that a class with the same name would hide
+      // Names that a class with the same name would hide.
       "DefaultMapper Legion Mapper Realm MapMustEpochInput MapMustEpochOutput MapTaskInput "
       "MapTaskOutput MustEpochShardingFunctorOutput ReplicateTaskInput ReplicateTaskOutput "
       "SelectMappingInput "
@@ -137,8 +137,9 @@ ScopeNames::ScopeNames() {
   }
 }
 
-// Returns the wanted name, or a similar one if C++ does not allow it or if it is taken. Examples:
-// `_x` becomes `v_x`, `int` becomes `int_2`, and `MAX` becomes `MAX_` because it may be a macro.
+// Reserves the wanted name and returns it, or a similar one if C++ does not allow it or if it is
+// taken. Examples: `_x` becomes `v_x`, `int` becomes `int_2`, and `MAX` becomes `MAX_` because it
+// may be a macro.
 std::string ScopeNames::add_name(std::string_view wanted) {
   std::string name(wanted);
   // C++ reserves a leading underscore and two underscores in a row. Words in capitals may be

@@ -1,4 +1,4 @@
-// Puts C++ expressions together, with parentheses where C++ needs them.
+// Combines C++ expressions, with parentheses where C++ needs them.
 #include "emit/cpp_expression.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ std::string integer_text(const CppExpr& expr) {
   return expr.literal ? "Int(" + expr.text + ")" : expr.text;
 }
 
-// `failed<T>(why)` is a function of the emitted code that throws; T makes the whole expression have
-// a type.
+// Returns the expression with its exact C++ type. `failed<T>(why)` is a function of the emitted
+// code that throws; T gives the whole expression a type.
 std::string with_exact_type(const CppExpr& expr, CppValueType type) {
   if (expr.type.can_only_fail())
     return fmt::format("failed<{}>({})", type.cpp_type(), expr.failure);
@@ -41,21 +41,23 @@ CppExpr type_mismatch_expr(std::string_view what, std::string_view needs, const 
       fmt::format("{} needs {}, not {} [type-mismatch]", what, needs, found.type.type_text()));
 }
 
-// The result is only a placeholder: after the report, no text is emitted.
+// Reports an expression that cannot be emitted. The result is only a placeholder: after the report,
+// no text is emitted.
 CppExpr EmissionOutput::report_no_cpp(Range range, std::string_view what, std::string_view help) {
   diags.report(DiagId::kNotEmitted, range, what).help(std::string(help));
   return failing_expr("not emitted");
 }
 
-// A processor counts as the pair of its node and its index there.
+// Returns the expression as a tuple. A processor counts as the pair of its node and its index
+// there.
 std::optional<CppExpr> as_tuple(const CppExpr& expr) {
   if (expr.type.is_tuple()) return expr;
   if (!expr.type.is_type(Type::kProcessor)) return std::nullopt;
   return CppExpr{operand_text(expr, 9) + ".pair()", kTuple};
 }
 
-// Returns the items of a list as C++. If an item is spliced, join() makes one tuple of all items at
-// run time.
+// Returns the items of a list as C++. If an item is a spliced tuple, join() makes one tuple of all
+// items at run time.
 std::string list_text(const std::vector<CppListItem>& items, std::string_view type) {
   std::string text;
   const bool splices = has_splice(items);
@@ -69,7 +71,8 @@ std::string list_text(const std::vector<CppListItem>& items, std::string_view ty
   return fmt::format("join<{}>({})", type, text);
 }
 
-// Makes the plural with "s", which is right for all words that are used here.
+// Returns a count with its noun. The plural ends with "s", which is right for all words that are
+// used here.
 std::string count_words(std::size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }

@@ -1,5 +1,5 @@
-// CppExpr: an expression of the emitted C++ with its type. The functions here put expressions
-// together.
+// CppExpr: an expression of the emitted C++ with its type. The functions in this file combine
+// expressions.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,16 @@
 
 namespace groma::emitting {
 
-// The names of those blocks of the emitted text's fixed parts that a mapping needs (parts.h).
+// The names of those optional blocks of the emitted text that a mapping needs (parts.h).
 using Features = std::set<std::string, std::less<>>;
 
-// An expression in C++ and its type. An expression that can only fail has the type kAny; `failure`
-// is then a C++ string literal with the reason.
+// An expression in C++ and its type. An expression that can only fail has the type kAny, and
+// `failure` is then a C++ string literal with the reason.
 struct CppExpr {
   std::string text;
   CppValueType type;
-  // Operators with higher numbers bind tighter. An expression with 9 never needs parentheses.
+  // The precedence of the outermost operator. Operators with higher numbers bind tighter. An
+  // expression with 9 never needs parentheses.
   int precedence = 9;
   // True if the text is a C++ integer literal.
   bool literal = false;
@@ -40,8 +41,8 @@ struct CppListItem {
 };
 bool has_splice(const std::vector<CppListItem>& items);
 
-// The output of a translation: the parts that the emitted text needs, and the reports of
-// expressions that cannot be emitted.
+// The output of a translation: the names of the optional blocks that the emitted text needs, and
+// the reports of expressions that cannot be emitted.
 struct EmissionOutput {
   Features& features;
   Diagnostics& diags;
@@ -50,25 +51,28 @@ struct EmissionOutput {
   CppExpr report_no_cpp(Range range, std::string_view what, std::string_view help);
 };
 
-// Returns the expression, in parentheses if it binds less tightly than `precedence`.
+// Returns the expression as an operand of an operator: in parentheses if it binds less tightly than
+// `precedence`.
 std::string operand_text(const CppExpr& expr, int precedence);
-// Returns the expression as an `Int`, also if it is a literal.
+// Returns the expression as an `Int` of the emitted code, even if it is a C++ integer literal.
 std::string integer_text(const CppExpr& expr);
 // Returns the expression with its exact type in C++. An expression that can only fail becomes a
 // call that fails and has that type.
 std::string with_exact_type(const CppExpr& expr, CppValueType type);
-// Returns the expression as a tuple: a processor gives its pair of indices. Returns nullopt if it
-// is not a tuple.
+// Returns the expression as a tuple: a processor becomes its pair of node and index. Returns
+// nullopt if the expression is not a tuple.
 std::optional<CppExpr> as_tuple(const CppExpr& expr);
-// Returns "{a, b}", or "join<Int>(a, b)" if an item is spliced. `type` is the C++ type of an item.
+// Returns the C++ for a list of items: "{a, b}", or "join<Int>(a, b)" if an item is a spliced
+// tuple. `type` is the C++ type of an item.
 std::string list_text(const std::vector<CppListItem>& items, std::string_view type);
 
-// Returns an expression that fails with this message.
+// Returns an expression that fails with the message `why` when it is evaluated.
 CppExpr failing_expr(const std::string& why);
-// Returns an expression that fails with `type-mismatch`: `what` needs another type.
+// Returns an expression that fails with the error `type-mismatch`: `what` needs the type `needs`,
+// not that of `found`.
 CppExpr type_mismatch_expr(std::string_view what, std::string_view needs, const CppExpr& found);
 
-// Returns text such as "1 argument" or "2 arguments".
+// Returns a count with its noun, such as "1 argument" or "2 arguments".
 std::string count_words(std::size_t n, std::string_view what);
 
 }  // namespace groma::emitting

@@ -1,6 +1,6 @@
 // Translates the statements of a mapping into C++ functions that decide. The key of a statement is
 // a task, a region and a place (a processor kind or a memory). The tests in a function go from the
-// most specific key to `*`.
+// most specific key to `*`, which stands for any.
 #include "emit/decisions.h"
 
 #include <fmt/format.h>
@@ -29,8 +29,8 @@ class Decisions {
     for (const StatementRow& row : data_.rows) tables_[row.key.table].push_back(&row);
   }
 
-  // Returns all functions. place() comes after both calls of maps(), because it writes a case for
-  // each mapping function that these have named.
+  // Returns the text of all functions. place() comes after both calls of maps(), because it writes
+  // a case for each mapping function that these have named.
   std::string all() {
     kinds_of();
     memories_of();
@@ -48,8 +48,8 @@ class Decisions {
  private:
   using Rows = std::vector<const StatementRow*>;
 
-  // Returns the rows of a table and notes that the emitted text needs `feature`. Returns null if
-  // the program has no such statement.
+  // Returns the statements of one kind (the rows of a table) and notes that the emitted text needs
+  // `feature`. Returns null if the program has no such statement.
   const Rows* rows_of(TableId table, std::string_view feature) {
     const auto found = tables_.find(table);
     if (found == tables_.end()) return nullptr;
@@ -57,7 +57,7 @@ class Decisions {
     return &found->second;
   }
 
-  // Appends one line of C++.
+  // Appends one line of C++ to the emitted text.
   template <typename... Args>
   void line(int indent, fmt::format_string<Args...> format, Args&&... args) {
     out_.append(static_cast<std::size_t>(indent), ' ');
@@ -65,8 +65,8 @@ class Decisions {
     out_ += '\n';
   }
 
-  // Appends the code of one row, with a comment that cites its statement: beside the code if there
-  // is room, else above it.
+  // Appends the code for one statement, with a comment that cites the statement: beside the code if
+  // there is room, else above it.
   void decided(int indent, const std::string& code, const StatementRow& row) {
     const std::string from = "// " + cite_source(data_.source, program_.range({row.statement}));
     const auto room = static_cast<std::size_t>(100 - indent);
@@ -75,17 +75,18 @@ class Decisions {
     line(indent, "{}{}", code, beside ? "  " + from : "");
   }
 
-  // Returns a name of the program as a C++ string literal.
+  // Returns a name in the mapping program as a C++ string literal.
   std::string name(NameId id) const { return string_literal(data_.names.text(id)); }
 
-  // The statements about one task, without its name. Tasks with equal values can share one test.
+  // The statements about one task, without the task's name. Tasks with equal values can share one
+  // test.
   using Sense = std::vector<std::tuple<std::uint32_t, PlaceKey, program::RegionKey>>;
 
-  // Calls use(rows, indent) for the rows of each task by name, then for those of `*`. Tasks with
-  // equal rows share one `if`.
+  // Calls use(rows, indent) for the statements (rows) about each named task, then for those about
+  // `*`. Tasks with equal statements share one `if`.
   template <typename Use>
   void by_task(const Rows& rows, const Use& use) {
-    // Sorts the rows by task, then the tasks by their rows. `order` keeps the groups in the order
+    // Groups the rows by task, then the tasks by their rows. `order` keeps the groups in the order
     // of the program's text.
     std::map<NameId, Rows> tasks;
     for (const StatementRow* row : rows) tasks[row->key.task].push_back(row);
@@ -104,7 +105,8 @@ class Decisions {
     for (const Sense& sense : order) {
       const std::vector<NameId>& names = alike[sense];
       std::string condition = "    if (";
-      std::size_t begin = 0;  // The position at which the last line of the test begins.
+      // The position in the text at which the last line of the test begins.
+      std::size_t begin = 0;
       for (const NameId task : names) {
         const std::string test = "task == " + name(task);
         if (task != names.front()) condition += " ||";
@@ -124,12 +126,12 @@ class Decisions {
     if (any != tasks.end()) use(any->second, 4);
   }
 
-  // Appends an `if` for each place of one key: memories, then processor kinds, then any place.
-  // `result(row)` returns a C++ statement.
+  // Appends an `if` for each place in the statements of one key: memories, then processor kinds,
+  // then any place. `result(row)` returns the C++ statement for a row.
   template <typename Result>
   void by_place(const Rows& rows, int indent, const Result& result) {
-    // Rows that return need no `else`. Rows that add to a result do, because only one place may
-    // count.
+    // Statements that return need no `else` between their tests. Those that add to a result do,
+    // because only one place may count.
     const auto write = [&](const StatementRow& row, std::string_view condition) {
       if (!condition.empty()) {
         decided(indent, fmt::format("{}if ({}) {}", else_ ? "else " : "", condition, result(row)),
@@ -155,8 +157,8 @@ class Decisions {
     }
   }
 
-  // Appends the tests for the regions of one task: by position, by name in the order of the
-  // region's names, then any region.
+  // Appends the tests for the regions in the statements about one task: by position, by name in the
+  // order of the region's names, then any region.
   template <typename Result>
   void by_region(const Rows& rows, int indent, const Result& result) {
     std::map<program::RegionKey, Rows> regions;
@@ -189,28 +191,29 @@ class Decisions {
     if (any != regions.end()) by_place(any->second, indent, result);
   }
 
-  // Begins a function with its comment and its head.
+  // Begins an emitted function with its comment and its head.
   void begin(std::string_view comment, std::string_view head) {
     line(2, "// {}", comment);
     line(2, "{} {{", head);
   }
-  // Ends a function. `otherwise` is its default result. It is empty if a statement for `*` has
-  // returned, because then no case is left for a default.
+  // Ends an emitted function. `otherwise` is its default result. It is empty if a statement for `*`
+  // has returned, because then no case is left for a default.
   void end(std::string_view otherwise) {
     // If a statement for `*` has returned, no case is left for a default result.
     if (!otherwise.empty()) line(4, "return {};", otherwise);
     out_ += "  }\n\n";
   }
 
-  // Returns true if a row applies to every task, region and place, so that no default result is
-  // needed.
+  // Returns true if a statement applies to every task, region and place, so that the emitted
+  // function needs no default result.
   static bool has_any(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(), [](const StatementRow* row) {
       return row->key.task == kStarName && row->key.region == kStarName &&
              row->key.place == kAnyPlace;
     });
   }
-  // Return true if a function with these rows reads this parameter.
+  // Return true if an emitted function for these statements reads its kind, memory, task or region
+  // parameter.
   static bool asks_kind(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(), [](const StatementRow* row) {
       return processor_kind_of(row->key.place).has_value();
@@ -229,11 +232,12 @@ class Decisions {
     return std::any_of(rows.begin(), rows.end(),
                        [](const StatementRow* row) { return row->key.region != kStarName; });
   }
-  // Returns a parameter, without its name if the function does not use it.
+  // Returns the text of a parameter, without its name if the emitted function does not use it.
   static std::string parameter(std::string_view type, std::string_view name, bool asked) {
     return asked ? fmt::format("{} {}", type, name) : std::string(type);
   }
-  // Return the parameters of a function with these rows.
+  // Return the text of the task, region or kind parameter of an emitted function for these
+  // statements.
   static std::string task(const Rows& rows) {
     return parameter("std::string_view", "task", asks_task(rows));
   }
@@ -244,7 +248,7 @@ class Decisions {
     return parameter("ProcKind", "kind", asks_kind(rows));
   }
 
-  // Returns the kinds of a row as a braced list.
+  // Returns the kinds that a statement lists as a braced C++ list.
   template <typename Kind>
   static std::string kinds_text(const StatementRow& row) {
     std::string text;
@@ -255,7 +259,7 @@ class Decisions {
     return "{" + text + "}";
   }
 
-  // Writes `kinds_of`, from the Task statements.
+  // Writes the emitted function `kinds_of`, from the Task statements.
   void kinds_of() {
     const Rows* rows = rows_of(TableId::kTask, "kinds");
     if (rows == nullptr) return;
@@ -268,8 +272,8 @@ class Decisions {
     end(has_any(*rows) ? "" : "{}");
   }
 
-  // Writes `memories_of`, from the Region statements. Several rows may apply, so each of them adds
-  // its memories to a list.
+  // Writes the emitted function `memories_of`, from the Region statements. Several statements may
+  // apply, so each of them adds its memories to a list.
   void memories_of() {
     const Rows* rows = rows_of(TableId::kRegion, "regions");
     if (rows == nullptr) return;
@@ -289,7 +293,8 @@ class Decisions {
     end("found");
   }
 
-  // Returns the statement that returns a row's layout, with the aspects that the row names.
+  // Returns the C++ statement that returns the layout of a Layout statement, with the aspects that
+  // the statement names.
   std::string layout_text(const StatementRow& row) const {
     const auto& [layout, named] = data_.layouts[static_cast<std::size_t>(row.value)];
     std::string text;
@@ -309,7 +314,7 @@ class Decisions {
                        named.fields, named.exact, named.alignment);
   }
 
-  // Writes `layout_of`, from the Layout statements.
+  // Writes the emitted function `layout_of`, from the Layout statements.
   void layout_of() {
     const Rows* rows = rows_of(TableId::kLayout, "layouts");
     if (rows == nullptr) return;
@@ -323,7 +328,7 @@ class Decisions {
     end(has_any(*rows) ? "" : "std::nullopt");
   }
 
-  // Writes `collects`, from the CollectMemory statements.
+  // Writes the emitted function `collects`, from the CollectMemory statements.
   void collects() {
     const Rows* rows = rows_of(TableId::kCollectMemory, "collects");
     if (rows == nullptr) return;
@@ -335,8 +340,8 @@ class Decisions {
     end(has_any(*rows) ? "" : "false");
   }
 
-  // Writes the function that chooses a mapping function for a task. `table` is that of IndexTaskMap
-  // or SingleTaskMap statements.
+  // Writes the emitted function that chooses a mapping function for a task. `table` is that of
+  // IndexTaskMap or SingleTaskMap statements.
   void maps(TableId table, std::string_view name_of_function, std::string_view comment) {
     const Rows* rows = rows_of(table, name_of_function);
     if (rows == nullptr) return;
@@ -351,7 +356,7 @@ class Decisions {
     end(has_any(*rows) ? "" : "Function::none");
   }
 
-  // Returns the enumerator of a mapping function. The function is translated when the first
+  // Returns the emitted enumerator of a mapping function. The function is translated when the first
   // statement names it.
   std::string bound(FunctionId function) {
     const auto known = bound_.find(function);
@@ -361,8 +366,8 @@ class Decisions {
     return bound_.emplace(function, mapped).first->second.name;
   }
 
-  // Writes `place`, which calls the chosen mapping function. Also puts the enumeration of these
-  // functions before everything else, because the other functions use it.
+  // Writes the emitted function `place`, which calls the chosen mapping function. Also puts the
+  // enumeration of mapping functions before everything else, because the other functions use it.
   void place() {
     if (bound_.empty()) return;
     begin("Calls the function: the processors on any of which the task may run.",
@@ -389,8 +394,8 @@ class Decisions {
     out_ = fmt::format("  enum class Function {{ none{} }};\n\n", names) + out_;
   }
 
-  // Writes `limit_of` from the InstanceLimit statements, and `limit_scope_of` if a limit counts
-  // several processors together.
+  // Writes the emitted function `limit_of` from the InstanceLimit statements, and `limit_scope_of`
+  // if a limit counts several processors together.
   void limit_of() {
     const Rows* rows = rows_of(TableId::kInstanceLimit, "limits");
     if (rows == nullptr) return;
@@ -423,7 +428,7 @@ class Decisions {
     return static_cast<LimitScope>(row.kinds[0]);
   }
 
-  // Writes `replicates`, from the ControlReplicate statements.
+  // Writes the emitted function `replicates`, from the ControlReplicate statements.
   void replicates() {
     const Rows* rows = rows_of(TableId::kControlReplicate, "replicates");
     if (rows == nullptr) return;
@@ -435,13 +440,15 @@ class Decisions {
     end(has_any(*rows) ? "" : "false");
   }
 
-  // Returns the C++ statement that tells who may steal.
+  // Returns the C++ statement that returns which processors may steal a task: those of its node, or
+  // any.
   static std::string steal_text(const StatementRow& row) {
     const bool near = static_cast<StealScope>(row.value) == StealScope::kSameNode;
     return near ? "return Steal::kSameNode;" : "return Steal::kAnyNode;";
   }
 
-  // Writes `steal_of`, for the tasks that may be stolen, and `steals_from`, for the thieves.
+  // Writes the emitted functions `steal_of`, which tells who may steal a task, and `steals_from`,
+  // which tells from where a processor may steal.
   void steals() {
     const Rows* rows = rows_of(TableId::kTaskSteal, "steals");
     if (rows == nullptr) return;
@@ -474,10 +481,10 @@ class Decisions {
   std::map<TableId, Rows> tables_;
   std::map<FunctionId, FunctionTranslator::MappingFunction> bound_;
   std::vector<FunctionId> order_;
-  // True: the rows of the function add to a result instead of returning it. The next test then
-  // needs `else`.
+  // True if the statements of the emitted function add to a result instead of returning it. The
+  // next test then needs `else`.
   bool adds_ = false;
-  // True: the next test begins with `else`.
+  // True if the next test begins with `else`.
   bool else_ = false;
   std::string out_;
 };

@@ -1,5 +1,5 @@
-// Writes the statements that decide by a key as C++ functions: conditions on names and kinds, the
-// most specific first.
+// Translates the statements of a mapping that decide by a key (task, region, kind) to C++
+// functions, which test names and kinds, the most specific first.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace groma::emitting {
 
-// Returns the static member functions of `Mapping`: one for each kind of statement in the program,
-// and `place`, which calls mapping functions.
+// Returns the C++ text of the static member functions of the emitted struct `Mapping`: one for each
+// kind of statement in the program, and `place`, which calls mapping functions.
 std::string decision_functions(const Program& program, FunctionTranslator& functions,
                                Features& features);
 

@@ -24,12 +24,14 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char upper(char c) { return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
 char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Returns the last part of a path.
+// Returns the name of the file in a path, without folders.
 std::string_view file_name(std::string_view path) {
-  return path.substr(path.find_last_of('/') + 1);  // Without a `/`, npos + 1 is 0.
+  // Without a `/`, npos + 1 is 0.
+  return path.substr(path.find_last_of('/') + 1);
 }
 
-// Returns the class name for a file: "my-mapping.mapper" gives MyMappingMapper.
+// Returns the name of the emitted class for the file of a mapping: "my-mapping.mapper" gives
+// MyMappingMapper.
 std::string class_of(std::string_view file) {
   std::string name;
   bool begins = true;
@@ -43,8 +45,8 @@ std::string class_of(std::string_view file) {
   return name + "Mapper";
 }
 
-// Returns the namespace for a class: CannonMapper gives cannon_mapper. A name that is all in lower
-// case gets the suffix `_parts`.
+// Returns the namespace of the emitted code for a class: CannonMapper gives cannon_mapper. A class
+// name that is all in lower case gets the suffix `_parts`.
 std::string space_of(std::string_view name) {
   std::string space;
   char before = '_';
@@ -56,8 +58,8 @@ std::string space_of(std::string_view name) {
   return space == name ? space + "_parts" : space;
 }
 
-// Adds the features on which the features so far depend. Order matters: a feature is added before
-// others that follow from it.
+// Adds the features (optional blocks of the emitted text) on which the features so far depend. The
+// order matters: a feature is added before others that follow from it.
 void add_features(Features& features) {
   const auto any = [&](std::initializer_list<std::string_view> words) {
     return std::any_of(words.begin(), words.end(),
@@ -72,7 +74,7 @@ void add_features(Features& features) {
     }
   }
   if (!any({"legion"})) return;
-  // Adds `word` if one of the features in `from` is there.
+  // Adds the feature `word` if one of the features in `from` is there.
   const auto follows = [&](std::string_view word, std::initializer_list<std::string_view> from) {
     if (any(from)) features.emplace(word);
   };
@@ -91,11 +93,12 @@ void add_features(Features& features) {
   follows("kind_of", {"targets", "replicates", "must_epoch"});
   follows("best_variant", {"kinds", "replicates", "instances"});
   if (any({"steals"}) && any({"limits"})) features.insert("shares");
-  follows("add", {"index_function"});  // This part adds the lower corner of a launch.
+  // The block `index_function` adds 1 to a tuple.
+  follows("add", {"index_function"});
 }
 
-// Returns the fixed parts that stand before `Mapping`: kinds, values, machines and statements. A
-// part that no decision needs is left out.
+// Returns the fixed text that stands before the emitted struct `Mapping`: kinds, values, machines
+// and statements. A part that no decision needs is left out.
 std::string parts_of(emitting::EmittedParts& parts, const Features& features) {
   const auto has = [&](std::string_view word) { return features.contains(word); };
   std::string text = parts.part_text("kinds.h");
@@ -125,7 +128,7 @@ std::string parts_of(emitting::EmittedParts& parts, const Features& features) {
   return text;
 }
 
-// Returns the fixed parts of the mapper for Legion, which stand after `Mapping`.
+// Returns the fixed text of the mapper for Legion, which stands after the emitted struct `Mapping`.
 std::string mapper_parts(emitting::EmittedParts& parts, const Features& features) {
   std::string text = parts.part_text("site.h");
   if (features.contains("limits")) text += "\n" + parts.part_text("rendezvous.h");
@@ -145,8 +148,9 @@ std::string mapper_parts(emitting::EmittedParts& parts, const Features& features
   return text + "\n" + parts.part_text("legion.h");
 }
 
-// Returns the struct `Mapping`: its constructor, the functions of the program, the decisions and
-// the globals. `values`: the mapping computes at run time, so it needs the machine.
+// Returns the emitted struct `Mapping`: its constructor, the functions of the program, the
+// decisions and the globals. `values`: true if the mapping computes at run time, so that it needs
+// the machine.
 std::string mapping_struct(const FunctionTranslator& functions, const std::string& decided,
                            bool values, bool layouts) {
   std::string text = "// ---- The mapping\n\nstruct Mapping {\n";
@@ -165,14 +169,15 @@ std::string mapping_struct(const FunctionTranslator& functions, const std::strin
   if (values)
     text += functions.global_declarations() + "  const Machine& machine_;\n";
   else
-    text.pop_back();  // Removes the blank line after the last function.
+    // The blank line after the last function is removed.
+    text.pop_back();
   return text + "};\n";
 }
 
 }  // namespace
 
-// ScopeNames() knows all names that C++ or the fixed parts use already. A name that it would change
-// cannot be the class.
+// Returns true if the name can be that of the emitted class. ScopeNames() knows all names that C++
+// or the fixed parts use already. A name that it would change cannot be the class.
 bool is_class_name(std::string_view name) {
   const auto fits = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '_'; };
   if (name.empty() || is_digit(name.front()) || !std::all_of(name.begin(), name.end(), fits)) {
@@ -181,14 +186,14 @@ bool is_class_name(std::string_view name) {
   return emitting::ScopeNames().add_name(name) == name;
 }
 
-// Returns the mapper as C++. Returns nothing if the program has errors, or if it uses a construct
-// that has no C++ counterpart; `diags` then tells which.
+// Returns a mapping as a C++ file with a Legion mapper. Returns nothing if the program has errors,
+// or if it uses a construct that has no C++ counterpart; `diags` then tells which.
 std::optional<std::string> emit(const Program& program, const EmitOptions& options,
                                 Diagnostics& diags) {
   if (program.data().has_errors) return std::nullopt;
   const std::string_view named = file_name(program.source().name());
-  // The name of the file appears in a comment and in messages, so control characters in it are made
-  // visible.
+  // The name of the mapping's file appears in a comment and in messages of the emitted text, so
+  // control characters in it are made visible.
   const std::string file = visible(named);
   const std::string name = options.class_name.empty()
                                ? emitting::ScopeNames().add_name(class_of(named))
@@ -196,7 +201,7 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
   GROMA_REQUIRE(is_class_name(name), "EmitOptions::class_name must satisfy is_class_name()");
   const std::string space = emitting::ScopeNames().add_name(space_of(name));
 
-  // Translating the statements tells which parts and functions are needed.
+  // The translation of the statements tells which optional parts and functions are needed.
   Features features;
   if (options.legion) features.insert("legion");
   FunctionTranslator functions(program, features, diags);
@@ -211,8 +216,8 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
   body += "\n" + mapping_struct(functions, decided, values, features.contains("layouts"));
   if (options.legion) body += "\n" + mapper_parts(parts, features);
 
-  // The head of the file, then the namespace with everything, then the function that registers the
-  // mapper.
+  // The text has the head of the file, then the namespace with everything, then the function that
+  // registers the mapper.
   std::string text = fmt::format(
       "// {}: where the tasks of a Legion program run and where their data lies.\n"
       "// Written by `groma emit` from {}, whose lines and columns the comments and messages "

@@ -1,5 +1,5 @@
-// Translates expressions to typed C++, from the leaves up. The emitted code computes the same
-// values as the interpreter.
+// Translates expressions of a mapping to typed C++, from the leaves up. The emitted code computes
+// the same values as the interpreter.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using program::Type;
 
 namespace {
 
-// Returns a literal. The two halves of a 64-bit integer stand in two fields of the node.
+// Returns the C++ for a literal. The two halves of a 64-bit integer are in two fields of the node.
 CppExpr constant(const program::ProgramData& data, const CodeNode& node) {
   switch (node.op) {
     case Op::kInt: {
@@ -39,7 +39,7 @@ CppExpr constant(const program::ProgramData& data, const CodeNode& node) {
 
 }  // namespace
 
-// ---- Values
+// ---- Constants and variables
 
 // Returns the C++ expression for a node of the typed code. An operand that can only fail makes the
 // whole expression fail, so each case checks its operands first.
@@ -94,22 +94,24 @@ CppExpr FunctionTranslator::translate_code(CodeId id) {
       return translate_broken(node);
     case Op::kSplice:
     case Op::kAll:
-      break;  // These nodes stand only in lists, which items() handles.
+      // These nodes occur only in lists, which translate_items() handles.
+      break;
     default:
       return translate_operation(node);
   }
   return failing_expr("not an expression");
 }
 
-// Returns the variable and notes that it is read. Variables that nothing reads get no name or an
-// attribute, so that compilers do not warn.
+// Returns the C++ for a local variable and notes that the variable is read. Variables that nothing
+// reads get no name or an attribute, so that compilers do not warn.
 CppExpr FunctionTranslator::translate_variable(CppVariable& variable) {
   variable.read = true;
   return {variable.name, variable.type};
 }
 
-// Returns a global variable. In C++, globals are initialised in the order of the text. A function
-// that is called before the statement of a global would read it too early, so this is reported.
+// Returns the C++ for a global variable. In C++, globals are initialised in the order of the text.
+// A function that is called before the statement of a global would read it too early, so this is
+// reported.
 CppExpr FunctionTranslator::translate_global(const CodeNode& node) {
   CppVariable& global = globals_[node.a];
   if (node.a >= known_globals_) {
@@ -120,8 +122,8 @@ CppExpr FunctionTranslator::translate_global(const CodeNode& node) {
   return translate_variable(global);
 }
 
-// Returns an expression that fails. The checker found an error in code that may never run, and
-// reported it as a warning.
+// Returns an expression that fails, for code in which the checker found an error. That code may
+// never run, so the checker reported the error as a warning.
 CppExpr FunctionTranslator::translate_broken(const CodeNode& node) {
   const Diagnostic& known = data_.failures[node.a];
   return failing_expr(fmt::format("{} [{}]", known.message, name_of(known.id)));
@@ -129,8 +131,8 @@ CppExpr FunctionTranslator::translate_broken(const CodeNode& node) {
 
 // ---- Lists
 
-// Returns the items of a list: expressions, spliced tuples (`*t`) and `*`. Returns nothing if an
-// item can only fail; `*failed` is then that item.
+// Returns the C++ for the items of a list: expressions, spliced tuples (`*t`) and `*`. Returns
+// nothing if an item can only fail; `*failed` is then that item.
 std::optional<std::vector<CppListItem>> FunctionTranslator::translate_items(std::uint32_t begin,
                                                                             std::uint32_t count,
                                                                             CppExpr* failed) {
@@ -165,8 +167,8 @@ std::optional<std::vector<CppListItem>> FunctionTranslator::translate_items(std:
   return made;
 }
 
-// Returns a tuple. Its items must have one type, because the C++ type of a tuple names the type of
-// its items.
+// Returns the C++ for a tuple. Its items must have one type, because the C++ type of a tuple names
+// the type of its items.
 CppExpr FunctionTranslator::translate_tuple(const CodeNode& node) {
   CppExpr failed;
   const auto list = translate_items(node.a, node.b, &failed);
@@ -188,8 +190,8 @@ CppExpr FunctionTranslator::translate_tuple(const CodeNode& node) {
   return {splices ? text : made.cpp_type() + text, made};
 }
 
-// Returns a comprehension as a call of `each` with a lambda. If an item can only fail, its type
-// counts as integer.
+// Returns the C++ for a comprehension: a call of `each` with a lambda. If an item can only fail,
+// its type counts as integer.
 CppExpr FunctionTranslator::translate_comprehension(const CodeNode& node) {
   CppExpr range = translate_code(node.b);
   if (range.type.can_only_fail()) return range;
@@ -197,7 +199,7 @@ CppExpr FunctionTranslator::translate_comprehension(const CodeNode& node) {
   if (!through)
     return type_mismatch_expr("`tuple(... for ... in ...)`", "a tuple to go through", range);
   // The typed code has no name for the loop variable. The name is taken from the source, where it
-  // stands between the item and the range: `tuple(item for name in range)`.
+  // is between the item and the range: `tuple(item for name in range)`.
   const std::string_view between =
       data_.source.text({code_of(node.a).range.end, code_of(node.b).range.begin});
   const std::size_t at = between.rfind("for ");
@@ -223,21 +225,23 @@ CppExpr FunctionTranslator::translate_comprehension(const CodeNode& node) {
 
 // ---- Operators and parts of values
 
-// Returns an arithmetic operator or a comparison of two operands.
+// Returns the C++ for an arithmetic operator or a comparison of two operands.
 CppExpr FunctionTranslator::translate_operation(const CodeNode& node) {
   const CppExpr left = translate_code(node.a);
   const CppExpr right = translate_code(node.b);
   return binary_expr(emission_, node.op, node.range, left, right);
 }
 
-// Returns `&&` or `||`. If the left side is not a bool, the right side is not translated.
+// Returns the C++ for `&&` or `||`. If the left side is not a bool, the right side is not
+// translated.
 CppExpr FunctionTranslator::translate_logical(const CodeNode& node) {
   const CppExpr left = translate_code(node.a);
   if (const auto failure = failure_of_left(node.op, left)) return *failure;
   return emitting::logical_expr(node.op, left, translate_code(node.b));
 }
 
-// Returns `condition ? yes : no`. If the condition is not a bool, the two sides are not translated.
+// Returns the C++ for `condition ? yes : no`. If the condition is not a bool, the two sides are not
+// translated.
 CppExpr FunctionTranslator::translate_conditional(const CodeNode& node) {
   const CppExpr condition = translate_code(node.a);
   if (const auto failure = failure_of_condition(condition)) return *failure;
@@ -246,8 +250,8 @@ CppExpr FunctionTranslator::translate_conditional(const CodeNode& node) {
   return emitting::conditional_expr(emission_, node.range, condition, yes, no);
 }
 
-// Returns an item of a tuple, or a processor of a machine. If the value cannot be indexed, the
-// index is not translated.
+// Returns the C++ for an item of a tuple, or for a processor of a machine. If the value cannot be
+// indexed, the index is not translated.
 CppExpr FunctionTranslator::translate_index(const CodeNode& node) {
   const CppExpr base = translate_code(node.c);
   if (base.type.can_only_fail()) return base;
@@ -259,8 +263,8 @@ CppExpr FunctionTranslator::translate_index(const CodeNode& node) {
   return list ? emitting::index_expr(emission_, node.range, base, *list) : failed;
 }
 
-// Returns a slice of a tuple or of a machine's size. An omitted first end is 0; an omitted second
-// end means the end of the tuple.
+// Returns the C++ for a slice of a tuple or of a machine's size. An omitted first end is 0; an
+// omitted second end means the end of the tuple.
 CppExpr FunctionTranslator::translate_slice(const CodeNode& node) {
   CppExpr base = translate_code(node.c);
   if (base.type.can_only_fail()) return base;
@@ -283,8 +287,8 @@ CppExpr FunctionTranslator::translate_slice(const CodeNode& node) {
 
 // ---- Calls
 
-// Returns the arguments of a call. A spliced argument is not emitted, because the number of
-// arguments has to be known.
+// Returns the C++ for the arguments of a call. A spliced argument is not emitted, because the
+// number of arguments has to be known.
 std::optional<std::vector<CppExpr>> FunctionTranslator::translate_arguments(const CodeNode& node,
                                                                             std::string_view callee,
                                                                             CppExpr* failed) {
@@ -303,8 +307,8 @@ std::optional<std::vector<CppExpr>> FunctionTranslator::translate_arguments(cons
   return made;
 }
 
-// Returns a call of a function of the program. The function is translated once for each list of
-// argument types. An argument of a wrong type becomes an expression that fails.
+// Returns the C++ for a call of a function of the program. The function is translated once for each
+// list of argument types. An argument of a wrong type becomes an expression that fails.
 CppExpr FunctionTranslator::translate_call(const CodeNode& node) {
   using syntax::ParamType;
   const program::ProgramFunction& called = data_.functions[node.c];
@@ -349,7 +353,8 @@ CppExpr FunctionTranslator::translate_call(const CodeNode& node) {
   return {fmt::format("{}({})", instance.name, text), instance.result};
 }
 
-// Returns a call of a method. The number of arguments is checked here, their types in accesses.cc.
+// Returns the C++ for a call of a method. The number of arguments is checked here, their types in
+// accesses.cc.
 CppExpr FunctionTranslator::translate_method(const CodeNode& node) {
   const CppExpr base = translate_code(node.c);
   if (base.type.can_only_fail()) return base;

@@ -1,5 +1,5 @@
-// Translates functions and top-level statements to C++. The translation of expressions is in
-// expressions.cc.
+// Translates functions and top-level statements of a mapping program to C++. The translation of
+// expressions is in expressions.cc.
 #include "emit/functions.h"
 
 #include <fmt/format.h>
@@ -14,14 +14,14 @@ using program::Type;
 
 namespace {
 
-// Returns the C++ statement that notes a place of the source. If a later expression fails, the
-// message names this place.
+// Returns the C++ statement that stores a line and column of the source. If a later expression
+// fails, the message names this place.
 std::string here(const Source& source, Range range) {
   const Position position = source.position(range.begin);
   return fmt::format("here({}, {});", position.line, position.column);
 }
 
-// Returns the name at the beginning of an assignment.
+// Returns the variable name at the beginning of an assignment.
 std::string_view name_at(const Source& source, Range range) {
   const std::string_view text = source.text(range);
   std::size_t end = 0;
@@ -47,8 +47,8 @@ FunctionTranslator::FunctionTranslator(const Program& program, Features& feature
   translate_top_level();
 }
 
-// Translates the top-level statements in order, up to the first that can only fail. The statement
-// of a global that holds a machine cannot fail if its processor kind is a literal.
+// Translates the top-level statements in order, up to the first that can only fail. A statement
+// that assigns a machine to a global cannot fail if the processor kind is a literal.
 void FunctionTranslator::translate_top_level() {
   frames_.emplace_back(FunctionFrame{std::vector<CppVariable>(data_.top_slots), names_});
   for (const ExecutableStatement& each : data_.top) {
@@ -68,7 +68,8 @@ void FunctionTranslator::translate_top_level() {
   frames_.pop_back();
 }
 
-// Leaves out statements that cannot fail and whose global nothing reads.
+// Returns the statements of the constructor, without those that cannot fail and whose global
+// nothing reads.
 std::string FunctionTranslator::constructor_statements() const {
   std::string text;
   for (const TopStatement& each : top_) text += each.is_kept() ? each.text : "";
@@ -84,9 +85,9 @@ std::string FunctionTranslator::global_declarations() const {
   return text;
 }
 
-// Appends the C++ of one statement to `lines`: the place, then the statement. `result` gets the
-// type that a return statement returns. Returns false if no later statement is reached, because the
-// expression can only fail.
+// Appends the C++ of one statement to `lines`: its line and column, then the statement. `result`
+// gets the type that a return statement returns. Returns false if no later statement is reached,
+// because the expression can only fail.
 bool FunctionTranslator::translate_statement(const ExecutableStatement& action, int indent,
                                              bool top, CppValueType* result, std::string* failure,
                                              std::vector<std::string>& lines) {
@@ -138,7 +139,8 @@ bool FunctionTranslator::translate_statement(const ExecutableStatement& action, 
   return true;
 }
 
-// Returns the function for these argument types. It is translated at the first call.
+// Returns the translated function for these argument types. The function is translated at the first
+// call.
 const FunctionTranslator::FunctionInstance& FunctionTranslator::instance_of(
     FunctionId function, const std::vector<CppValueType>& types) {
   const InstanceKey key{function, types};
@@ -150,8 +152,8 @@ const FunctionTranslator::FunctionInstance& FunctionTranslator::instance_of(
   return kept;
 }
 
-// Translates a function for these argument types. The comment above the emitted function cites the
-// head of the function in the source.
+// Translates a function of the program for these argument types. The comment above the emitted
+// function cites the head of the function in the source.
 FunctionTranslator::FunctionInstance FunctionTranslator::translate_function(
     FunctionId function, const std::vector<CppValueType>& types) {
   const program::ProgramFunction& called = data_.functions[function];
@@ -169,8 +171,8 @@ FunctionTranslator::FunctionInstance FunctionTranslator::translate_function(
   }
   const FunctionFrame done = std::move(frames_.back());
   frames_.pop_back();
-  // The instances of a function for different types need different names, because two of their
-  // types may be the same in C++.
+  // The C++ functions for different argument types need different names, because two of their types
+  // may be the same in C++.
   bool first = true;
   for (const auto& [key, other] : instances_) first = first && key.first != function;
   made.name = first ? function_names_[function] : names_.add_name(function_names_[function]);
@@ -180,7 +182,7 @@ FunctionTranslator::FunctionInstance FunctionTranslator::translate_function(
     parameters += fmt::format("{}{}{}", i == 0 ? "" : ", ", slot.type.cpp_parameter_type(),
                               slot.read ? " " + slot.name : std::string());
   }
-  // The head in the source goes from the name to the first `)`.
+  // In the source, the head of the function goes from its name to the first `)`.
   const std::string_view rest = data_.source.text().substr(called.name_range.begin);
   const auto head = static_cast<std::uint32_t>(std::min(rest.find(')') + 1, rest.size()));
   const Range cite{called.name_range.begin, called.name_range.begin + head};
@@ -188,8 +190,8 @@ FunctionTranslator::FunctionInstance FunctionTranslator::translate_function(
   made.text = fmt::format("  // {}\n  {}{} {}({}) const {{\n    const Here here;\n",
                           cite_source(data_.source, cite), returns ? "" : "[[noreturn]] ",
                           made.result.cpp_type(), made.name, parameters);
-  // Completes the lines that declare a variable (translate_statement()). Between \1 and \2 stands
-  // the slot of the variable.
+  // Completes the emitted lines that declare a variable (translate_statement()). Between \1 and \2
+  // is the index (slot) of the variable.
   for (const std::string& line : lines) {
     const std::size_t from = line.find('\1'), to = line.find('\2');
     if (from == std::string::npos) {
@@ -204,8 +206,8 @@ FunctionTranslator::FunctionInstance FunctionTranslator::translate_function(
   return made;
 }
 
-// Translates a mapping function, which takes a task. If it returns anything but processors, a call
-// of it fails.
+// Translates a mapping function, which takes a task. If the function returns anything but
+// processors, a call of it fails.
 FunctionTranslator::MappingFunction FunctionTranslator::mapping_function(FunctionId function) {
   const FunctionInstance& made = instance_of(function, {CppValueType{Type::kTask}});
   const bool is_set = made.result.is_type(Type::kProcessors);

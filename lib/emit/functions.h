@@ -1,6 +1,6 @@
-// FunctionTranslator: translates functions and globals from typed code to C++. Each function is
-// translated once for each list of argument types, so that every expression has one type. An
-// expression without a type before the run is reported.
+// FunctionTranslator: translates the functions and globals of a mapping program to C++. Each
+// function is translated once for each list of argument types, so that every expression has one
+// type. An expression whose type is not known before the run is reported.
 #pragma once
 
 #include <map>
@@ -20,23 +20,25 @@ class FunctionTranslator {
   // All three arguments must outlive this object.
   FunctionTranslator(const Program& program, Features& features, Diagnostics& diags);
 
-  // Returns the statements of the constructor in the order of the text: globals and prints.
-  // Machines that nothing reads are left out, so call it last.
+  // Returns the C++ statements of the constructor of `Mapping`, in the order of the program:
+  // globals and prints. Machines that nothing reads are left out, so call this function last.
   std::string constructor_statements() const;
-  // Returns the declarations of globals. Machines that nothing reads are left out, so call it last.
+  // Returns the C++ declarations of global variables. Machines that nothing reads are left out, so
+  // call this function last.
   std::string global_declarations() const;
 
-  // A function of the program that places a task, as the decisions call it.
+  // A function of the program that places a task on processors. The emitted decisions call it.
   struct MappingFunction {
     // The name of the function in C++. Empty if the function can only fail.
     std::string name;
-    // True: the function returns a set of processors. False: it returns one.
+    // True if the function returns a set of processors, false if it returns one processor.
     bool is_set = false;
     // A C++ expression for the reason why the function can only fail.
     std::string failure;
   };
   MappingFunction mapping_function(FunctionId function);
-  // Returns all functions, each after the functions that it calls.
+  // Returns the C++ definitions of all translated functions, each after the functions that it
+  // calls.
   std::string function_definitions() const;
 
  private:
@@ -45,8 +47,8 @@ class FunctionTranslator {
     CppValueType type;
     bool read = false;
   };
-  // A function of the program for one list of argument types. `failure` is not empty if the
-  // function can only fail.
+  // A function of the program, translated for one list of argument types. `failure` is not empty if
+  // the function can only fail.
   struct FunctionInstance {
     std::string name;
     CppValueType result;
@@ -64,7 +66,8 @@ class FunctionTranslator {
   void translate_top_level();
   const FunctionInstance& instance_of(FunctionId function, const std::vector<CppValueType>& types);
   FunctionInstance translate_function(FunctionId function, const std::vector<CppValueType>& types);
-  // Translates one statement, with its place. Returns false if no statement after it is reached.
+  // Translates one statement of a function, with its line and column. Returns false if no statement
+  // after it is reached.
   bool translate_statement(const program::ExecutableStatement& action, int indent, bool top,
                            CppValueType* result, std::string* failure,
                            std::vector<std::string>& lines);
@@ -83,8 +86,8 @@ class FunctionTranslator {
   CppExpr translate_call(const program::CodeNode& node);
   CppExpr translate_method(const program::CodeNode& node);
 
-  // Returns the items of a list, spliced or not. Returns nullopt if an item can only fail; `failed`
-  // is then that item.
+  // Returns the C++ for the items of a list, spliced or not. Returns nullopt if an item can only
+  // fail; `failed` is then that item.
   std::optional<std::vector<CppListItem>> translate_items(std::uint32_t begin, std::uint32_t count,
                                                           CppExpr* failed);
   std::optional<std::vector<CppExpr>> translate_arguments(const program::CodeNode& node,
@@ -102,7 +105,7 @@ class FunctionTranslator {
   std::vector<FunctionFrame> frames_;
   struct TopStatement {
     std::string text;
-    // The global variable to which the statement assigns. Null for a print.
+    // The global variable to which the top-level statement assigns. Null for a print.
     const CppVariable* global = nullptr;
     bool can_fail = true;
     bool is_kept() const { return can_fail || global->read; }

@@ -1,4 +1,5 @@
-// Writes operators with the parentheses that C++ needs, and checks the types of their operands.
+// Translates operators to C++ with the parentheses that C++ needs, and checks the types of their
+// operands.
 #include "emit/operators.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ using program::Type;
 
 namespace {
 
-// Returns the operator as C++ writes it. The list is in the order of program::Op.
+// Returns the operator's C++ text. The list is in the order of program::Op.
 std::string_view sign_of(Op op) {
   constexpr std::string_view kSigns[] = {
       "-", "!", "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
@@ -43,15 +44,15 @@ int precedence_of(Op op) {
   }
 }
 
-// Returns the feature whose part of the emitted text has the operator for tuples.
+// Returns the feature (optional block of the emitted text) that has the operator for tuples.
 std::string_view feature_of(Op op) {
   constexpr std::string_view kFeatures[] = {"add", "subtract", "multiply", "divide", "modulo"};
   return kFeatures[static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::kAdd)];
 }
 
-// Applies an operator to two integers or tuples. A tuple is treated item by item, a processor as
-// its pair of indices. For two literals, one becomes an `Int`, so that C++ computes with the
-// emitted type and its checks.
+// Returns the C++ for an operator on two integers or tuples. A tuple is treated item by item, a
+// processor as its pair of indices. For two literals, one becomes an `Int`, so that C++ computes
+// with the emitted type and its checks.
 CppExpr arithmetic(EmissionOutput& emission, Op op, Range range, const CppExpr& left,
                    const CppExpr& right) {
   const int precedence = precedence_of(op);
@@ -76,8 +77,8 @@ CppExpr arithmetic(EmissionOutput& emission, Op op, Range range, const CppExpr& 
   return {text(*a, *b), {Type::kInt, std::max(a->type.depth, b->type.depth)}, precedence};
 }
 
-// Compares the order of two integers, or two values of one type for equality. A processor and a
-// tuple are compared as tuples.
+// Returns the C++ for a comparison: of the order of two integers, or of two values of one type for
+// equality. A processor and a tuple are compared as tuples.
 CppExpr compare(EmissionOutput& emission, Op op, Range range, const CppExpr& left,
                 const CppExpr& right) {
   const std::string sign = fmt::format("`{}`", sign_of(op));
@@ -111,8 +112,8 @@ CppExpr compare(EmissionOutput& emission, Op op, Range range, const CppExpr& lef
                                   sign, left.type.type_text(), right.type.type_text()));
 }
 
-// Returns nothing if the expression is a bool, otherwise a failing expression. `what` names the
-// expression's role in the message.
+// Returns nothing if the expression is a bool, otherwise an expression that fails. `what` names the
+// role of the expression in the message.
 std::optional<CppExpr> failure_of_bool(const CppExpr& expr, const std::string& what) {
   if (expr.type.can_only_fail()) return expr;
   if (expr.type.is_type(Type::kBool)) return std::nullopt;
@@ -121,8 +122,8 @@ std::optional<CppExpr> failure_of_bool(const CppExpr& expr, const std::string& w
 
 }  // namespace
 
-// Returns the negation. For a tuple it is `Int(0) - t`. A literal that is negative already becomes
-// an `Int`, because a second sign before it would make `--`.
+// Returns the C++ for `-value`. For a tuple it is `Int(0) - t`. A literal that is negative already
+// becomes an `Int`, because a second sign before it would make `--`.
 CppExpr negate_expr(EmissionOutput& emission, const CppExpr& value) {
   if (value.type.can_only_fail()) return value;
   if (value.type == kInt) {
@@ -139,13 +140,14 @@ CppExpr negate_expr(EmissionOutput& emission, const CppExpr& value) {
   return {"Int(0) - " + operand_text(*tuple, 7), tuple->type, 6};
 }
 
-// An operand that is not a bool makes the expression fail.
+// Returns the C++ for `!value`. An operand that is not a bool makes the expression fail.
 CppExpr negate_truth(const CppExpr& value) {
   if (const auto failure = failure_of_bool(value, "`!`")) return *failure;
   return {"!" + operand_text(value, 8), kBool, 8};
 }
 
-// Arithmetic operators come before comparisons in program::Op.
+// Returns the C++ for a binary operator. Arithmetic operators come before comparisons in
+// program::Op.
 CppExpr binary_expr(EmissionOutput& emission, Op op, Range range, const CppExpr& left,
                     const CppExpr& right) {
   if (left.type.can_only_fail()) return left;
@@ -162,8 +164,8 @@ std::optional<CppExpr> failure_of_condition(const CppExpr& condition) {
   return failure_of_bool(condition, "the condition of `?:`");
 }
 
-// Returns `&&` or `||`. A right side that is not a bool fails when it is evaluated, which is only
-// if the left side does not decide.
+// Returns the C++ for `&&` or `||`. A right side that is not a bool fails when it is evaluated,
+// which happens only if the left side does not decide.
 CppExpr logical_expr(Op op, const CppExpr& left, const CppExpr& right) {
   if (!right.type.can_only_fail() && !right.type.is_type(Type::kBool)) {
     return logical_expr(op, left,
@@ -179,8 +181,8 @@ CppExpr logical_expr(Op op, const CppExpr& left, const CppExpr& right) {
   return {fmt::format("{} {} {}", side(left), sign_of(op), side(right)), kBool, precedence};
 }
 
-// Returns `condition ? yes : no`. Both sides need one type, because an expression in C++ has one. A
-// side that can only fail gets the type of the other.
+// Returns the C++ for `condition ? yes : no`. Both sides need one type, because an expression in
+// C++ has one. A side that can only fail gets the type of the other.
 CppExpr conditional_expr(EmissionOutput& emission, Range range, const CppExpr& condition,
                          const CppExpr& yes, const CppExpr& no) {
   if (yes.type.can_only_fail() && no.type.can_only_fail()) return yes;

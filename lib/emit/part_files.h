@@ -1,4 +1,4 @@
-// The source texts of which emitted mappers are made, embedded from the source tree
+// The source files from which emitted mappers are made, embedded as text at build time
 // (cmake/embed.cmake).
 #pragma once
 

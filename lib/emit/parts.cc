@@ -1,5 +1,5 @@
-// Provides the fixed parts of an emitted mapper. These are source files of Groma itself. Each file
-// is cut down to the blocks that the mapping needs.
+// Provides the fixed text of an emitted mapper. The text comes from source files of Groma itself,
+// each cut down to the blocks that the mapping needs.
 #include "emit/parts.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace groma::emitting {
 namespace {
 
-// Names of standard headers that are also names of types. Such a header is included only if its
-// type is used.
+// The names of standard headers that are also names of types. Such a header is included only if the
+// emitted code uses its type.
 constexpr std::array kTypes = {"array", "map", "mutex", "optional", "set", "span", "variant"};
 
 // Returns the line without the spaces at its beginning.
@@ -28,20 +28,22 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-// Returns a file without the comment at its beginning, which describes the file in our own tree.
+// Returns the text of a file without the comment at its beginning, which describes the file in
+// Groma's own source tree.
 std::string_view without_head(std::string_view text) {
   const std::size_t once = text.find("#pragma once");
   const std::size_t include = text.find("#include");
   return text.substr(std::min(once, include));
 }
 
-// Returns true if the line opens or closes our own namespace.
+// Returns true if the line opens or closes Groma's own namespace.
 bool opens_or_closes_ours(std::string_view line) {
   return line.starts_with("namespace groma") || line.starts_with("}  // namespace groma");
 }
 
-// Returns true if the line is a directive that emitted code does not repeat. Conditions on Legion's
-// version stay. Includes are collected, and `#pragma once` has no meaning there.
+// Returns true if the line is a preprocessor directive that emitted code does not repeat.
+// Conditions on Legion's version stay. Includes are collected elsewhere, and `#pragma once` has no
+// meaning in an emitted file.
 bool stays_out(std::string_view line) {
   return line.starts_with('#') && !line.starts_with("#if ") && !line.starts_with("#else") &&
          !line.starts_with("#endif");
@@ -49,7 +51,8 @@ bool stays_out(std::string_view line) {
 
 }  // namespace
 
-// Returns true if a condition of a block holds: "a || !b" holds if feature a is needed or b is not.
+// Returns true if the condition of an optional block holds: "a || !b" holds if feature a is needed
+// or b is not.
 bool EmittedParts::is_needed(std::string_view condition) const {
   while (!condition.empty()) {
     const std::size_t end = std::min(condition.find(" || "), condition.size());
@@ -61,17 +64,18 @@ bool EmittedParts::is_needed(std::string_view condition) const {
   return false;
 }
 
-// Returns a file without the blocks that are not needed, without the checks of Groma's own errors,
-// and with the mapper's own names. The includes of the file are collected.
+// Returns the text of a file without the blocks that are not needed and without the checks of
+// Groma's own errors, and with the names of the emitted mapper. The includes of the file are
+// collected.
 std::string EmittedParts::part_text(std::string_view file) {
   const auto files = part_files();
   const auto found = std::find_if(files.begin(), files.end(),
                                   [file](const PartFile& part) { return part.name == file; });
   GROMA_CHECK(found != files.end());
   std::string made;
-  // For each open block, true if it and all blocks around it are needed.
+  // For each open block: true if the block and all blocks around it are needed.
   std::vector<bool> blocks;
-  // True: the last line was blank. Two blank lines never follow each other.
+  // True if the last line was blank. Two blank lines never follow each other.
   bool blank = true;
   std::string_view rest = without_head(found->text);
   while (!rest.empty()) {
@@ -103,8 +107,8 @@ std::string EmittedParts::part_text(std::string_view file) {
   return made;
 }
 
-// Returns the collected includes: Legion's first, then those of the standard library that `body`
-// uses.
+// Returns the collected include lines: Legion's first, then those of the standard library that
+// `body` uses.
 std::string EmittedParts::include_lines(std::string_view body) const {
   std::string made;
   for (const std::string& line : legion_includes_) made += line + "\n";

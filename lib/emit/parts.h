@@ -1,5 +1,5 @@
-// EmittedParts: provides those parts of emitted mappers that are the same for every program, and
-// leaves out the blocks that a program does not need.
+// EmittedParts: provides the text of emitted mappers that is the same for every mapping program,
+// and leaves out the optional blocks that a program does not need.
 #pragma once
 
 #include <set>
@@ -12,7 +12,7 @@ namespace groma::emitting {
 
 class EmittedParts {
  public:
-  // `space` is the namespace of the emitted code, `mapper` the class.
+  // `space` is the namespace of the emitted code, `mapper` the name of the emitted class.
   EmittedParts(const Features& features, std::string space, std::string mapper)
       : features_(features), space_(std::move(space)), mapper_(std::move(mapper)) {}
 
@@ -24,7 +24,7 @@ class EmittedParts {
   // `!` before a word means that the word is not needed.
   std::string part_text(std::string_view file);
 
-  // Returns the sorted `#include` lines of the headers that `body`, the texts so far, needs.
+  // Returns the sorted `#include` lines that the emitted text `body` needs.
   std::string include_lines(std::string_view body) const;
 
  private:

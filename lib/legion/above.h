@@ -1,4 +1,4 @@
-// Base class of the mappers that Groma puts above the program's own mapper.
+// The base class of the mappers that Groma puts above the program's own mapper.
 #pragma once
 
 #include <legion.h>
@@ -6,15 +6,15 @@
 
 namespace groma::legion {
 
-// Owns the program's mapper and forwards every hook to it. The threading model is that of the
-// program's mapper: hooks of a concurrent mapper may run at the same time.
+// A mapper that owns the program's mapper and forwards every hook to it. Its threading model is
+// that of the program's mapper: hooks of a concurrent mapper may run at the same time.
 class Above : public Legion::Mapping::ForwardingMapper {
  public:
   using ForwardingMapper::ForwardingMapper;
 
   Legion::Mapping::Mapper* own() const { return mapper; }
 
-  // ---- Hooks that ForwardingMapper does not forward
+  // ---- Mapper hooks that Legion's ForwardingMapper does not forward
   void map_future_map_reduction(Legion::Mapping::MapperContext context,
                                 const FutureMapReductionInput& input,
                                 FutureMapReductionOutput& output) override {

@@ -19,13 +19,13 @@ using Regions = TaskViews::Regions;
 
 namespace {
 
-// The adapter logs at most this many different warnings. A program may launch any number of tasks,
-// so without a limit the memory for the warnings already logged could grow for ever.
+// The largest number of different warnings that are logged. A program may launch any number of
+// tasks, so without a limit the memory for the warnings already logged could grow for ever.
 constexpr std::size_t kMaxWarnings = 256;
 
-// Returns the statement to blame if a requirement gets no instance: the one that chose the memory
-// of the first candidate, otherwise the one that chose its layout. The result is empty if no
-// statement chose either.
+// Returns the statement that a message names if a region requirement gets no instance: the one that
+// chose the memory of the first candidate, otherwise the one that chose its layout. The result is
+// empty if no statement chose either.
 Origin decided_first(const RequirementWish& wish) {
   if (wish.candidate_count == 0) return {};
   const InstanceWish& first = wish.candidates().front();
@@ -39,10 +39,10 @@ bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_
   return std::find(premapped.begin(), premapped.end(), position) != premapped.end();
 }
 
-// ---- Errors
+// ---- Errors and warnings
 
-// If `mapper` is null, no mapper exists yet, and the message shows no statement. All open files are
-// flushed before the end, because _Exit() does not do so.
+// Logs an error and ends the process. If `mapper` is null, no mapper exists yet, and the message
+// shows no statement. All open files are flushed before the end, because _Exit() does not do so.
 void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mapper* mapper) const {
   if (mapper != nullptr) {
     log()->log(LogLevel::kError, render(Refusal{diagnostic, origin}, *mapper));
@@ -55,8 +55,8 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
   std::_Exit(1);
 }
 
-// The message is the key: two tasks with the same message count as one. Beyond kMaxWarnings
-// different messages, further warnings are dropped.
+// Logs a warning unless it was logged before. Two tasks with the same message count as one. Beyond
+// kMaxWarnings different messages, further warnings are dropped.
 void Registration::warn_once(const Diagnostic& diagnostic, Origin origin, const Mapper& mapper) {
   {
     const std::lock_guard lock(mutex_);
@@ -78,21 +78,22 @@ void Registration::mapper_begins() {
   ++adapters_;
 }
 
-// The task is entered with 0 requirements, because the adapter did not look at its regions.
+// Notes the name of a task that no statement names. The task is entered with 0 requirements,
+// because the adapter did not look at its regions.
 void Registration::note_launched(std::string_view task) {
   const std::lock_guard lock(mutex_);
   names_.tasks.try_emplace(std::string(task), 0);
 }
 
-// Adds the names that one adapter saw. The last adapter also clears the requests for instances and
-// reports the unknown names, unless the mapping is below that of `groma run --map`, which sees the
-// same tasks.
+// Adds the task and region names that one adapter saw. The last adapter also clears the requests
+// for instances and reports the unknown names, unless the mapping is below that of `groma run
+// --map`, which sees the same tasks.
 void Registration::mapper_ends(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {
   const std::lock_guard lock(mutex_);
   names_.merge_names(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
   if (--adapters_ > 0) return;
-  // The runtime ends; the wrapper of the mappers may outlive it.
+  // The runtime ends here, but the function that wraps mappers may outlive it and keep `asked`.
   if (asked != nullptr) asked->clear();
   if (of_program == nullptr) return;
   if (names_.tasks.empty() || below || mapper.site().local.node != 0) return;
@@ -102,8 +103,8 @@ void Registration::mapper_ends(const Mapper& mapper, const groma::mapper::NamesO
   groma::mapper::log_unknown_overrides(options.override_layouts, names_, *log(), where);
 }
 
-// Registers the adapter as one more user of the registration. Only a ProgramMapper has statements;
-// for any other mapper `program_` stays null.
+// Makes an adapter and counts it as a user of the registration. Only a ProgramMapper has
+// statements; for any other mapper `program_` stays null.
 Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
                  const Legion::Machine& realm_machine, Legion::Processor local,
                  std::unique_ptr<groma::Mapper> mapper, bool in_turn)
@@ -148,8 +149,9 @@ void Adapter::fail(std::size_t position, std::string_view name, const Requiremen
   fail(position, name, why, decided_first(wish));
 }
 
-// The diagnostic says "out of memory" if a suitable memory was only too full, otherwise "no
-// memory". If an alignment was the obstacle, the message also says how to change it.
+// Ends the process because a requirement got no instance. The diagnostic says "out of memory" if a
+// suitable memory was only too full, otherwise "no memory". If an alignment was the obstacle, the
+// message also says how to change it.
 void Adapter::fail(std::size_t position, std::string_view name, const NoInstance& why,
                    Origin origin) const {
   const DiagId id = why.no_room ? DiagId::kOutOfMemory : DiagId::kNoMemory;
@@ -160,8 +162,9 @@ void Adapter::fail(std::size_t position, std::string_view name, const NoInstance
   registration_->fail(diagnostic, origin, mapper_.get());
 }
 
-// Stealable tasks are kept by task id, so one stealable launch makes all launches of its task
-// stealable. `steals` is set too, and never cleared.
+// Records that launches of a task may be stolen. Stealable tasks are kept by task id, so one
+// stealable launch makes all launches of its task stealable. `steals` is set too, and never
+// cleared.
 void Registration::note_stealable(Legion::TaskID task) {
   const std::lock_guard lock(mutex_);
   stealable_.insert(task);
@@ -174,9 +177,9 @@ bool Registration::is_stealable(const Legion::Task& task) {
   return stealable_.contains(task.task_id);
 }
 
-// ---- Hooks
+// ---- Hooks for tasks
 
-// Asks the mapper for a task's options and validates the answer.
+// Asks the groma::Mapper for a task's options and validates the answer.
 void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
                                   TaskOptions& output) {
   registration_->reductions.note(task.regions);
@@ -192,15 +195,16 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
   output.stealable = answer.stealable;
   if (answer.stealable) registration_->note_stealable(task.task_id);
   output.map_locally = answer.map_locally;
-  output.valid_instances = false;  // A wish does not depend on the instances that are valid now.
+  // A wish does not depend on the instances that are valid now, so Legion need not list them.
+  output.valid_instances = false;
   output.memoize = answer.memoize;
   output.replicate = answer.replicate;
   if (answer.parent_priority) output.parent_priority = *answer.parent_priority;
   output.check_collective_regions.insert(answer.collective.begin(), answer.collective.end());
 }
 
-// The points of the launch have no processors yet, so the view shows the processor that holds the
-// launch now.
+// Chooses the sharding functor of an index launch. The points of the launch have no processors yet,
+// so the view shows the processor that holds the launch now.
 void Adapter::select_sharding_functor(MapperContext context, const Legion::Task& task,
                                       const SelectShardingFunctorInput& input,
                                       SelectShardingFunctorOutput& output) {
@@ -223,8 +227,8 @@ Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookCall& call,
   return id == kCyclicSharding ? 0 : registration_->functors.id_of(id, call.table);
 }
 
-// Lets the mapper replicate the task. If the mapper names no processors, DefaultMapper decides. The
-// task may have no target processor yet; its current processor is taken then.
+// Lets the mapper replicate the task. If the mapper names no processors, DefaultMapper decides. If
+// the task has no target processor yet, its current processor is used.
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
                              const ReplicateTaskInput& input, ReplicateTaskOutput& output) {
   HookCalls::Use call(calls_, context);
@@ -239,7 +243,7 @@ void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
   for (const Processor& p : answer.processors) output.target_processors.push_back(realm(p));
 }
 
-// Lets the mapper cut each box of the launch domain into slices.
+// Lets the groma::Mapper cut each box of the launch domain into slices.
 void Adapter::slice_task(MapperContext context, const Legion::Task& task,
                          const SliceTaskInput& input, SliceTaskOutput& output) {
   bool blocks_of_holes = false;
@@ -262,8 +266,8 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
     });
   }
   if (!blocks_of_holes) return;
-  // The default cuts each box into blocks for all processors. A domain with holes has many boxes,
-  // so DefaultMapper cuts the whole domain instead.
+  // The mapper's default is replaced: it cuts each box into blocks for all processors. A domain
+  // with holes has many boxes, so DefaultMapper cuts the whole domain instead.
   output.slices.clear();
   DefaultMapper::slice_task(context, task, input, output);
 }
@@ -278,8 +282,8 @@ void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& reque
 // makes the instances.
 void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                        MapTaskOutput& output) {
-  // The processor's cache holds no task objects at this time. These two parts are needed first, so
-  // both are loaded at once.
+  // The CPU cache holds no task objects at this time. These two parts of the task are needed first,
+  // so both are loaded at once.
   __builtin_prefetch(&task.index_point);
   __builtin_prefetch(&task.index_domain);
   HookCalls::Use call(calls_, context, HookOf::kMapping);
@@ -295,7 +299,8 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   output.abort_mapping = answer.abort_mapping;
   if (answer.abort_mapping) return;
   output.chosen_variant = answer.variant;
-  output.target_procs.clear();  // Legion has put the processor of a shard in this list.
+  // Legion has put the processor of a shard in this list.
+  output.target_procs.clear();
   for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
   output.task_priority = answer.task_priority;
   output.copy_fill_priority = answer.copy_priority;
@@ -344,11 +349,11 @@ Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalIn
 
 }  // namespace
 
-// One instance cannot hold regions of different trees, or reductions together with other
-// privileges. Legion refuses a variant that demands such an instance, whatever the mapper answers.
-// Requirements that do not go with the first one of their group are therefore skipped here. A group
-// is also skipped if the mapper has named instances for it, or has no wish for any of its
-// requirements.
+// Maps the requirements that the variant demands in one instance. One instance cannot hold regions
+// of different trees, or reductions together with other privileges, and Legion refuses a variant
+// that demands such an instance. Requirements that do not go with the first one of their group are
+// therefore skipped here. A group is also skipped if the mapper has named instances for it, or has
+// no wish for any of its requirements.
 void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
                             const MapTaskInput& input, HookCall& call, MapTaskOutput& output,
                             std::vector<bool>& mapped) {
@@ -383,8 +388,8 @@ void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
   }
 }
 
-// Finds or makes the instances of all requirements, and the targets of output regions. Ends the
-// process if a requirement gets no instance.
+// Finds or makes the instances of all region requirements, and chooses the memories of output
+// regions. Ends the process if a requirement gets no instance.
 void Adapter::map_regions(MapperContext context, const Legion::Task& task,
                           const MapTaskInput& input, HookCall& call, MapTaskOutput& output) {
   const TaskView& view = call.storage.view;
@@ -402,7 +407,7 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
     NoInstance why;
     const RequirementOf of{task, call.wish.variant, i};
     bool made = i < mapped.size() && mapped[i];
-    // Output regions have the positions after those of the other requirements.
+    // The positions of output regions come after those of the other requirements.
     if (i >= inputs) {
       made = instances_.add_output(task.output_regions[i - inputs], wish,
                                    output.target_procs.front(), output.output_targets[i - inputs],
@@ -414,7 +419,8 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
                             output.chosen_instances[i], &why);
     }
     if (!made) fail(i, view.name, wish, why);
-    // Legion must keep track of instances that are reduced to, so the wish is ignored for these.
+    // Legion must keep track of instances to which tasks reduce, so a wish for an untracked
+    // instance is ignored for these.
     if (wish.untracked && i < inputs &&
         registration_->reductions.why_tracked(task.regions[i]) == nullptr) {
       output.untracked_valid_regions.insert(static_cast<unsigned>(i));
@@ -426,8 +432,8 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
   }
 }
 
-// Passes a report of a task, or of its copies and fills, to the mapper. If a task ended, the
-// adapter may look for work to steal.
+// Passes a profiling report of a task, or of its copies and fills, to the mapper. If a task ended,
+// the adapter may look for work to steal.
 void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
                                const TaskProfilingInfo& input) {
   HookCalls::Use call(calls_, context);

@@ -1,5 +1,5 @@
-// Adapter: answers Legion's hooks with a groma::Mapper. Everything that a mapping does not decide
-// is left to Legion's DefaultMapper, the base class.
+// Adapter: a Legion mapper whose hooks are answered by a groma::Mapper. Everything that a mapping
+// does not decide is left to Legion's DefaultMapper, the base class.
 #pragma once
 
 #include <legion.h>
@@ -31,43 +31,48 @@ namespace groma::legion {
 // requirement. The origin is empty if no statement decided and the default mapper did.
 using Heard = std::function<void(Legion::UniqueID task, std::size_t requirement, Origin origin)>;
 
-// State that the adapters of one registration share.
+// The state that is shared by the adapters of one registered mapping, one for each processor.
 struct Registration {
   MapperFactory factory;
   Options options;
-  Heard heard = {};  // Empty: no function is told.
-  // True: the mapping of `groma run --map` is above this one and decides the tasks that it names.
+  // The function that is told where data goes. Empty if no function is told.
+  Heard heard = {};
+  // True if a second mapping, that of `groma run --map`, stands above this one and decides the
+  // tasks that it names.
   bool below = false;
-  // The instances that the program's own mappers asked for, and those that the adapters above
-  // them made instead. Complete only if something observes the mappers' requests (preload.cc).
+  // The requests with which the program's own mappers got instances, and the instances that
+  // adapters made instead. Complete only if the preload library observes the requests (preload.cc).
   std::shared_ptr<AskedInstances> asked = {};
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;
   Reductions reductions;
 
-  // Records and tells whether launches of a task may be stolen. Legion's own flag is false for
-  // slices that were declared stealable.
+  // note_stealable() records that launches of a task may be stolen, and is_stealable() tells
+  // whether that was recorded. Legion's own flag is not used: it is false for slices that were
+  // declared stealable.
   void note_stealable(Legion::TaskID task);
   bool is_stealable(const Legion::Task& task);
-  std::atomic<bool> steals = false;  // True: some task may be stolen.
+  // True once some task of the program may be stolen.
+  std::atomic<bool> steals = false;
 
-  // Called when an adapter starts, and when an adapter ends with the names it saw. After the last
-  // adapter, the log reports names in the program of `mapper` (if the mapper has a program) that
-  // did not occur in the run.
+  // mapper_begins() is called when an adapter starts, mapper_ends() when one ends. `names` are the
+  // task and region names that the adapter saw. After the last adapter, the log reports names in
+  // the program of `mapper` (if it has one) that did not occur in the run.
   void mapper_begins();
   void mapper_ends(const groma::Mapper& mapper, const groma::mapper::NamesOfRun& names);
   // Notes a launched task that no statement names. Its name is a candidate when a statement's name
   // is misspelt.
   void note_launched(std::string_view task);
 
-  // Returns Options::log, or a sink for standard error.
+  // Returns the log that the options name, or a log that writes to standard error.
   LogSink* log() const;
 
-  // Logs a warning and what the mapper says about its origin. The same warning is logged once.
+  // Logs a warning and the statement that caused it (`origin`). A warning that was logged before is
+  // dropped.
   void warn_once(const Diagnostic& diagnostic, Origin origin, const groma::Mapper& mapper);
 
-  // Logs the diagnostic and what the mapper says about its origin, then ends the process.
+  // Logs the error and the statement that caused it (`origin`), then ends the process.
   [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin,
                          const groma::Mapper* mapper) const;
 
@@ -79,16 +84,17 @@ struct Registration {
   std::set<std::string> warned_;
 };
 
-// Requirements of a task whose data the program's mapper put into one instance. A new instance must
-// also serve all of them, because the task may rely on finding their data together.
+// A group of region requirements of a task whose data the program's mapper put into one instance.
+// An instance that replaces it must also serve all of them, because the task may rely on finding
+// their data together.
 struct Colocated {
   Legion::Mapping::PhysicalInstance instance;
-  // Each pair is a requirement's position and an index in the list of its instances.
+  // The places where the answer of the program's mapper names the instance. Each pair has the
+  // position of a requirement, and an index in the list of instances of this requirement.
   std::vector<std::pair<std::size_t, std::size_t>> places;
 };
 
-// The mapper of one processor. Legion calls its hooks; it asks the groma::Mapper and carries out
-// the answers.
+// A Legion mapper for one processor. Its hooks ask a groma::Mapper and carry out the answers.
 class Adapter final : public Legion::Mapping::DefaultMapper {
  public:
   Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
@@ -96,8 +102,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
           std::unique_ptr<groma::Mapper> mapper, bool in_turn);
   ~Adapter() override;
 
-  // Declares that the adapter is above a mapper of the program. `asks_by_default`: the value of
-  // asks_by_default() in overlay.h for that mapper.
+  // Declares that the adapter stands above a mapper of the program. `asks_by_default`: the result
+  // of the function asks_by_default() (overlay.h) for that mapper.
   void set_over_own_mapper(bool asks_by_default) {
     views_.set_over_own_mapper();
     own_asks_by_default_ = asks_by_default;
@@ -121,7 +127,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override;
 
-  // ---- adapter_operations.cc
+  // ---- Hooks for copies, inline mappings and other operations (adapter_operations.cc)
   void map_inline(MapperContext context, const Legion::InlineMapping& operation,
                   const MapInlineInput& input, MapInlineOutput& output) override;
   void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
@@ -166,7 +172,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
                                 FutureMapReductionOutput& output) override;
 
-  // ---- adapter_order.cc
+  // ---- Hooks that schedule ready tasks or set options of running tasks (adapter_order.cc)
   void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override;
   void handle_message(MapperContext context, const MapperMessage& message) override;
@@ -177,21 +183,20 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void select_tunable_value(MapperContext context, const Legion::Task& task,
                             const SelectTunableInput& input, SelectTunableOutput& output) override;
 
-  // ---- adapter_must_epoch.cc
+  // ---- The hook for must epochs (adapter_must_epoch.cc)
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override;
 
-  // ---- adapter_stealing.cc
+  // ---- Hooks for work stealing (adapter_stealing.cc)
   void select_steal_targets(MapperContext context, const SelectStealingInput& input,
                             SelectStealingOutput& output) override;
   void permit_steal_request(MapperContext context, const StealRequestInput& input,
                             StealRequestOutput& output) override;
 
-  // ---- adapter_overlay.cc, adapter_overlay_regions.cc
-  // The functions from here to note_reductions() are for an adapter of a ProgramMapper above a
-  // mapper of the program. Each function receives that mapper's answer in `output` and changes the
-  // parts that statements decide. note_launched() is called instead for a task that no statement
-  // names.
+  // ---- Hooks above a mapper of the program (adapter_overlay.cc, adapter_overlay_regions.cc)
+  // The functions from here to note_reductions() are for an adapter above a mapper of the program.
+  // Each receives that mapper's answer in `output` and changes what statements of the mapping
+  // decide. For a task that no statement names, note_launched() is called instead.
   void note_launched(std::string_view task) { registration_->note_launched(task); }
   void overlay_options(MapperContext context, const Legion::Task& task, TaskOptions& output);
   void overlay_sharding(MapperContext context, const Legion::Task& task,
@@ -202,15 +207,16 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                         MustEpochShardingFunctorOutput& output);
   void overlay_slices(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
                       SliceTaskOutput& output);
-  // Returns true if the adapter has asked Legion to report the end of the task.
+  // Changes the answer of map_task for a task. Returns true if the adapter has asked Legion to
+  // report the end of the task.
   bool overlay_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                     MapTaskOutput& output);
   void overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
                           MapMustEpochOutput& output);
-  // Stops counting a task against its limit on this processor. select_tasks_to_map() counted the
-  // task, but it runs on another processor.
+  // Stops counting a task against its instance limit on this processor. select_tasks_to_map()
+  // counted the task here, but it runs on another processor.
   void stop_counting(MapperContext context, const Legion::Task& task);
-  // Returns true if some task may be stolen.
+  // Returns true if some task of the program may be stolen.
   bool steals() const { return registration_->steals; }
   void note_reductions(const std::vector<Legion::RegionRequirement>& requirements) {
     registration_->reductions.note(requirements);
@@ -228,12 +234,12 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                       std::size_t index, const RequirementWish* wish, MapMustEpochOutput& output);
   void map_regions(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                    HookCall& call, MapTaskOutput& output);
-  // Maps the requirements that the chosen variant demands in one instance. Marks them in `mapped`,
-  // by position.
+  // Maps the region requirements that the chosen variant demands in one instance, and marks them in
+  // `mapped`, by their positions.
   void map_colocated(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                      HookCall& call, MapTaskOutput& output, std::vector<bool>& mapped);
   void check(const std::vector<Refusal>& refusals) const;
-  // Reports a requirement that got no instance, and ends the process.
+  // Reports a region requirement that got no instance, and ends the process.
   [[noreturn]] void fail(std::size_t position, std::string_view name, const RequirementWish& wish,
                          const NoInstance& why) const;
   [[noreturn]] void fail(std::size_t position, std::string_view name, const NoInstance& why,
@@ -306,42 +312,48 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   TaskViews views_;
   Instances instances_;
   MapperEvents events_;
-  MapperEvent deferral_ = 0;  // The event that ready tasks wait for, or 0.
+  // The event for which Legion lets ready tasks wait until some can be mapped. 0 if there is none.
+  MapperEvent deferral_ = 0;
   Stealing stealing_;
   HookCalls calls_;
   bool decides_operations_;
-  const Program* program_ = nullptr;  // Set if the mapper is a ProgramMapper.
-  // True: the layouts that the program's mapper requests are not demands (asks_by_default() in
-  // overlay.h).
+  // The program of the mapping. Null if the mapper is not a ProgramMapper.
+  const Program* program_ = nullptr;
+  // True if the layouts that the program's mapper requests are not demands of the tasks
+  // (asks_by_default() in overlay.h).
   bool own_asks_by_default_ = false;
-  // The number of the next processor that near_processor() returns, before it is reduced to the
-  // number of processors.
+  // A counter for the round robin of near_processor(). Its remainder modulo the number of
+  // processors is the index of the next processor.
   std::int64_t next_near_ = 0;
 };
 
-// Returns true if map_must_epoch() has mapped this requirement already.
+// Returns true if the instance of this region requirement was chosen before, when its must epoch
+// was mapped.
 bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_t position);
 
-// Adds to `requests` the measurements that a mapper wants of an operation.
+// Adds to `requests` the profiling measurements that a mapper wants of an operation.
 void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests);
 
-// Returns true if the mapper is written by hand. Only such a mapper decides about operations other
-// than tasks.
+// Returns true if the mapper is written by hand. Only such a mapper decides about copies, inline
+// mappings and other operations than tasks.
 bool decides_operations(const groma::Mapper& mapper);
 
-// Makes the adapter of one processor, which Legion then owns. Returns null if the factory makes no
-// mapper for the processor, or if Groma does not have its kind. `in_turn`: see HookParts.
+// Makes the adapter for one processor, which Legion then owns. Returns null if the factory makes no
+// mapper for the processor, or if Groma has no name for its kind. `in_turn`: true if the caller
+// runs the hooks of the adapter one after the other (HookParts).
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                       const Legion::Machine& machine, Legion::Processor processor,
                       bool in_turn = false);
 
-// Does the same as the public wrapper(). In addition, `heard` is told where data goes, and `asked`
-// has the requests of the program's mappers. `asked` is null if nothing observes these requests.
+// Returns a function that puts the mapping above a mapper of the program, like the public
+// wrapper(). In addition, `heard` is told where data goes, and `asked` has the instance requests of
+// the program's mappers. `asked` is null if nothing observes these requests.
 Wrap wrapper(const Program& program, const Options& options, Heard heard,
              std::shared_ptr<AskedInstances> asked);
 
-// Returns a factory of ProgramMappers for the program. The program is bound when the first mapper
-// is made. `log`: see Options::log. Warnings of binding go to the log, unless `warns` is false.
+// Returns a factory of ProgramMappers for the program, which is bound to the machine when the first
+// mapper is made. `log`: see Options::log. `warns`: false if warnings of the binding are dropped
+// instead of logged.
 MapperFactory factory_of(const Program& program, LogSink* log, bool warns = true);
 
 }  // namespace groma::legion

@@ -7,9 +7,9 @@
 
 namespace groma::legion {
 
-// Uses the sharding functor of the index launch if the epoch consists of exactly one index launch.
-// If the epoch has several launches, DefaultMapper decides: a mapping function is defined on the
-// points of one launch only.
+// Chooses the sharding functor of a must epoch: that of the index launch if the epoch consists of
+// exactly one. If the epoch has several launches, DefaultMapper decides, because a mapping function
+// is defined on the points of one launch only.
 void Adapter::select_sharding_functor(MapperContext context, const Legion::MustEpoch& epoch,
                                       const SelectShardingFunctorInput& input,
                                       MustEpochShardingFunctorOutput& output) {
@@ -18,8 +18,8 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::MustE
   select_sharding_functor(context, *epoch.index_space_tasks.front(), input, output);
 }
 
-// Asks the mapper for a processor for each task of the epoch, then maps each instance that several
-// of the tasks share.
+// Asks the mapper for a processor for each task of a must epoch, then maps each instance that
+// several of the tasks share.
 void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                              MapMustEpochOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);
@@ -42,10 +42,10 @@ void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& inp
   }
 }
 
-// Maps one instance that several tasks share. The mapper may have no wish for this instance (`wish`
-// is null). Then the task that uses the data first decides as it does for its own instances. Tasks
-// with LEGION_NO_ACCESS_FLAG do not access the data, so their processors need not reach the
-// instance.
+// Maps one instance that several tasks of a must epoch share. If the mapper has no wish for the
+// instance (`wish` is null), the task that uses the data first decides as it does for its own
+// instances. Tasks with LEGION_NO_ACCESS_FLAG do not access the data, so their processors need not
+// reach the instance.
 void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMustEpochInput& input,
                              std::size_t index, const RequirementWish* wish,
                              MapMustEpochOutput& output) {

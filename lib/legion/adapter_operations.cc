@@ -1,6 +1,6 @@
 // The hooks for operations other than tasks. If the mapper is a mapping program or Groma's default
-// mapper, Legion's DefaultMapper handles these operations, because no statement decides them. A
-// mapper written by hand is asked.
+// mapper, Legion's DefaultMapper handles these operations, because no statement decides them. Only
+// a mapper written by hand decides them itself.
 #include <algorithm>
 
 #include "base/one_diagnostic.h"
@@ -14,8 +14,8 @@ bool decides_operations(const groma::Mapper& mapper) {
          dynamic_cast<const groma::DefaultMapper*>(&mapper) == nullptr;
 }
 
-// Returns a view of the operation on the processor of its parent task. An operation without a
-// parent task is seen from the adapter's own processor.
+// Returns a view of an operation other than a task, on the processor of its parent task. For an
+// operation without a parent task, this is the adapter's own processor.
 const TaskView& Adapter::operation_view(MapperContext context, const Legion::Mappable& operation,
                                         HookCall& call, const Requirements& requirements) {
   const Legion::Task* parent = operation.get_parent_task();
@@ -23,8 +23,8 @@ const TaskView& Adapter::operation_view(MapperContext context, const Legion::Map
   return views_.make(context, operation, near, call.storage, requirements);
 }
 
-// Asks the mapper what it wishes for the operation and validates the answer. The answer is valid
-// until `call` is used again.
+// Asks the mapper for its wishes for an operation other than a task, and validates the answer. The
+// answer is valid until `call` is used again.
 const MapOperationOutput& Adapter::operation_wish(MapperContext context,
                                                   const Legion::Mappable& operation, HookCall& call,
                                                   const Requirements& requirements) {
@@ -55,8 +55,9 @@ void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t pos
 
 // ---- Inline mappings, copies, partitions
 
-// A launcher of an inline mapping may name a registered layout; the instance must meet it. Legion
-// keeps track of an instance that the program reduces to, even if the mapper wishes otherwise.
+// Maps an inline mapping. Its launcher may name a registered layout, which the instance must meet.
+// Legion keeps track of an instance to which the program reduces, even if the mapper wishes
+// otherwise.
 void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& operation,
                          const MapInlineInput& input, MapInlineOutput& output) {
   registration_->reductions.note({operation.requirement});
@@ -76,8 +77,9 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
       wish.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
 }
 
-// Maps a copy's requirements in the order that Legion uses in messages: sources, destinations,
-// source indirections, destination indirections. `position` counts through all four groups.
+// Maps the region requirements of a copy in the order that Legion uses in messages: sources,
+// destinations, source indirections, destination indirections. `position` counts through all four
+// groups.
 void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
                        const MapCopyInput& input, MapCopyOutput& output) {
   registration_->reductions.note(operation.dst_requirements);
@@ -86,7 +88,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
     const std::vector<Legion::RegionRequirement>* requirements;
     const std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* valid;
     std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* chosen;
-    // An indirection has only one instance.
+    // An indirection requirement of a copy has only one instance.
     std::vector<Legion::Mapping::PhysicalInstance>* chosen_one;
   };
   const Side sides[] = {
@@ -107,7 +109,8 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
     for (std::size_t i = 0; i < side.requirements->size(); ++i, ++position) {
       const Legion::RegionRequirement& requirement = (*side.requirements)[i];
       std::vector<Legion::Mapping::PhysicalInstance> chosen;
-      if (requirement.is_restricted()) {  // The copy must use the existing instance.
+      // A copy with a restricted requirement must use the existing instance.
+      if (requirement.is_restricted()) {
         chosen = (*side.valid)[i];
         mapper_runtime_->acquire_and_filter_instances(context, chosen);
       } else {
@@ -138,7 +141,7 @@ void Adapter::map_partition(MapperContext context, const Legion::Partition& oper
       wish.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
 }
 
-// ---- Sharding of the operations' points
+// ---- Sharding of the points of operations
 
 // Returns the sharding functor of a copy, fill or other operation in a replicated task. The view
 // has no requirements, because no functor reads them.
@@ -163,7 +166,7 @@ GROMA_SHARDING(Partition)
 GROMA_SHARDING(Fill)
 #undef GROMA_SHARDING
 
-// ---- Sources of copies. Sources that the mapper does not name follow after those it names.
+// ---- Source instances of copies. Those that the mapper does not name follow after those it names.
 
 namespace {
 
@@ -193,8 +196,8 @@ Legion::LogicalRegion region_of(const Operation& operation, const Input&) {
 
 }  // namespace
 
-// Asks the mapper which source instances a copy should prefer. Unknown and repeated indices in its
-// answer are ignored.
+// Asks the mapper from which source instances a copy should read first. Unknown and repeated
+// indices in its answer are ignored.
 template <typename Operation, typename Input, typename Output>
 void Adapter::rank_sources(MapperContext context, const Operation& operation, const Input& input,
                            Output& output) {
@@ -210,7 +213,7 @@ void Adapter::rank_sources(MapperContext context, const Operation& operation, co
   std::vector<std::uint32_t>& answer = call->indices;
   answer.clear();
   mapper_->select_sources(call->hands, view, views.all().front(), views.all().subspan(1), answer);
-  // `named` marks the sources that the answer has named already.
+  // `named` marks the source instances that the answer has named already.
   std::vector<bool> named(input.source_instances.size());
   for (const std::uint32_t index : answer) {
     if (index >= named.size() || named[index]) continue;
@@ -235,7 +238,7 @@ GROMA_SOURCES(select_release_sources, Release, SelectReleaseSrc)
 GROMA_SOURCES(select_partition_sources, Partition, SelectPartitionSrc)
 #undef GROMA_SOURCES
 
-// ---- Profiling reports. DefaultMapper asserts that nobody requested a report.
+// ---- Profiling reports. DefaultMapper aborts on any report, because it requests none.
 
 #define GROMA_REPORT(Operation, Info)                                                       \
   void Adapter::report_profiling(MapperContext context, const Legion::Operation& operation, \
@@ -251,8 +254,8 @@ GROMA_REPORT(Copy, CopyProfilingInfo)
 GROMA_REPORT(Partition, PartitionProfilingInfo)
 #undef GROMA_REPORT
 
-// Tells the mapper that an instance which it was given is destroyed. Other instances have no
-// number, and the mapper does not know them.
+// Tells the mapper that an instance is destroyed, if the mapper was given the instance before.
+// Other instances have no number, and the mapper does not know them.
 void Adapter::handle_instance_collection(MapperContext context,
                                          const Legion::Mapping::PhysicalInstance& instance) {
   HookCalls::Use call(calls_, context, HookOf::kNoOperation);
@@ -262,8 +265,8 @@ void Adapter::handle_instance_collection(MapperContext context,
 
 // ---- Variants of inlined tasks, memories of reduced futures
 
-// Chooses the variant of a task that is inlined, so that map_task is not called for it. The number
-// 0 is no variant: the mapper found none for this processor.
+// Chooses the variant of a task that is inlined, for which Legion does not call map_task. The
+// number 0 means that the mapper found no variant for this processor.
 void Adapter::select_task_variant(MapperContext context, const Legion::Task& task,
                                   const SelectVariantInput& input, SelectVariantOutput& output) {
   HookCalls::Use call(calls_, context);
@@ -276,8 +279,8 @@ void Adapter::select_task_variant(MapperContext context, const Legion::Task& tas
                       {}, mapper_.get());
 }
 
-// Chooses the memories for the result of a reduction over the futures of an index launch. Without
-// an answer, Legion chooses.
+// Chooses the memories for the result of a reduction over the futures of an index launch. If the
+// mapper names no memory, Legion chooses.
 void Adapter::map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
                                        FutureMapReductionOutput& output) {
   HookCalls::Use call(calls_, context);

@@ -1,5 +1,5 @@
-// Decides when and where ready tasks are mapped. Also answers the questions that Legion asks for
-// running tasks: settings of their contexts, tunables, traces and messages.
+// Decides when and where ready tasks are mapped. Also answers Legion's questions about running
+// tasks: settings of their contexts, tunable values, traces and messages.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -9,10 +9,10 @@
 
 namespace groma::legion {
 
-// ---- Ready tasks
+// ---- Scheduling of ready tasks
 
 // Asks the mapper which of the ready tasks are to be mapped now. All points of a launch may be
-// ready at once and a view is large, so the mapper sees the tasks in parts of 256.
+// ready at once and a view is large, so the mapper gets the tasks in lists of at most 256.
 void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                                   SelectMappingOutput& output) {
   if (!mapper_->selects()) {
@@ -21,16 +21,17 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   }
   constexpr std::size_t kPart = 256;
   HookCalls::Use call(calls_, context, HookOf::kNoOperation);
-  // No other hook may start between the parts: it could trigger an event that one part made before
-  // the next part uses it.
+  // No other hook may start between two of these lists. It could trigger an event that the mapper
+  // made for one list before the next list uses it.
   const Alone alone = calls_.alone(context);
   MapperEvent deferral = 0;
   std::size_t waiting = 0;
-  std::vector<const Legion::Task*> stealable;  // The waiting tasks that may be stolen.
+  // The waiting tasks that may be stolen.
+  std::vector<const Legion::Task*> stealable;
   TaskList& ready = call->tasks;
   ready.clear();
-  // Asks the mapper about the tasks collected so far and merges its answer into `output`. A task
-  // that is neither mapped nor moved goes on waiting.
+  // Asks the mapper about the ready tasks collected so far and merges its answer into `output`. A
+  // task that is neither mapped nor moved goes on waiting.
   const auto ask = [&] {
     groma::SelectMappingOutput& answer = call->schedule;
     answer.clear();
@@ -51,7 +52,7 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   };
   for (const Legion::Task* task : input.ready_tasks) {
     // Legion asks about a top-level task twice: on the first processor, which sends the task on,
-    // and on the processor where it goes. The task is mapped there, so it is not counted here.
+    // and on its target processor. The task is mapped on the target, so it is not counted here.
     if (task->get_parent_task() == nullptr && task->target_proc != local_proc) {
       output.map_tasks.insert(task);
       continue;
@@ -67,17 +68,18 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   if (!stealable.empty() || stealing_.has_stealable) {
     share_work(context, *call, stealable, output);
   }
-  // Legion must be given an event if no task is mapped or moved. Otherwise it would call this hook
-  // again at once.
+  // If no task is mapped or moved, Legion must be given an event to wait for. Otherwise it would
+  // call this hook again at once.
   const bool idle = output.map_tasks.empty() && output.relocate_tasks.empty();
   const auto event = events_.open.find(deferral);
   if (idle && event != events_.open.end()) output.deferral_event = event->second;
   deferral_ = idle ? deferral : 0;
 }
 
-// ---- Questions of tasks, messages of other mapper objects
+// ---- Settings of running tasks, messages of other mapper objects
 
-// A message is either about stealing and then for the adapter, or for the mapper.
+// Handles a message of another mapper object. A message about stealing is for the adapter, any
+// other for the mapper.
 void Adapter::handle_message(MapperContext context, const MapperMessage& message) {
   HookCalls::Use call(calls_, context, HookOf::kNoOperation);
   const Processor sender = place_of(message.sender);
@@ -142,7 +144,8 @@ void Adapter::select_tunable_value(MapperContext context, const Legion::Task& ta
                         mapper_.get());
   }
   output.size = answer.size();
-  output.value = std::malloc(answer.size());  // Legion frees this memory.
+  // Legion frees this memory.
+  output.value = std::malloc(answer.size());
   std::memcpy(output.value, answer.data(), answer.size());
 }
 

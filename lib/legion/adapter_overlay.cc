@@ -28,9 +28,9 @@ const VariantView* find_variant(std::span<const VariantView> variants, Legion::V
 
 }  // namespace
 
-// ---- Choices that are kept
+// ---- Choices of the program's mapper that are kept
 
-// Warns that a statement has no effect, because the choice of the program's mapper was kept. `what`
+// Warns that a statement has no effect, because a choice of the program's mapper was kept. `what`
 // names the choice, such as "the processor", and `why` gives the reason.
 void Adapter::tell_kept(std::string_view task, std::string_view what, std::string_view why,
                         Origin origin) {
@@ -40,17 +40,18 @@ void Adapter::tell_kept(std::string_view task, std::string_view what, std::strin
 
 namespace {
 
-// The reason for keeping the placement of a concurrent launch, whose points run at the same time
-// and may send messages to each other.
+// A message: the reason why the placement of a concurrent launch is kept. Its points run at the
+// same time and may send messages to each other.
 constexpr std::string_view kTalking =
     "the points of a concurrent launch may rely on the processors that it chose";
 
 }  // namespace
 
-// ---- Task options
+// ---- Options of tasks
 
-// Applies the statements that decide a task's options: processor, stealing, limits, control
-// replication. An answer that names a processor Groma cannot describe is left unchanged.
+// Applies the statements that decide a task's options (processor, stealing, limits, control
+// replication) to the answer of the program's mapper. An answer that names a processor which Groma
+// cannot describe is left unchanged.
 void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
                               TaskOptions& output) {
   const auto own = registration_->machine->processor(output.initial_proc);
@@ -63,8 +64,8 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
   answer.clear();
   mapper_->select_task_options(call->hands, view, answer);
   check(validate(answer, view, mapper_->machine()));
-  // A statement may ask for another kind of processor, or for a certain processor, or for a
-  // function that places the points. None is safe for a concurrent launch.
+  // A statement may ask for another kind of processor, for a certain processor, or for a function
+  // that places the points. All three are unsafe for a concurrent launch.
   const bool other_kind = answer.kind_origin && answer.initial.kind != own->kind;
   const bool places = answer.processor_origin || (view.is_index && decides_points(view, own->kind));
   if (task.concurrent_task && (other_kind || places)) {
@@ -74,10 +75,11 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
     const Processor to =
         answer.processor_origin ? answer.initial : near_processor(own->node, answer.initial);
     output.initial_proc = realm(to);
-    output.inline_task = false;  // An inlined task would run on the processor of its parent.
+    // An inlined task would run on the processor of its parent.
+    output.inline_task = false;
   }
-  // A limit on the number of instances could stop some points for ever while the others wait for
-  // them.
+  // A limit on the number of instances of a task could stop some points for ever while the others
+  // wait for them.
   if (view.rendezvous) {
     const auto limit = program_->instance_limit(view.name, own->kind);
     if (limit && limit->limit > 0) {
@@ -100,9 +102,8 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
   if (is_limited(view) || answer.steal_origin) output.memoize = false;
 }
 
-// Returns a processor of the same kind as `otherwise` on the node, round robin. Returns `otherwise`
-// if it is on that node already, or if the node has no processor of the kind. The task then stays
-// on the node that the program's mapper chose.
+// Returns a processor on the node, of the same kind as `otherwise`, in turn. Returns `otherwise` if
+// it is on that node already, or if the node has no processor of the kind.
 Processor Adapter::near_processor(std::int64_t node, const Processor& otherwise) {
   const std::int64_t count = mapper_->machine().processor_count(node, otherwise.kind);
   if (count == 0 || node == otherwise.node) return otherwise;
@@ -110,24 +111,24 @@ Processor Adapter::near_processor(std::int64_t node, const Processor& otherwise)
 }
 
 // Returns true if a statement limits how many instances of the task run at once on its processor
-// kind. Limits of tasks whose points wait for each other do not count.
+// kind. A limit does not count for a task whose points wait for each other.
 bool Adapter::is_limited(const TaskView& view) const {
   if (!view.own_kind || view.rendezvous) return false;
   const auto limit = program_->instance_limit(view.name, *view.own_kind);
   return limit && limit->limit > 0;
 }
 
-// Returns true if a mapping function decides where the points of the launch, or the single task,
-// go.
+// Returns true if a mapping function places the points of the index launch, or the single task, on
+// processors.
 bool Adapter::decides_points(const TaskView& view, ProcKind kind) const {
   return groma::mapper::decide_function(*program_, view, kind).has_value();
 }
 
-// ---- Launches
+// ---- Sharding and slicing of index launches
 
-// Replaces the sharding functor if a mapping function places the points, so that each point is
-// mapped by the shard on the node where it runs. A concurrent launch outside a must epoch keeps its
-// functor.
+// Replaces the sharding functor of an index launch if a mapping function places its points, so that
+// each point is mapped by the shard on the node where it runs. A concurrent launch outside a must
+// epoch keeps its functor.
 template <typename Output>
 void Adapter::overlay_sharding_of(MapperContext context, const Legion::Task& task,
                                   const SelectShardingFunctorInput& input, Output& output) {
@@ -151,24 +152,26 @@ void Adapter::overlay_sharding(MapperContext context, const Legion::Task& task,
   overlay_sharding_of(context, task, input, output);
 }
 
-// Cuts the launch again if statements decide where its points go. Otherwise the slices of the
+// Slices the launch again if statements decide where its points go. Otherwise the slices of the
 // program's mapper are kept. If the task has a limit or may be stolen, each point becomes one
 // slice.
 void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
                              const SliceTaskInput& input, SliceTaskOutput& output) {
-  if (task.concurrent_task && !task.must_epoch_task) return;  // overlay_options() has logged why.
+  // For this case, overlay_options() has logged why the statements have no effect.
+  if (task.concurrent_task && !task.must_epoch_task) return;
   bool cuts_anew = false, by_point = false, stealable = false;
   {
     HookCalls::Use call(calls_, context);
     const TaskView& view =
         views_.make(context, task, place_of(task.target_proc), Regions::kNamed, call->storage);
     const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
-    if (!kind) return;  // overlay_options() has logged why.
+    // For this case, overlay_options() has logged why the statements have no effect.
+    if (!kind) return;
     const auto is_other = [&](const Legion::Mapping::Mapper::TaskSlice& slice) {
       return place_of(slice.proc).kind != kind->kind;
     };
-    // The slices are useless if a function places the points, or if a Task statement names another
-    // kind of processor than a slice has.
+    // The slices of the program's mapper cannot be kept if a function places the points, or if a
+    // Task statement names another processor kind than that of a slice.
     cuts_anew = decides_points(view, kind->kind) ||
                 (kind->origin && std::any_of(output.slices.begin(), output.slices.end(), is_other));
     stealable = program_->task_steal(view.name, kind->kind).has_value();
@@ -180,8 +183,8 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
   }
   if (stealable) registration_->note_stealable(task.task_id);
   if (!by_point) return;
-  // The limit counts each point alone, on the processor that the program's mapper chose. A slice
-  // that Legion will ask about again (`recurse`) is cut later.
+  // Each point becomes a slice, because the limit counts each point on the processor that the
+  // program's mapper chose. A slice that Legion will ask about again (`recurse`) is cut later.
   std::vector<Legion::Mapping::Mapper::TaskSlice> points;
   for (const Legion::Mapping::Mapper::TaskSlice& slice : output.slices) {
     if (slice.recurse) {
@@ -199,10 +202,10 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
   output.slices = std::move(points);
 }
 
-// ---- One task
+// ---- Mapping of one task
 
 // Applies the statements that decide a task's processor, instances and output regions. Asks Legion
-// to report the end of the task if the task counts against a limit or if tasks may be stolen.
+// to report the end of the task if the task counts against a limit or if any tasks may be stolen.
 bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
                            const MapTaskInput& input, MapTaskOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);
@@ -211,7 +214,7 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
   views_.make(context, task, place_of(target), Regions::kNamed, call->storage);
   TaskView& view = call->storage.view;
   const VariantView* variant = find_variant(view.variants, output.chosen_variant);
-  // Legion reports this error.
+  // Legion reports the error if the mapper gave no target processor or an unknown variant.
   if (variant == nullptr || output.target_procs.empty()) return false;
   view.own_kind = variant->kind;
   if (shard) view.shard_variant = variant->id;
@@ -259,10 +262,12 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
                                  name_of(view.current.kind), variant.id, name_of(variant.kind)),
                      origin);
   }
-  if (counted) {  // The task stays on the processor where it was counted.
+  // A task that was counted against its limit stays on the processor where it was counted.
+  if (counted) {
     wanted.push_back(task.target_proc);
   } else {
-    if (task.must_epoch_task) return;  // The points of the epoch were placed together.
+    // The points of a must epoch were placed together.
+    if (task.must_epoch_task) return;
     groma::MapTaskOutput& answer = call.wish;
     answer.clear();
     mapper_->map_task(call.hands, view, {}, answer);
@@ -270,8 +275,8 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
     for (const Processor& p : answer.processors) wanted.push_back(realm(p));
   }
   if (wanted.empty() || wanted == output.target_procs) return;
-  // The program's mapper made the instances and memory pools for the processors that it chose. The
-  // task can move only if each new processor reaches all these memories.
+  // The program's mapper made the task's instances and memory pools for the processors that it
+  // chose. The task can move only if each new processor reaches all these memories.
   const auto serves = [&](Legion::Memory memory) {
     return std::all_of(wanted.begin(), wanted.end(),
                        [&](Legion::Processor p) { return reaches(p, memory); });
@@ -294,8 +299,8 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
 
 // ---- Must epochs
 
-// Moves the tasks of a must epoch that statements decide. Each task needs a processor for itself.
-// If two tasks would share one, all tasks of the epoch are placed anew.
+// Places the tasks of a must epoch as statements decide. Each task needs a processor for itself. If
+// two tasks would share one, all tasks of the epoch are placed anew.
 void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
                                  MapMustEpochOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);
@@ -342,10 +347,10 @@ void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput&
   output.task_processors = std::move(processors);
 }
 
-// ---- Counting
+// ---- Counting of tasks against limits
 
-// Tells the mapper that the task no longer counts against its limit here, as if the task had ended
-// without success.
+// Tells the mapper that the task no longer counts against its limit on this processor, as if the
+// task had ended without success.
 void Adapter::stop_counting(MapperContext context, const Legion::Task& task) {
   HookCalls::Use call(calls_, context);
   const TaskView& view =

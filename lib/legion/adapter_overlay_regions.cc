@@ -1,5 +1,5 @@
-// The regions of a task, for an adapter above a mapper of the program: changes the instances that
-// the program's mapper chose as Region, Layout and CollectMemory statements say.
+// Maps the regions of a task for an adapter above a mapper of the program: changes the instances
+// that the program's mapper chose as Region, Layout and CollectMemory statements say.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,8 @@ std::vector<Colocated> group_by_instance(const Legion::Task& task,
   std::vector<Colocated> groups;
   for (std::size_t i = 0; i < task.regions.size() && i < output.chosen_instances.size(); ++i) {
     if (is_premapped(input, i)) continue;
-    if (task.regions[i].is_restricted()) continue;  // The task must use the existing instance.
+    // A task with a restricted requirement must use the existing instance.
+    if (task.regions[i].is_restricted()) continue;
     for (std::size_t k = 0; k < output.chosen_instances[i].size(); ++k) {
       const PhysicalInstance& instance = output.chosen_instances[i][k];
       if (!instance.exists() || instance.is_virtual_instance()) continue;
@@ -41,17 +42,18 @@ std::vector<Colocated> group_by_instance(const Legion::Task& task,
   return groups;
 }
 
-// The reason for keeping an instance that serves several requirements for which the statements say
-// different things.
+// A message: the reason why an instance is kept that serves several requirements for which the
+// statements say different things.
 constexpr std::string_view kTogether =
     "it keeps that region in one instance with another, of which statements say otherwise";
 
-// Returns the position and the names by which statements can mean the requirement.
+// Returns the position of a region requirement and the names by which statements can refer to it.
 RegionNames names_of(const TaskView& view, std::size_t position) {
   return {static_cast<std::int64_t>(position), view.requirements[position].aliases};
 }
 
-// Compares two lists of candidates, without the statements that named them.
+// Returns true if two lists of candidates have the same memories. The statements that named them do
+// not matter.
 bool same_memories(const std::vector<MemoryCandidate>& a, const std::vector<MemoryCandidate>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const auto& one, const auto& other) { return one.memory == other.memory; });
@@ -59,7 +61,7 @@ bool same_memories(const std::vector<MemoryCandidate>& a, const std::vector<Memo
 
 }  // namespace
 
-// ---- Regions
+// ---- Instances of regions
 
 // Returns the regions that a new instance has to cover: the regions of the task, and those of their
 // ancestors that the request for the old instance named. The latest request may have found the
@@ -82,7 +84,7 @@ std::vector<Legion::LogicalRegion> Adapter::covering(
 }
 
 // Returns the request with which the program's mapper got the instance. If the request is unknown,
-// returns one made from what the instance itself tells, with `seen` false.
+// returns one made from the properties of the instance, with `seen` false.
 AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& instance,
                                  const std::vector<Legion::LogicalRegion>& regions) const {
   if (const auto found = registration_->asked->find(context, instance)) {
@@ -142,8 +144,8 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
       if (origin) registration_->heard(task.get_unique_id(), i, origin);
     }
     if (requirement.privilege != Privilege::kReadOnly) continue;
-    // The mapping asks Legion to forget the instance soon after use. That is unsafe for regions to
-    // which the program reduces.
+    // A CollectMemory statement has Legion forget the instance soon after use. That is unsafe for
+    // regions to which the program reduces.
     const std::optional<Origin> collects = program_->collect_memory(view.name, names);
     if (!collects) continue;
     if (const char* why = registration_->reductions.why_tracked(task.regions[i])) {
@@ -159,7 +161,7 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
   overlay_outputs(task, view, variant, output);
 }
 
-// Replaces one instance of the program's mapper, and does so for all requirements that share the
+// Replaces one instance that the program's mapper chose, for all requirements that share the
 // instance. The instance stays if no statement names its regions, if it already is as the
 // statements say, or if statements contradict each other about its requirements. Ends the process
 // if a statement names memories and none of them works, or if a statement contradicts the layout on
@@ -167,8 +169,8 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
 void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
                                const TaskView& view, const VariantView& variant,
                                const Colocated& group, MapTaskOutput& output) {
-  // Collects what the requirements of the group have in common: regions, fields, and the memories
-  // that Region statements name.
+  // Collects the regions and fields of all requirements of the group, and the memories that Region
+  // statements name for all of them.
   const std::size_t first = group.places.front().first;
   const Legion::Memory here = group.instance.get_location();
   std::vector<MemoryCandidate> memories;
@@ -287,25 +289,25 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
   fail(first, view.name, why, memories.front().origin);
 }
 
-// Ends the process with a message about a Layout statement: `wants` is what the program's mapper
-// asked for, and `says` is what the statement says.
+// Ends the process with a message about a Layout statement. `wants` describes the layout that the
+// program's mapper requested, `says` the layout of the statement.
 void Adapter::refuse_layout(DiagId id, std::size_t position, std::string_view task,
                             std::string_view wants, std::string_view says,
                             const LayoutDecision& said) const {
   registration_->fail(one_diagnostic(id, position, task, wants, says), said.origin, mapper_.get());
 }
 
-// Ends the process if the statement contradicts a demand of the variant or of the program's mapper.
-// Options::override_layouts may name the task; then only the demands of the variant count.
+// Ends the process if the Layout statement contradicts a demand of the variant or of the program's
+// mapper. If Options::override_layouts names the task, only the demands of the variant count.
 void Adapter::check_layout(MapperContext context, const Legion::Task& task, const TaskView& view,
                            const VariantView& variant, const Colocated& group,
                            const AskedInstance& asked, const LayoutDecision& said,
                            MemKind memory) const {
   const std::size_t fields = asked.constraints.field_constraint.get_field_set().size();
   const int dimensions = task.regions[group.places.front().first].region.get_dim();
-  // Compares one demand with the layout of the statement. If other variants of the same kind demand
-  // the opposite order, the message says so, because no statement could then be right for all of
-  // them.
+  // Compares one layout demand with the layout of the statement. If other variants of the same kind
+  // demand the opposite order, the message says so, because no statement could then be right for
+  // all of them.
   const auto check_demand = [&](const LayoutDemand& demand, DiagId id) {
     LayoutSpec demanded;
     groma::mapper::add_demand(demand, &demanded);
@@ -332,7 +334,7 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
     }
   }
   if (registration_->options.override_layouts.has(view.name)) return;
-  // Lastly, the demand of the program's mapper.
+  // The demand of the program's mapper is checked last.
   LayoutDemand demand = asked.demand;
   demand.requirement = static_cast<std::uint32_t>(group.places.front().first);
   std::vector<Legion::LogicalRegion> regions;
@@ -341,7 +343,7 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
   check_demand(demand, DiagId::kLayoutDemanded);
 }
 
-// Replaces the instance of the group at each place where the answer names it.
+// Puts the new instance at each place where the answer names the old instance of the group.
 void Adapter::put(const PhysicalInstance& instance, const Colocated& group,
                   MapTaskOutput& output) const {
   for (const auto& [i, k] : group.places) output.chosen_instances[i][k] = instance;

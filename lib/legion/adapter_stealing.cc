@@ -1,6 +1,6 @@
 // Work stealing: answers the two hooks of Legion's own protocol, and exchanges the messages of the
-// adapters (stealing.h). In both, a processor may be the thief, which takes tasks, or the victim,
-// which gives them away.
+// adapters (stealing.h). In both protocols, a processor may be the thief, which takes tasks, or the
+// victim, which gives them away.
 #include <algorithm>
 
 #include "evaluate/processors.h"
@@ -15,7 +15,7 @@ bool contains(const std::vector<Processor>& list, const Processor& p) {
 
 }  // namespace
 
-// ---- Legion's protocol
+// ---- Legion's own stealing protocol
 
 // Asks the mapper from which processors this one should try to steal. Legion's blacklist holds the
 // processors that had nothing to give at the last attempt.
@@ -53,7 +53,7 @@ const std::vector<Processor>& Adapter::steal_targets(HookCall& call,
   return answer;
 }
 
-// Returns the indices of the tasks in call.tasks that the mapper gives to the thief.
+// Returns the indices (in call.tasks) of the tasks that the mapper gives to the thief.
 const std::vector<std::uint32_t>& Adapter::stolen(HookCall& call, const Processor& thief) {
   std::vector<std::uint32_t>& answer = call.indices;
   answer.clear();
@@ -62,7 +62,7 @@ const std::vector<std::uint32_t>& Adapter::stolen(HookCall& call, const Processo
   return answer;
 }
 
-// ---- As a victim
+// ---- Adapter messages of the victim
 
 // Sends a steal message to the adapter of another processor. The kind of the message is its only
 // content.
@@ -77,7 +77,7 @@ void Adapter::tell(MapperContext context, const Processor& whom, StealMessage me
 // nor moved; the tasks that are given away are removed from it.
 void Adapter::share_work(MapperContext context, HookCall& call,
                          std::vector<const Legion::Task*>& waiting, SelectMappingOutput& output) {
-  // First, the requests that came since the last call.
+  // The requests that came since the last call are answered first.
   for (const Processor& thief : std::exchange(stealing_.requests, {})) {
     call.tasks.clear();
     for (const Legion::Task* task : waiting) {
@@ -90,7 +90,8 @@ void Adapter::share_work(MapperContext context, HookCall& call,
     }
     if (given.empty()) refuse_work(context, thief);
   }
-  // Then the offers, for one waiting task. A processor that got an offer before gets no second one.
+  // Then one waiting task is offered to other processors. A processor that got an offer before gets
+  // no second one.
   stealing_.has_stealable = !waiting.empty();
   if (!stealing_.has_stealable) return;
   call.tasks.clear();
@@ -98,7 +99,8 @@ void Adapter::share_work(MapperContext context, HookCall& call,
   const Machine& all = mapper_->machine();
   const std::int64_t nodes = all.node_count();
   for (const VariantView& variant : call.tasks.views().front().variants) {
-    for (std::int64_t n = 0; n < nodes; ++n) {  // This processor's own node comes first.
+    // This processor's own node comes first.
+    for (std::int64_t n = 0; n < nodes; ++n) {
       const std::int64_t node = (mapper_->site().local.node + n) % nodes;
       for (std::int64_t i = 0; i < all.processor_count(node, variant.kind); ++i) {
         if (stealing_.offered.size() >= Stealing::kMaxOffers) return;
@@ -111,16 +113,16 @@ void Adapter::share_work(MapperContext context, HookCall& call,
   }
 }
 
-// Answers a request with "nothing to give". The thief forgets the offer, so it gets a new one when
-// there is work again.
+// Tells a thief that there are no tasks to give. The thief forgets the offer, so it gets a new one
+// when there is work again.
 void Adapter::refuse_work(MapperContext context, const Processor& thief) {
   std::erase(stealing_.offered, thief);
   tell(context, thief, StealMessage::kNothing);
 }
 
 // Makes Legion call select_tasks_to_map again, so that a request for work is answered soon. Ready
-// tasks may be waiting for an event of the mapper that has not been triggered. That event gets a
-// new event of Legion's, and the old one is triggered.
+// tasks may be waiting for an event that the mapper has not triggered. The mapper's event is then
+// connected to a new Legion event, and the old Legion event is triggered.
 void Adapter::wake(MapperContext context) {
   const auto waits = events_.open.find(deferral_);
   if (waits == events_.open.end()) return;
@@ -130,11 +132,11 @@ void Adapter::wake(MapperContext context) {
   mapper_runtime_->trigger_mapper_event(context, old);
 }
 
-// ---- As a thief
+// ---- Adapter messages of the thief
 
-// If this processor is idle, requests work from those processors that offered some. Does nothing
-// while an earlier request has no answer. The mapper chooses among the offers; all other processors
-// of the same kind count as refused.
+// If this processor is idle, requests work from processors that offered some. Does nothing while an
+// earlier request has no answer. The mapper chooses among the offers; all other processors of the
+// same kind count as refused.
 void Adapter::look_for_work(MapperContext context, HookCall& call) {
   if (!stealing_.idle() || stealing_.asked > 0 || stealing_.offers.empty()) return;
   std::vector<Processor>& refused = call.shards;

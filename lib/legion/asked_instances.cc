@@ -1,5 +1,5 @@
-// Stores, evicts and finds the requests with which a program's mappers had instances made. Also
-// tells what a request demands of a layout, and whether an existing instance meets the demands.
+// Stores, evicts and finds the requests with which a program's mappers got instances. Also tells
+// what a request demands of a layout, and whether an existing instance meets the demands.
 #include "legion/asked_instances.h"
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace groma::legion {
 namespace {
 
-// The largest number of requests that are stored. A program may make any number of instances, and a
-// stored request takes about 500 bytes.
+// The largest number of stored requests. A program may make any number of instances, and a stored
+// request takes about 500 bytes.
 constexpr std::size_t kMaxAsked = 65'536;
 
-// Returns true if `other` has every demand of `one`: order of dimensions and fields, exactness, and
-// at least the same alignment.
+// Returns true if the request `other` has every layout demand of `one`: order of dimensions and
+// fields, exactness, and at least the same alignment.
 bool asks_no_more(const AskedInstance& one, const AskedInstance& other) {
   const LayoutDemand &a = one.demand, &b = other.demand;
   const auto within = [](const auto& less, const auto& more) { return !less || less == more; };
@@ -47,7 +47,7 @@ std::size_t alignment_in(const Legion::LayoutConstraintSet& set, Legion::FieldID
 }
 
 // Returns true if an instance with the order `made` has the fields and the dimensions of `asked` in
-// the order of `asked`. Other dimensions of `made` do not matter.
+// the same sequence. Dimensions that only `made` has do not matter.
 bool same_order(const Legion::OrderingConstraint& asked, const Legion::OrderingConstraint& made) {
   const auto& wanted = asked.ordering;
   std::vector<Legion::DimensionKind> order = made.ordering;
@@ -65,8 +65,8 @@ bool demands_no_gaps(const AskedInstance& asked, std::size_t fields) {
   return asked.by_program || set.field_constraint.contiguous || set.ordering_constraint.contiguous;
 }
 
-// With a single field, the position of the fields among the dimensions has no effect, so it is not
-// a demand.
+// Returns the demanded parts of the order that no statement can name. With a single field, the
+// position of the fields among the dimensions has no effect, so it is not a demand.
 UnnamedOrder demanded_unnamed_order(const AskedInstance& asked) {
   std::vector<Legion::DimensionKind> order = asked.constraints.ordering_constraint.ordering;
   UnnamedOrder unnamed;
@@ -80,13 +80,14 @@ UnnamedOrder demanded_unnamed_order(const AskedInstance& asked) {
   return unnamed;
 }
 
-// A LayoutDemand can hold only C or Fortran order and AOS or SOA. An order that it cannot hold
-// becomes two contradicting demands, so that every Layout statement about the order is refused.
+// Returns the demands of a request for a recording. A LayoutDemand can hold only C or Fortran order
+// and AOS or SOA. Any other order becomes two contradicting demands, so that every Layout statement
+// about the order is refused.
 std::vector<LayoutDemand> demands_of(const AskedInstance& asked, std::size_t fields,
                                      const std::vector<Legion::LogicalRegion>& regions) {
   std::vector<LayoutDemand> all = {asked.demand};
   all.front().not_exact = asked.demand.not_exact && asks_for_more(asked, regions);
-  // `one` is reused for each further demand and cleared in between.
+  // The variable `one` is reused for each further demand and cleared in between.
   LayoutDemand one;
   one.source = DemandSource::kMapper;
   const UnnamedOrder unnamed = demanded_unnamed_order(asked);
@@ -124,8 +125,9 @@ bool asks_for_more(const AskedInstance& asked, const std::vector<Legion::Logical
   });
 }
 
-// First come the properties that any user of the instance may rely on: alignments and offsets. A
-// layout that must equal that of a new instance is compared further, from `as_new` on.
+// Compares the layout of an instance with a request. First come the properties that any user of the
+// instance may rely on: alignments and offsets. A layout that must equal that of a new instance is
+// compared further, from `as_new` on.
 bool has_layout_of(const Legion::LayoutConstraintSet& asked,
                    const Legion::LayoutConstraintSet& made, bool as_new) {
   const std::vector<Legion::FieldID>& fields = asked.field_constraint.get_field_set();
@@ -146,7 +148,7 @@ bool has_layout_of(const Legion::LayoutConstraintSet& asked,
   if (!same_order(asked.ordering_constraint, made.ordering_constraint)) return false;
   const auto& order = made.ordering_constraint.ordering;
   const bool separate = !order.empty() && order.back() == LEGION_DIM_F;
-  // The other fields of the instance do not matter.
+  // The request has a single field. The other fields of the instance do not matter to it.
   if (fields.size() == 1 && separate) return true;
   const std::vector<Legion::FieldID>& all = made.field_constraint.get_field_set();
   return std::set(fields.begin(), fields.end()) == std::set(all.begin(), all.end()) &&
@@ -155,8 +157,8 @@ bool has_layout_of(const Legion::LayoutConstraintSet& asked,
          });
 }
 
-// Legion's own search does not compare alignments and offsets. So all instances that Legion
-// considers suitable are tried one by one.
+// Takes or makes an instance with the requested layout. Legion's own search does not compare
+// alignments and offsets, so all instances that Legion considers suitable are tried one by one.
 bool take_another(const Legion::Mapping::MapperRuntime& runtime,
                   Legion::Mapping::MapperContext context, const InstanceQuery& query,
                   const std::function<bool(const Legion::Mapping::PhysicalInstance&)>& suits,
@@ -178,7 +180,8 @@ bool take_another(const Legion::Mapping::MapperRuntime& runtime,
   return made;
 }
 
-// Only the first object for a context makes an entry. The destructor of the same object removes it.
+// Marks the beginning of a call of map_task. Only the first object for a context makes an entry,
+// and the destructor of the same object removes it.
 AskedInstances::Call::Call(AskedInstances& instances, MapperContext context, bool own_order)
     : instances_(instances), context_(context), is_first_([&] {
         const std::lock_guard lock(instances.mutex_);
@@ -193,7 +196,7 @@ AskedInstances::Call::~Call() {
   instances_.calls_.erase(context_);
 }
 
-// Has no effect outside of a call of map_task.
+// Notes that DefaultMapper took an existing instance. Has no effect outside of a call of map_task.
 void AskedInstances::note_found(MapperContext context,
                                 const Legion::Mapping::PhysicalInstance& instance) {
   const std::lock_guard lock(mutex_);
@@ -212,8 +215,8 @@ void AskedInstances::note(MapperContext context, const Legion::Mapping::Physical
   const auto found = asked_.find(instance);
   if (found != asked_.end() && !asked.fresh) asked.by_groma |= found->second->by_groma;
   auto noted = std::make_shared<const AskedInstance>(std::move(asked));
-  // For the rest of this call, remembers who got the instance: a request of the program's own code
-  // counts more than one of DefaultMapper.
+  // For the rest of this call of map_task, remembers who got the instance. A request of the
+  // program's own code counts more than one of DefaultMapper.
   const auto call = calls_.find(context);
   if (call != calls_.end()) {
     Got& got = call->second.got.try_emplace(instance, Got{noted->demand}).first->second;
@@ -224,7 +227,7 @@ void AskedInstances::note(MapperContext context, const Legion::Mapping::Physical
       got.by_default = noted->demand;
     }
   }
-  // A new instance. If the store is full, the oldest entry is evicted.
+  // The instance is new here. If the store is full, the oldest entry is evicted.
   if (found == asked_.end()) {
     if (asked_.size() >= kMaxAsked) {
       asked_.erase(oldest_.front());
@@ -247,8 +250,8 @@ void AskedInstances::note(MapperContext context, const Legion::Mapping::Physical
   }
 }
 
-// Outside of a call of map_task, the stored request is returned unchanged. Inside, it is adjusted
-// to the way in which this call got the instance.
+// Returns the stored request for an instance. Inside a call of map_task, it is adjusted to the way
+// in which this call got the instance.
 std::shared_ptr<const AskedInstance> AskedInstances::find(
     MapperContext context, const Legion::Mapping::PhysicalInstance& instance) const {
   const std::lock_guard lock(mutex_);
@@ -293,14 +296,16 @@ bool AskedInstances::has_forgotten() const {
   return has_forgotten_;
 }
 
-// Everything that the program's own code asked for is a demand. If DefaultMapper made the request,
-// only an unusual order and the alignment are demands.
+// Returns the layout that the program's mapper demands. Everything that the program's own code
+// requested is a demand. If DefaultMapper made the request, only an unusual order and the alignment
+// are demands.
 LayoutDemand demand_of_mapper(const AskedInstance& asked) {
   LayoutDemand demand = demand_of(0, asked.constraints);
   demand.source = DemandSource::kMapper;
-  demand.memory.reset();  // The memory is not a demand, because Region statements may move data.
+  // The memory is not a demand, because Region statements may move data.
+  demand.memory.reset();
   demand.exact = demand.exact || asked.tight;
-  // With a single field there is no order of fields.
+  // An instance with a single field has no order of fields.
   const auto& fields = asked.constraints.field_constraint.get_field_set();
   if (fields.size() == 1) demand.fields.reset();
   demand.not_exact = asked.by_program && !demand.exact;

@@ -5,7 +5,7 @@
 
 namespace groma::legion {
 
-// Copies the processor of a SelectMappingInput. The member exists in Legion 25.12 and later.
+// Copies the member `processor` of a SelectMappingInput, which exists in Legion 25.12 and later.
 template <typename Input>
 void copy_processor(const Input& from, Input& to) {
   if constexpr (requires { from.processor; }) to.processor = from.processor;

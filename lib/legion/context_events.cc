@@ -1,4 +1,5 @@
-// Keeps the runs of tasks that launch something, and writes equal runs as one context with a count.
+// Records the runs of tasks that launch something, and writes equal runs as one context with a
+// count.
 #include "legion/context_events.h"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ bool has_regions(const Events::Shape& launch, const RunContext& run) {
 }
 
 // Returns the index in `events` of the shape of the launch that the run belongs to, or -1 if it is
-// unknown. The tasks of a must epoch share one number in their parent. The first of these with the
-// regions of the run is taken.
+// unknown. The tasks of a must epoch share one launch number in their parent; the first of their
+// launches with the regions of the run is taken.
 std::int32_t shape_of(const RunContext& run, const LaunchEvents& launches, const Events& events) {
   if (!run.of) return -1;
   const auto& known = launches.of_run(run.of->first);
@@ -39,8 +40,9 @@ std::int32_t shape_of(const RunContext& run, const LaunchEvents& launches, const
   return first;
 }
 
-// Returns Context::given of the run, whose parts have these lengths (Events::layout_of). Returns
-// nothing if the run does not fit the lengths.
+// Returns the numbers that describe the point and regions of the run (Context::given). `lengths`:
+// the lengths of their parts (Events::layout_of). Returns nothing if the run does not fit the
+// lengths.
 std::optional<std::vector<std::int64_t>> given(const RunContext& run,
                                                const std::vector<std::size_t>& lengths) {
   std::vector<std::int64_t> numbers;
@@ -86,10 +88,11 @@ void ContextEvents::launches(TaskRun run) {
   if (std::exchange(contexts_.at(run).is_idle, false)) --idle_;
 }
 
-// Two runs are equal if they have the same task, shape of launch, regions and launches. Runs of a
-// task that never launches anything are left out.
+// Adds the runs to `events`. Two runs are equal if they have the same task, shape of launch,
+// regions and launches. Runs of a task that never launches anything are left out.
 void ContextEvents::add_to(Events& events, const LaunchEvents& launches) const {
-  std::set<std::uint32_t> launching;  // The tasks of which at least one run launches something.
+  // The tasks of which at least one run launches something.
+  std::set<std::uint32_t> launching;
   for (const auto& [run, known] : contexts_) {
     if (!launches.of_run(run).empty()) launching.insert(known.context.task);
   }

@@ -1,5 +1,5 @@
-// ContextEvents: the runs of those tasks that launch something. Each run is kept with the regions
-// that it got, so that its launches can be described relative to these regions.
+// ContextEvents: records the runs of those tasks that launch something. Each run is kept with the
+// regions that it got, so that its launches can be described relative to these regions.
 #pragma once
 
 #include <cstddef>
@@ -15,34 +15,35 @@
 
 namespace groma::legion {
 
-// One run of a task.
+// One run of a task, in which the task may launch other tasks.
 struct RunContext {
   std::uint32_t task = 0;
-  // The launch that the run belongs to. Empty: the runtime started the task.
+  // The launch that the run belongs to. Empty if the runtime itself started the task.
   std::optional<LaunchKey> of;
   std::optional<Point> point;
-  // The region that the run got for each requirement. Empty: unknown.
+  // The region that the run got for each region requirement. An entry is empty if the region is
+  // unknown.
   std::vector<std::optional<RegionPlace>> places;
 };
 
-// Not thread-safe.
+// Records the runs of tasks that launch something. Not thread-safe.
 class ContextEvents {
  public:
   bool contains(TaskRun run) const { return contexts_.contains(run); }
   bool is_full() const { return contexts_.size() >= kMaxTaskRuns; }
-  // Returns true if another run that has launched nothing can be added.
+  // Returns true if one more run that has launched nothing yet can be added.
   bool has_room_for_idle() const { return idle_ < kMaxIdle && !is_full(); }
 
-  // Adds a run, unless it is known. `is_idle`: the run has launched nothing yet.
+  // Adds a run of a task, unless it was added before. `is_idle`: the run has launched nothing yet.
   void add(TaskRun run, RunContext context, bool is_idle);
-  // Notes that a run that was added launches something.
+  // Notes that a run launches something. The run must have been added before.
   void launches(TaskRun run);
-  // Writes the runs of all tasks that launched something to `events`, which has the regions and the
-  // launches already. Equal runs are counted as one context.
+  // Adds the runs of all tasks that launched something to `events`, which must have the regions and
+  // the launches already. Equal runs are counted as one context.
   void add_to(app::Events& events, const LaunchEvents& launches) const;
 
  private:
-  // At most this many runs are kept that have launched nothing.
+  // The largest number of kept runs that have launched nothing.
   static constexpr std::size_t kMaxIdle = 8192;
 
   struct Known {
@@ -51,7 +52,8 @@ class ContextEvents {
   };
 
   std::unordered_map<TaskRun, Known> contexts_;
-  std::size_t idle_ = 0;  // The number of idle entries in contexts_.
+  // The number of runs in contexts_ that have launched nothing.
+  std::size_t idle_ = 0;
 };
 
 }  // namespace groma::legion

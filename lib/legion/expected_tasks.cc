@@ -1,11 +1,12 @@
-// Counts expected tasks by launch. At most kMaxLaunches launches are followed at the same time.
+// Counts the launched tasks that are not mapped yet, for each launch. At most kMaxLaunches launches
+// are followed at the same time.
 #include "legion/expected_tasks.h"
 
 namespace groma::legion {
 namespace {
 
-// A launch is followed until all its tasks are mapped. Further launches are ignored while there are
-// this many.
+// The largest number of launches that are followed at the same time. A launch is followed until all
+// its tasks are mapped; at the limit, further launches are ignored.
 constexpr std::size_t kMaxLaunches = 65'536;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// ExpectedTasks: counts the launched tasks that no mapper has mapped yet. Those that are left when
-// the run ends did not run, because their predicates were false.
+// ExpectedTasks: counts the launched tasks that no mapper has mapped yet. Tasks that are still
+// unmapped when the run ends did not run, because their predicates were false.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace groma::legion {
 
-// Thread-safe.
+// Counts the launched tasks that are not mapped yet. Thread-safe.
 class ExpectedTasks {
  public:
-  // Notes that this many tasks of a launch will be mapped unless their predicate is false.
+  // Notes that a launch has this many tasks, which will be mapped unless their predicate is false.
   void add(const LaunchKey& launch, std::int64_t tasks);
-  // Notes that one task of the launch is mapped.
+  // Notes that one task of the launch has been mapped.
   void mapped(const LaunchKey& launch);
-  // Notes that the run has traces. No mapper maps the tasks that a trace replays, so nobody can
-  // tell any more which tasks did not run. From now on, no task is expected.
+  // Notes that the program uses traces. No mapper maps the tasks that a trace replays, so nobody
+  // can tell any more which tasks did not run. From now on, no task is expected.
   void may_replay();
-  // Adds the number of tasks that were expected and not mapped to `events`.
+  // Adds to `events` the number of tasks that were launched and not mapped.
   void add_to(app::Events& events) const;
 
  private:

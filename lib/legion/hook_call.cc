@@ -1,4 +1,4 @@
-// Carries out what a mapper requests of the runtime during a hook, and keeps the buffers of hooks
+// Carries out the requests of a mapper to the runtime during a hook, and keeps the buffers of hooks
 // for reuse.
 #include "legion/hook_call.h"
 
@@ -11,7 +11,7 @@ void InstanceViews::clear() {
   fields_.clear();
 }
 
-// Adds a view of the instance. If Groma has no name for the kind of its memory, the view shows a
+// Adds a view of an instance. If Groma has no name for the kind of its memory, the view shows a
 // virtual memory.
 void InstanceViews::add(const Legion::Mapping::PhysicalInstance& instance, RegionId region,
                         const MachineMap& machine) {
@@ -24,22 +24,23 @@ void InstanceViews::add(const Legion::Mapping::PhysicalInstance& instance, Regio
   view.fields = fields_.emplace_back(fields.begin(), fields.end());
 }
 
-// ---- Hands
+// ---- Hands: requests of a mapper to the runtime
 
 std::optional<FoundInstance> Hands::find_instance(const InstanceRequest& request) {
   const Alone alone(parts_, context_);
   return parts_.instances->find(context_, request, of_ == HookOf::kMapping);
 }
 
-// Outside of an operation, Legion makes no instances for a mapper.
+// Makes the instance that a mapper requests. Returns nothing in a hook that is about no operation,
+// because Legion makes no instances for a mapper there.
 std::optional<FoundInstance> Hands::create_instance(const InstanceRequest& request) {
   if (of_ == HookOf::kNoOperation) return std::nullopt;
   const Alone alone(parts_, context_);
   return parts_.instances->create(context_, request, of_ == HookOf::kMapping);
 }
 
-// Only the hooks that map an operation can acquire or release instances. In all other hooks, and
-// for an instance that is unknown or destroyed, nothing happens.
+// Acquires an instance for the operation that is being mapped. Returns false in a hook that maps no
+// operation, or if the instance is unknown or destroyed.
 bool Hands::acquire_instance(InstanceId instance) {
   const auto* known = parts_.instances->known(instance);
   if (known == nullptr || of_ != HookOf::kMapping) return false;
@@ -71,7 +72,7 @@ void Hands::set_collect_priority(InstanceId instance, CollectPriority priority) 
 std::span<const VariantView> Hands::variants(TaskId task) { return parts_.views->variants(task); }
 std::string_view Hands::task_name(TaskId task) { return parts_.views->name(task); }
 
-// Makes an event of Legion's and gives it a number of Groma's.
+// Makes a Legion mapper event and returns the number that Groma gives it.
 MapperEvent Hands::create_event() {
   const Alone alone(parts_, context_);
   const Legion::Mapping::MapperEvent made = parts_.runtime->create_mapper_event(context_);
@@ -79,7 +80,7 @@ MapperEvent Hands::create_event() {
   return parts_.events->last;
 }
 
-// Triggers the event once. A second call, or an unknown number, has no effect. The entry is removed
+// Triggers a mapper event. A second call, or an unknown number, has no effect. The entry is removed
 // before the call to Legion, during which other hooks may run.
 void Hands::trigger_event(MapperEvent event) {
   const auto found = parts_.events->open.find(event);
@@ -90,7 +91,7 @@ void Hands::trigger_event(MapperEvent event) {
   parts_.runtime->trigger_mapper_event(context_, triggered);
 }
 
-// Returns false if there is no such processor.
+// Sends a message to the mapper of a processor. Returns false if there is no such processor.
 bool Hands::send_message(const Processor& target, std::uint32_t kind,
                          std::span<const std::byte> message) {
   const Legion::Processor to = parts_.machine->realm(target);
@@ -106,7 +107,7 @@ bool Hands::broadcast(std::uint32_t kind, std::span<const std::byte> message) {
   return true;
 }
 
-// ---- TaskList
+// ---- TaskList: Legion tasks with their views
 
 void TaskList::clear() {
   views_.clear();
@@ -129,10 +130,10 @@ void TaskList::add(TaskViews& views, MapperContext context, const Legion::Task& 
   views_.back().parent = &parents_.back();
 }
 
-// ---- HookCalls
+// ---- HookCalls: the pool of buffers
 
-// Takes a free buffer, or makes one if all are in use. There are as many buffers as there were
-// hooks at the same time.
+// Takes a free buffer object from the pool, or makes one if all are in use. The pool grows to the
+// largest number of hooks that ran at the same time.
 HookCalls::Use::Use(HookCalls& calls, MapperContext context, HookOf of) : calls_(calls) {
   if (calls_.free_.empty()) {
     call_ = std::make_unique<HookCall>(calls_.parts_);

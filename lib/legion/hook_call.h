@@ -1,5 +1,5 @@
-// The state of a hook while it runs: the buffers of its answer, the requests that a mapper may make
-// to Legion during the hook, and the guard that keeps other hooks from starting inside it.
+// The state of a mapper hook while it runs: the buffers of its answer, the requests that a mapper
+// may make to Legion during the hook, and a guard that keeps other hooks from starting inside it.
 #pragma once
 
 #include <legion.h>
@@ -18,26 +18,26 @@
 
 namespace groma::legion {
 
-// Legion's mapper events that a mapper has made and not triggered, each under a number of Groma's.
+// The Legion mapper events that a mapper has made and not triggered. Each has a number of Groma's.
 struct MapperEvents {
   std::map<MapperEvent, Legion::Mapping::MapperEvent> open;
   MapperEvent last = 0;
 };
 
-// The parts of an adapter that all its hooks share. All these objects outlive the hooks.
+// The objects of an adapter that all its hooks share. They outlive the hooks.
 struct HookParts {
   Legion::Mapping::MapperRuntime* runtime;
   const MachineMap* machine;
   TaskViews* views;
   MapperEvents* events;
   Instances* instances;
-  // True: the caller runs the hooks one after the other, each to its end. No hook then starts
+  // True if the caller runs the hooks one after the other, each to its end. No hook then starts
   // inside another.
   bool in_turn;
 };
 
-// Keeps other hooks of the same mapper object from starting inside this hook as long as the object
-// lives. Otherwise Legion may start one during any call to its runtime.
+// While an object of this class lives, no other hook of the same mapper object starts inside the
+// current hook. Without it, Legion may start one during any call to its runtime.
 class Alone {
  public:
   Alone(const HookParts& parts, MapperContext context)
@@ -58,11 +58,12 @@ class Alone {
   bool was_reentrant_;
 };
 
-// What a hook is about. Hooks that are about no operation cannot make instances. Instances that a
-// hook finds or makes are kept until the operation is mapped only if the hook maps it (kMapping).
+// The operation that a mapper hook is about. Hooks without an operation cannot make instances.
+// Instances that a hook finds or makes are kept until the operation is mapped only if the hook maps
+// it (kMapping).
 enum class HookOf : std::uint8_t { kNoOperation, kOperation, kMapping };
 
-// Carries out what a groma::Mapper requests of the runtime during one hook (groma::MapperRuntime).
+// Carries out the requests that a groma::Mapper makes to the runtime during one hook.
 class Hands final : public groma::MapperRuntime {
  public:
   explicit Hands(const HookParts& parts) : parts_(parts) {}
@@ -77,7 +78,7 @@ class Hands final : public groma::MapperRuntime {
   void release_instance(InstanceId instance) override;
   bool collect_instance(InstanceId instance) override;
   void set_collect_priority(InstanceId instance, CollectPriority priority) override;
-  // Empty for a task that was not seen before.
+  // Returns the variants of a task. Empty for a task that was not seen before.
   std::span<const VariantView> variants(TaskId task) override;
   std::string_view task_name(TaskId task) override;
   MapperEvent create_event() override;
@@ -92,7 +93,7 @@ class Hands final : public groma::MapperRuntime {
   HookOf of_ = HookOf::kOperation;
 };
 
-// A list of Legion's tasks together with their views.
+// A list of Legion tasks, each with its view for a groma::Mapper.
 class TaskList {
  public:
   void clear();
@@ -106,11 +107,12 @@ class TaskList {
   std::vector<TaskView> views_;
   std::vector<const Legion::Task*> tasks_;
   std::deque<TaskView> parents_;
-  const Legion::Task* parent_ = nullptr;  // The task whose view is the last element of parents_.
+  // The task whose view is the last element of parents_.
+  const Legion::Task* parent_ = nullptr;
 };
 
-// A list of views of instances. A view has Legion's facts about an instance, except its layout and
-// its number.
+// A list of views of instances for a groma::Mapper. A view has Legion's facts about an instance,
+// except its layout and its number.
 class InstanceViews {
  public:
   void clear();
@@ -120,16 +122,19 @@ class InstanceViews {
 
  private:
   std::vector<InstanceView> views_;
-  std::deque<std::vector<FieldId>> fields_;  // The fields to which the views refer.
+  // The lists of fields to which the views refer.
+  std::deque<std::vector<FieldId>> fields_;
 };
 
-// The buffers that one hook uses. They are reused by later hooks, to save allocations.
+// The buffers for the inputs and answers of one mapper hook. Later hooks reuse them, to save
+// allocations.
 struct HookCall {
   Hands hands;
   ViewStorage storage;
   TaskList tasks;
   std::vector<Processor> shards;
-  ShardTable table;  // The table of the processors in `shards`.
+  // The shard table that was made for the processors in `shards`.
+  ShardTable table;
   TaskOptions options;
   SliceTaskOutput slices;
   MapTaskOutput wish;
@@ -146,16 +151,16 @@ struct HookCall {
   explicit HookCall(const HookParts& parts) : hands(parts) {}
 };
 
-// A pool of buffers for hooks. It keeps those that no hook uses now. A hook may start inside
-// another one when the other calls the runtime, but never while a groma::Mapper runs, so each hook
-// needs its own buffer.
+// A pool of the buffers that no mapper hook uses now. A hook may start inside another one when the
+// other calls the runtime, but never while a groma::Mapper runs, so each hook needs its own
+// buffers.
 class HookCalls {
  public:
   explicit HookCalls(const HookParts& parts) : parts_(parts) {}
 
   Alone alone(MapperContext context) const { return Alone(parts_, context); }
 
-  // Takes a buffer for one hook, as long as the object lives.
+  // Takes buffers from the pool for one hook, and gives them back when the object is destroyed.
   class Use {
    public:
     Use(HookCalls& calls, MapperContext context, HookOf of = HookOf::kOperation);

@@ -1,6 +1,6 @@
-// Finds and makes instances: tries the memories of a wish in order, and takes the first in which an
-// instance can be found or made. Also keeps the instances that a mapper written by hand found or
-// made itself.
+// Finds and makes instances: tries the memories that a mapper wishes in order, and takes the first
+// in which an instance can be found or made. Also keeps the instances that a mapper written by hand
+// found or made itself.
 #include "legion/instances.h"
 
 #include <fmt/format.h>
@@ -40,7 +40,8 @@ std::string no_room(Legion::Memory memory, std::size_t bytes, const LayoutSpec& 
 
 }  // namespace
 
-// The text for all memories is a list, such as "FBMEM (no room for ...), SYSMEM (...)".
+// Adds the reason of one memory to the list of all reasons, such as "FBMEM (no room for ...),
+// SYSMEM (...)".
 void NoInstance::add(MemKind memory, const NoInstance& here) {
   text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name_of(memory), here.text);
   no_room |= here.no_room;
@@ -85,7 +86,8 @@ Legion::LogicalRegion Instances::region(MapperContext context,
   return regions[mapper::shared_region(volumes, nodes)];
 }
 
-// A launch is identified by its parent task and its number in that task.
+// Returns the cached instances of the task's launch. A launch is identified by its parent task and
+// its number in that task.
 std::vector<Instances::Kept>& Instances::kept_of(const Legion::Task& task) {
   const Legion::Task* parent = task.get_parent_task();
   const std::pair launch(parent == nullptr ? 0 : parent->get_unique_id(), task.get_context_index());
@@ -96,7 +98,7 @@ std::vector<Instances::Kept>& Instances::kept_of(const Legion::Task& task) {
   return kept_;
 }
 
-// If the cache is full, the entries are replaced in turn.
+// Adds an entry to the cache of instances. If the cache is full, its entries are replaced in turn.
 void Instances::keep(const Legion::Task& task, Kept kept) {
   std::vector<Kept>& all = kept_of(task);
   if (all.size() < kMostKept) {
@@ -106,8 +108,8 @@ void Instances::keep(const Legion::Task& task, Kept kept) {
   }
 }
 
-// Each cached instance must be acquired again, because it may have been collected. If one is gone,
-// nothing is appended and the entry is removed.
+// Appends the cached instances for the key. Each must be acquired again, because it may have been
+// collected. If one is gone, nothing is appended and the entry is removed.
 bool Instances::take_kept(MapperContext context, const Legion::Task& task, const Wanted& wanted,
                           std::vector<PhysicalInstance>& chosen) {
   const auto serves = [&](const Kept& one) { return one.wanted == wanted; };
@@ -117,7 +119,7 @@ bool Instances::take_kept(MapperContext context, const Legion::Task& task, const
   const std::size_t before = chosen.size();
   chosen.insert(chosen.end(), found->instances.begin(), found->instances.end());
   for (std::size_t i = before; i < chosen.size(); ++i) {
-    // During the call to Legion, other tasks may be mapped and `kept` may change.
+    // While Legion acquires an instance, it may map other tasks, so the cache may change.
     if (runtime_->acquire_instance(context, chosen[i])) continue;
     chosen.resize(before);
     std::erase_if(kept_of(task), serves);
@@ -126,8 +128,9 @@ bool Instances::take_kept(MapperContext context, const Legion::Task& task, const
   return true;
 }
 
-// The three forms of a wish come in this order: an instance that the mapper names, a virtual
-// instance, and a list of candidates. A candidate is a memory kind with a layout.
+// Finds or makes the instances that a mapper wishes. The three forms of a wish come in this order:
+// an instance that the mapper names, a virtual instance, and a list of candidates. A candidate is a
+// memory kind with a layout.
 bool Instances::add(MapperContext context, const Legion::RegionRequirement& requirement,
                     const RequirementOf* of, const RequirementWish& wish, const Demands& demands,
                     const char* not_virtual, std::vector<Legion::Processor>& targets,
@@ -188,8 +191,8 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
   return false;
 }
 
-// Tries the memories of the wish in order. The instance has all fields of the region and covers all
-// regions.
+// Makes an instance that tasks of a must epoch share, in the first possible memory of the wish. The
+// instance has all fields of the region and covers all regions.
 bool Instances::add_shared(MapperContext context, const Legion::RegionRequirement& requirement,
                            const std::vector<Legion::LogicalRegion>& regions,
                            const RequirementWish& wish, const Demands& demands,
@@ -199,7 +202,8 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
     why->text = add_named(context, requirement, regions, wish.instance, demands, targets, chosen);
     return why->text.empty();
   }
-  RequirementWish all = wish;  // The tasks may use different fields of the instance.
+  // The wish is changed to all fields, because the tasks may use different fields of the instance.
+  RequirementWish all = wish;
   all.fields = RequirementWish::Fields::kAll;
   const auto groups = group_fields(requirement, fields(context, requirement, all), demands);
   for (const InstanceWish& instance : all.candidates()) {
@@ -217,8 +221,8 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
   return false;
 }
 
-// Makes one requirement and one wish out of all requirements, then tries the candidates of this
-// wish in order.
+// Makes one instance for several region requirements: combines them into one requirement and one
+// wish, then tries the candidates of this wish in order.
 bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRequirement> all,
                               const std::vector<Legion::Processor>& targets, NoInstance* why) {
   // `joined` and `wish` stand for all requirements. They have all fields and all demands; the
@@ -241,8 +245,7 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
   }
   const auto groups = group_fields(joined, fields(context, joined, wish), demands);
   for (const InstanceWish& instance : wish.candidates()) {
-    // A candidate counts only if every requirement with candidates names the same memory and
-    // layout.
+    // A memory with a layout counts only if every requirement that has candidates names both.
     const auto is_named = [&](const ColocatedRequirement& one) {
       const auto candidates = one.wish.candidates();
       return candidates.empty() ||
@@ -287,7 +290,7 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
   return false;
 }
 
-// Makes one instance for each group of fields. On a failure, `chosen` is left as it was and the
+// Makes one instance for each group of fields. If that fails, `chosen` is left as it was and the
 // reason is returned.
 NoInstance Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
                            const RequirementWish& wish, const InstanceWish& instance,
@@ -327,8 +330,9 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
   return why;
 }
 
-// Legion does not compare alignments and offsets when it looks for an instance. If it finds one
-// that lacks them, another one is taken or made.
+// Makes an instance with the arguments of an earlier request. Legion does not compare alignments
+// and offsets when it looks for an instance. If it finds one that lacks them, another one is taken
+// or made.
 NoInstance Instances::make_as_asked(MapperContext context, const AskedInstance& asked,
                                     Legion::Memory memory, PhysicalInstance& made) const {
   if (std::string none = unaddressable(asked.constraints, memory); !none.empty()) {
@@ -423,8 +427,9 @@ std::optional<Instances::Query> Instances::query(MapperContext context,
   return query;
 }
 
-// With one field, AOS and SOA are the same layout, and constraints_of() asks for SOA. An instance
-// with several fields in AOS order is therefore looked for in a second search.
+// Finds an existing instance for a mapper's request. With one field, AOS and SOA are the same
+// layout, and constraints_of() asks for SOA. An instance with several fields in AOS order is
+// therefore looked for in a second search.
 std::optional<FoundInstance> Instances::find(MapperContext context, const InstanceRequest& request,
                                              bool acquire) {
   auto query = this->query(context, request);
@@ -435,14 +440,15 @@ std::optional<FoundInstance> Instances::find(MapperContext context, const Instan
                                             query->regions, found, acquire, query->exact);
   };
   if (finds()) return give(context, found, false);
-  // The request has one field. An instance with several fields in this order also serves.
+  // The request has one field. An instance with several fields in AOS order also serves it.
   if (request.fields.size() > 1 || request.layout.fields != FieldOrder::kAos) return std::nullopt;
   query->constraints.add_constraint(ordering_of(request.layout, query->regions.front().get_dim()));
   if (!finds()) return std::nullopt;
   return give(context, found, false);
 }
 
-// Returns nothing if the request cannot be met, for example because the memory is full.
+// Makes the instance that a mapper requests. Returns nothing if this fails, for example because the
+// memory is full.
 std::optional<FoundInstance> Instances::create(MapperContext context,
                                                const InstanceRequest& request, bool acquire) {
   const auto query = this->query(context, request);
@@ -455,14 +461,14 @@ std::optional<FoundInstance> Instances::create(MapperContext context,
   return give(context, made, true);
 }
 
-// Returns the instance under its number. An instance that was never handed out before gets a new
-// number.
+// Returns the instance with the number by which mappers name it. An instance that was never given
+// to a mapper before gets a new number.
 FoundInstance Instances::give(MapperContext context, const PhysicalInstance& instance,
                               bool created) {
   const auto [number, is_new] = numbers_.try_emplace(instance, last_ + 1);
   if (is_new) {
     known_.emplace(++last_, instance);
-    // Legion reports from now on when the instance is destroyed.
+    // From now on, Legion reports when the instance is destroyed.
     runtime_->subscribe(context, instance);
   }
   return {number->second, created, static_cast<std::int64_t>(instance.get_instance_size())};

@@ -1,5 +1,5 @@
-// Instances: carries out a requirement's wish in Legion, and keeps the instances that mappers find
-// and make.
+// Instances: finds and makes the Legion instances that a mapper wishes for region requirements, and
+// remembers the instances that mappers found and made.
 #pragma once
 
 #include <legion.h>
@@ -21,23 +21,25 @@
 
 namespace groma::legion {
 
-// A requirement of a task, with the variant that the task will run. All points of a launch have the
-// same requirement, with different regions.
+// A region requirement of a task, together with the variant that the task will run. All points of
+// an index launch have the same requirement, with different regions.
 struct RequirementOf {
   const Legion::Task& task;
   Legion::VariantID variant = 0;
   std::size_t position = 0;
 };
 
-// The reason why a requirement got no instance.
+// The reason why a region requirement got no instance.
 struct NoInstance {
-  // The reason for each memory, such as "FBMEM (no room for 4096 of its 8192 bytes), SYSMEM (...)".
-  // Empty: there is an instance.
+  // The reasons for all memories that were tried, such as "FBMEM (no room for 4096 of its 8192
+  // bytes), SYSMEM (...)". Empty if there is an instance.
   std::string text;
-  bool no_room = false;    // A suitable memory is too full.
-  bool unaligned = false;  // A memory cannot keep the wished alignment.
+  // True if a suitable memory was too full.
+  bool no_room = false;
+  // True if a memory cannot hold an instance with the wished alignment.
+  bool unaligned = false;
 
-  // Appends the reason why `memory` was not usable.
+  // Adds the reason why an instance could not be made in `memory`.
   void add(MemKind memory, const NoInstance& here);
 };
 
@@ -46,8 +48,8 @@ class Instances {
   Instances(const MachineMap& machine, RegionIds* ids, Legion::Mapping::MapperRuntime* runtime)
       : machine_(machine), ids_(*ids), runtime_(runtime) {}
 
-  // Finds or makes an instance for `requirement` and appends it to `chosen`. If the variant demands
-  // different layouts for different fields, there are several instances.
+  // Finds or makes an instance for the region requirement and appends it to `chosen`. If the
+  // variant demands different layouts for different fields, there are several instances.
   //
   // The instance lies in the first memory that the first of `targets` reaches and that has room.
   // Targets that do not reach this memory are removed; the task can run on any target that remains.
@@ -60,63 +62,66 @@ class Instances {
            const RequirementOf* of, const RequirementWish& wish, const Demands& demands,
            const char* not_virtual, std::vector<Legion::Processor>& targets,
            std::vector<Legion::Mapping::PhysicalInstance>& chosen, NoInstance* why);
-  // One of the requirements that a variant demands in one instance.
+  // One of the region requirements that a variant demands in one instance.
   struct ColocatedRequirement {
     const Legion::RegionRequirement& requirement;
     const RequirementWish& wish;
     Demands demands;
     std::vector<Legion::Mapping::PhysicalInstance>& chosen;
   };
-  // Finds or makes one instance for all requirements in `all`. It covers their regions and has
-  // their fields. It lies in the first memory that all wishes name with the same layout. A wish for
-  // a virtual instance is ignored. Returns false if there is no instance; `why` is then filled.
+  // Finds or makes one instance for all region requirements in `all`. The instance covers their
+  // regions and has their fields. It lies in the first memory that all wishes name with the same
+  // layout. A wish for a virtual instance is ignored. If there is no instance, returns false and
+  // fills `why`.
   bool add_colocated(Legion::Mapping::MapperContext context,
                      std::span<const ColocatedRequirement> all,
                      const std::vector<Legion::Processor>& targets, NoInstance* why);
-  // Does the same as add() for tasks of a must epoch that share an instance. The instance covers
-  // `regions`, the regions of all their requirements, one of which is `requirement`. All of
-  // `targets` reach its memory.
+  // Finds or makes an instance that tasks of a must epoch share. The instance covers `regions`, the
+  // regions of all their requirements, one of which is `requirement`. All of `targets` must reach
+  // its memory. If there is no instance, returns false and fills `why`.
   bool add_shared(Legion::Mapping::MapperContext context,
                   const Legion::RegionRequirement& requirement,
                   const std::vector<Legion::LogicalRegion>& regions, const RequirementWish& wish,
                   const Demands& demands, const std::vector<Legion::Processor>& targets,
                   std::vector<Legion::Mapping::PhysicalInstance>& chosen, NoInstance* why) const;
-  // Chooses the memory and the order of an output region. Legion makes the instance when the task
-  // returns the data. Returns false if the processor reaches none of the wished memories; `why` is
-  // then filled.
+  // Chooses the memory and the data order of an output region. Legion makes the instance when the
+  // task returns the data. If the processor reaches none of the wished memories, returns false and
+  // fills `why`.
   bool add_output(const Legion::OutputRequirement& requirement, const RequirementWish& wish,
                   Legion::Processor target, Legion::Memory& memory,
                   Legion::LayoutConstraintSet& set, NoInstance* why) const;
 
-  // Makes or finds an instance in `memory` with the arguments of a request of the program's mapper.
-  // If that fails, returns the reason.
+  // Makes or finds an instance in `memory` with the arguments of an earlier request of the
+  // program's mapper. If that fails, the result has the reason.
   NoInstance make_as_asked(Legion::Mapping::MapperContext context, const AskedInstance& asked,
                            Legion::Memory memory, Legion::Mapping::PhysicalInstance& made) const;
-  // Clears `compact` for a single region without holes. There `compact` would not change the
-  // instance, but variants with a layout of their own would refuse it.
+  // Clears `compact` in the layout of an instance for a single region without holes. There
+  // `compact` would not change the instance, but variants with layout constraints of their own
+  // would refuse it.
   void simplify(Legion::Mapping::MapperContext context,
                 const std::vector<Legion::LogicalRegion>& regions, LayoutSpec& layout) const;
 
-  // These functions implement the instance functions of MapperRuntime. An instance that was handed
-  // out to a mapper keeps one number of Groma's as long as it exists, because Realm reuses its own
-  // numbers.
+  // find(), create() and known() implement the instance functions of MapperRuntime. An instance
+  // that was given to a mapper keeps one number of Groma's as long as it exists, because Realm
+  // reuses its own numbers.
   std::optional<FoundInstance> find(Legion::Mapping::MapperContext context,
                                     const InstanceRequest& request, bool acquire);
   std::optional<FoundInstance> create(Legion::Mapping::MapperContext context,
                                       const InstanceRequest& request, bool acquire);
   const Legion::Mapping::PhysicalInstance* known(InstanceId instance) const;
-  // Forgets a destroyed instance. Returns its number, or 0 if it was never handed out.
+  // Removes a destroyed instance. Returns its number, or 0 if it was never given to a mapper.
   InstanceId forget(const Legion::Mapping::PhysicalInstance& instance);
 
  private:
-  // An InstanceRequest, converted to Legion's types.
+  // A mapper's InstanceRequest, converted to Legion's types.
   struct Query {
     Legion::Memory memory;
     std::vector<Legion::LogicalRegion> regions;
     Legion::LayoutConstraintSet constraints;
     bool exact = false;
   };
-  // The key of the instance cache. Two points of a launch with equal keys can share instances.
+  // The key of an entry in the cache of instances. Two points of an index launch with equal keys
+  // can share instances.
   struct Wanted {
     std::size_t position = 0;
     Legion::VariantID variant = 0;
@@ -127,17 +132,18 @@ class Instances {
     CollectPriority priority = 0;
     friend bool operator==(const Wanted&, const Wanted&) = default;
   };
-  // An entry of the instance cache, kept only during one launch. While a point of the launch is not
-  // mapped, none of its fields can be destroyed. Later, the number of a destroyed field may mean
-  // another field, and Legion does not tell mappers.
+  // An entry in the cache of instances, which is kept only during one launch. While a point of the
+  // launch is not mapped, none of its fields can be destroyed. Later, the number of a destroyed
+  // field may mean another field, and Legion does not tell mappers.
   struct Kept {
     Wanted wanted;
     std::vector<Legion::Mapping::PhysicalInstance> instances;
   };
-  // Returns the cache entries of this task's launch. Removes the entries of another launch first.
+  // Returns the cached instances of this task's launch. Removes the cache entries of any other
+  // launch first.
   std::vector<Kept>& kept_of(const Legion::Task& task);
   void keep(const Legion::Task& task, Kept kept);
-  // Appends the cached instances if they still exist. Returns false if there are none.
+  // Appends the cached instances for this key if they still exist. Returns false if there are none.
   bool take_kept(Legion::Mapping::MapperContext context, const Legion::Task& task,
                  const Wanted& wanted, std::vector<Legion::Mapping::PhysicalInstance>& chosen);
   std::vector<Legion::FieldID> fields(Legion::Mapping::MapperContext context,
@@ -146,15 +152,16 @@ class Instances {
   Legion::LogicalRegion region(Legion::Mapping::MapperContext context,
                                const Legion::RegionRequirement& requirement,
                                const RequirementWish& wish, const InstanceWish& instance);
-  // Makes an instance for each group of fields. If that fails, returns the reason.
+  // Makes an instance in `memory` for each group of fields. If that fails, the result has the
+  // reason.
   NoInstance make(Legion::Mapping::MapperContext context,
                   const Legion::RegionRequirement& requirement, const RequirementWish& wish,
                   const InstanceWish& instance, const std::vector<FieldGroup>& groups,
                   const std::vector<Legion::LogicalRegion>& regions, Legion::Memory memory,
                   std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
 
-  // Appends the instance that the wish names. If that fails, returns the reason, otherwise an empty
-  // string.
+  // Appends the instance that the mapper named by its number. If it cannot be used, returns the
+  // reason, otherwise an empty string.
   std::string add_named(Legion::Mapping::MapperContext context,
                         const Legion::RegionRequirement& requirement,
                         const std::vector<Legion::LogicalRegion>& regions, InstanceId named,
@@ -169,13 +176,15 @@ class Instances {
   RegionIds& ids_;
   Legion::Mapping::MapperRuntime* runtime_;
   std::unordered_map<Legion::RegionTreeID, Legion::LogicalRegion> roots_;
-  // The launch whose instances are in kept_: the unique id of its parent task, and its number in
-  // that task.
+  // The launch whose instances are cached: the unique id of its parent task, and the number of the
+  // launch in that task.
   std::pair<Legion::UniqueID, std::uint64_t> kept_launch_{};
   std::vector<Kept> kept_;
-  std::size_t next_kept_ = 0;  // The entry that is replaced next if the cache is full.
+  // The index of the cache entry that is replaced next if the cache is full.
+  std::size_t next_kept_ = 0;
   std::unordered_map<InstanceId, Legion::Mapping::PhysicalInstance> known_;
-  std::map<Legion::Mapping::PhysicalInstance, InstanceId> numbers_;  // The inverse of known_.
+  // The number of each instance: the inverse of known_.
+  std::map<Legion::Mapping::PhysicalInstance, InstanceId> numbers_;
   InstanceId last_ = 0;
 };
 

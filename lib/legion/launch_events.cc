@@ -1,5 +1,5 @@
-// Numbers launches, and collects the regions that projection functors give to the points. A launch
-// is described by its shape (task, requirements) and its numbers (domain, colours).
+// Gives launches numbers, and collects the regions that projection functors give to the points. A
+// launch is described by its shape (task, requirements) and its numbers (domain, colours).
 #include "legion/launch_events.h"
 
 #include <algorithm>
@@ -9,14 +9,16 @@ namespace {
 
 using app::Events;
 
-// This many bytes of a launch's arguments are compared to tell whether two launches are equal.
+// The number of bytes of a launch's arguments that are compared to tell whether two launches are
+// equal.
 constexpr std::size_t kMaxArgumentBytes = 256;
-// The limit for different kinds of launches with projection functors.
+// The largest number of kept classes of launches with projection functors.
 constexpr std::size_t kMaxAlike = 4096;
-// The limit for launches with projection functors of which some points are not mapped yet.
+// The largest number of launches with projection functors of which some points are not mapped yet.
 constexpr std::size_t kMaxPending = 16'384;
 
-// Returns the index of the point in row-major order (the last coordinate changes fastest).
+// Returns the index of a point of a rectangle in row-major order (the last coordinate changes
+// fastest).
 std::size_t index_in(const Rect& domain, const Point& point) {
   std::int64_t index = 0;
   for (int d = 0; d < domain.dimensions(); ++d) {
@@ -25,14 +27,14 @@ std::size_t index_in(const Rect& domain, const Point& point) {
   return static_cast<std::size_t>(index);
 }
 
-// Returns the shape as text, for use as a key: equal shapes have equal texts.
+// Returns a launch shape as text, for use as a key: equal shapes have equal texts.
 std::string text_of_shape(const Events::Shape& shape) {
   Events alone;
   alone.shapes = {shape};
   return app::text_of(alone);
 }
 
-// Returns the first known place of a point of the launch, or null if no place is known.
+// Returns the first known region place of a point of the launch, or null if no place is known.
 const RegionPlace* any_known(const std::vector<std::optional<RegionPlace>>& places) {
   const auto first = std::find_if(places.begin(), places.end(),
                                   [](const auto& place) { return place.has_value(); });
@@ -41,9 +43,9 @@ const RegionPlace* any_known(const std::vector<std::optional<RegionPlace>>& plac
 
 }  // namespace
 
-// A launch without projection functors gets its number at once. Any other launch becomes pending
-// and joins the launches of its kind, which have the same shape, arguments and numbers. These three
-// decide what a projection functor does.
+// Adds a launch. A launch without projection functors gets its number at once. Any other launch
+// becomes pending and joins the launches of its class, which have the same shape, arguments and
+// numbers. These three decide what a projection functor does.
 void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchedTask launch) {
   launched_ += std::max<std::size_t>(1, launch.boxes.size());
   if (launch.projected.empty()) return add_numbers(key, numbers_of(launch, {}));
@@ -66,13 +68,15 @@ void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchedT
   forget_old();
 }
 
-// A launch over a domain with holes has several numbers, one for each box.
+// Records the numbers of a launch in its run. A launch over a domain with holes has several
+// numbers, one for each box.
 void LaunchEvents::add_numbers(const LaunchKey& key, const std::vector<std::uint32_t>& numbers) {
   for (const std::uint32_t number : numbers) by_run_[key.first].emplace_back(key.second, number);
 }
 
-// Keeps both lists within their limits. Half of the kinds, those that were used least recently, are
-// removed at once, so that the sort is rarely needed.
+// Keeps the lists of pending launches and of launch classes within their limits. Half of the
+// classes, those that were used least recently, are removed at once, so that the sort is rarely
+// needed.
 void LaunchEvents::forget_old() {
   while (pending_order_.size() > kMaxPending) {
     finish(pending_order_.front());
@@ -86,8 +90,8 @@ void LaunchEvents::forget_old() {
   std::erase_if(alike_, [&](const auto& each) { return each.second->used < *middle; });
 }
 
-// If a trace replayed the launch, no mapper saw its points. An equal launch then describes it. Does
-// nothing if the launch is not pending.
+// Completes a pending launch. If a trace replayed the launch, no mapper saw its points. An earlier,
+// equal launch then describes it. Does nothing if the launch is not pending.
 void LaunchEvents::finish(const LaunchKey& key) {
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
@@ -98,22 +102,23 @@ void LaunchEvents::finish(const LaunchKey& key) {
   pending_.erase(found);
 }
 
-// After this, no launch is pending. The launches of each run are sorted by their number in the run.
+// Completes all pending launches, and sorts the launches of each run by their number in the run.
 void LaunchEvents::finish() {
   while (!pending_.empty()) finish(LaunchKey(pending_.begin()->first));
   pending_order_.clear();
   for (auto& [run, launches] : by_run_) std::sort(launches.begin(), launches.end());
 }
 
-// Positions are those of the requirements in the launch.
+// Returns the positions, within the launch, of the requirements whose regions a projection functor
+// decides.
 std::vector<std::size_t> LaunchEvents::projected(const LaunchKey& key) const {
   const auto found = pending_.find(key);
   return found == pending_.end() ? std::vector<std::size_t>()
                                  : found->second.alike->launch.projected;
 }
 
-// Stores the regions of one point. The last point of a launch completes it, and its numbers
-// describe later launches of the kind that a trace replays.
+// Stores the regions of one point of a launch. The last point of a launch completes it, and its
+// numbers describe later launches of the class that a trace replays.
 void LaunchEvents::mapped(const LaunchKey& key, const Point& point,
                           const std::vector<std::optional<RegionPlace>>& places) {
   const auto found = pending_.find(key);
@@ -134,15 +139,15 @@ void LaunchEvents::mapped(const LaunchKey& key, const Point& point,
   pending_.erase(found);
 }
 
-// Completes the shape and the numbers of the launch with the places of its points. In the numbers,
-// the table of places comes last, because tables of different domains have different lengths.
+// Completes the shape and the numbers of the launch with the regions of its points. In the numbers,
+// the table of regions comes last, because tables of different domains have different lengths.
 std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
                                                     const std::vector<PointPlaces>& places) {
   Events::Shape shape = launch.shape;
-  // One known place for each projected requirement, or null.
+  // One known region place for each projected requirement, or null if none is known.
   std::vector<const RegionPlace*> known;
-  // A requirement is described by the partition of its first known place. Without one, the
-  // requirement counts as the whole region.
+  // A projected requirement is described by the partition of its first known region. Without one,
+  // the requirement counts as the whole region.
   for (std::size_t i = 0; i < launch.projected.size(); ++i) {
     Events::Requirement& of = shape.requirements[launch.projected[i]];
     of.color_rule = Events::ColorRule::kWhole;
@@ -171,8 +176,8 @@ std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
     }
     for (std::size_t i = 0; i < known.size(); ++i) {
       if (known[i] == nullptr || box.volume() == 0) continue;
-      // The colours of each point, in row-major order. A point whose piece belongs to another
-      // partition gets kNoNumber.
+      // The colours of each point's region, in row-major order. A point whose region belongs to
+      // another partition gets kNoNumber.
       Point point = box.lower;
       do {
         const std::optional<RegionPlace>& place = places[i][index_in(launch.domain, point)];
@@ -189,7 +194,8 @@ std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
   return made;
 }
 
-// Compares shapes as text, because a shape is a large structure without an order.
+// Returns the number of a launch shape. Shapes are compared as text, because a shape is a large
+// structure without an order.
 std::optional<std::uint32_t> LaunchEvents::shape_number(Events::Shape shape) {
   std::string words = text_of_shape(shape);
   const auto known = shape_numbers_.find(words);
@@ -203,8 +209,8 @@ std::optional<std::uint32_t> LaunchEvents::shape_number(Events::Shape shape) {
   return shape_numbers_[std::move(words)] = number;
 }
 
-// Returns the number of the launch with this shape and these numbers, and adds it if it is new.
-// Beyond the limit on numbers, the latest launch of the same shape stands for a new one.
+// Returns the number of the launch with this shape and these numbers, and adds the launch if it is
+// new. Beyond the limit on numbers, the latest launch of the same shape represents a new one.
 std::optional<std::uint32_t> LaunchEvents::number_of(Events::Shape of,
                                                      std::vector<std::int64_t> numbers) {
   const auto shape = shape_number(std::move(of));
@@ -214,7 +220,7 @@ std::optional<std::uint32_t> LaunchEvents::number_of(Events::Shape of,
   if (!is_new) return number->second;
   if (numbers_ + numbers.size() > app::kMaxEventNumbers) {
     launch_numbers_.erase(number);
-    // Another launch of this shape represents it.
+    // At the limit, the latest launch of the same shape represents this launch.
     for (std::size_t i = launches_.size(); i-- > 0;) {
       if (launches_[i].shape != *shape) continue;
       not_recorded_.add("launches that are described by one like them, since too many differ");
@@ -228,7 +234,7 @@ std::optional<std::uint32_t> LaunchEvents::number_of(Events::Shape of,
   return number->second;
 }
 
-// A run that launched nothing has an empty list.
+// Returns the launches of a run. A run that launched nothing has an empty list.
 const std::vector<LaunchEvents::Numbered>& LaunchEvents::of_run(TaskRun run) const {
   static const std::vector<Numbered> kNone;
   const auto found = by_run_.find(run);

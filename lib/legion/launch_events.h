@@ -1,5 +1,5 @@
-// LaunchEvents: the launches of a recorded run. Launches that are equal are stored once and share a
-// number.
+// LaunchEvents: records the task launches of a run. Launches that are equal are stored once and
+// share a number.
 #pragma once
 
 #include <legion.h>
@@ -22,102 +22,112 @@
 
 namespace groma::legion {
 
-// The facts about a launch that are known when the program makes it.
+// The facts about a task launch that are known when the program makes it.
 struct LaunchedTask {
   app::Events::Shape shape;
-  // The numbers of Events::Launch, without the tables of points.
+  // The numbers that describe the launch (Events::Launch), without the tables of points.
   std::vector<std::int64_t> numbers;
-  // The smallest box around the points.
+  // The smallest box that contains all points of the launch.
   Rect domain;
-  // All boxes of a domain with holes; empty for other domains.
+  // All boxes of a launch domain with holes. Empty for other domains.
   std::vector<Rect> boxes;
-  // The number of points.
+  // The number of points of the launch; 1 for a single task.
   std::int64_t points = 1;
-  // The requirements for which a projection functor decides the regions of the points.
+  // The positions of those region requirements for which a projection functor decides the regions
+  // of the points.
   std::vector<std::size_t> projected;
 };
 
-// Collects launches until the run ends. A launch whose points get regions from projection functors
-// is pending until all its points are mapped. If a trace replays such a launch, no mapper sees its
-// points. It is then described by an earlier, equal launch (with the same arguments) whose points
-// were seen.
+// Collects task launches until the run ends. A launch whose points get regions from projection
+// functors is pending until all its points are mapped. If a trace replays such a launch, no mapper
+// sees its points. It is then described by an earlier, equal launch (with the same arguments) whose
+// points were seen.
 //
 // Not thread-safe.
 class LaunchEvents {
  public:
-  // The number of a launch within the run of its task, and its position in Events::launches.
+  // A recorded launch: its number within the run of its task, and its index in Events::launches.
   using Numbered = std::pair<std::uint64_t, std::uint32_t>;
 
   // `not_recorded` counts the launches that are left out. It must outlive this object.
   explicit LaunchEvents(NotRecorded& not_recorded) : not_recorded_(not_recorded) {}
 
-  // Returns true if no more launches should be added.
+  // Returns true if the limit on recorded launches is reached.
   bool is_full() const { return launched_ >= app::kMaxEventLaunches; }
-  // Adds a launch of this task, or of all points of this index launch.
+  // Adds the launch of a single task, or of all points of an index launch.
   void add(const LaunchKey& key, const Legion::Task& task, LaunchedTask launch);
-  // Returns the requirements of a pending launch for which the regions of its points are still
-  // wanted. Empty if the launch is not pending.
+  // Returns the positions of those requirements of a pending launch for which the regions of its
+  // points are still wanted. Empty if the launch is not pending.
   std::vector<std::size_t> projected(const LaunchKey& key) const;
-  // Notes the regions that a point of a pending launch got for its projected() requirements.
+  // Notes the regions that one point of a pending launch got. `places` has one entry for each
+  // requirement that projected() returns.
   void mapped(const LaunchKey& key, const Point& point,
               const std::vector<std::optional<RegionPlace>>& places);
-  // Completes all pending launches and sorts the launches of each run.
+  // Completes all pending launches, at the end of the run, and sorts the launches of each task run.
   void finish();
 
-  // Returns the launches of the run; in order after finish().
+  // Returns the launches that one run of a task made. They are in order once finish() was called.
   const std::vector<Numbered>& of_run(TaskRun run) const;
-  // Writes the launches and their shapes to `events`.
+  // Adds the launches and their shapes to `events`.
   void add_to(app::Events& events) const;
 
  private:
-  // A kind of launches: those that are equal except for the regions that functors gave to their
-  // points.
+  // A class of launches that are equal except for the regions that projection functors gave to
+  // their points.
   struct Alike {
     LaunchedTask launch;
-    // The last launch of which all points were mapped, as numbers_of() returns it.
+    // The numbers of the latest launch of this class of which all points were mapped, as
+    // numbers_of() returns them.
     std::vector<std::uint32_t> seen;
-    std::uint64_t used = 0;  // A larger number means that a launch of this kind was made later.
+    // The value of launched_ when a launch of this class was last made. A larger value means a
+    // later launch.
+    std::uint64_t used = 0;
   };
-  // The regions of all points for one requirement, in row-major order of the domain.
+  // The regions that all points of a launch got for one requirement, in row-major order of the
+  // domain.
   using PointPlaces = std::vector<std::optional<RegionPlace>>;
-  // A launch of which some points are not mapped yet.
+  // A launch of which some points have not been mapped yet.
   struct Pending {
     std::shared_ptr<Alike> alike;
-    std::int64_t unseen = 0;  // The number of points that are not mapped yet.
-    // The places for each projected requirement. Empty: no point has been mapped.
+    // The number of points that are not mapped yet.
+    std::int64_t unseen = 0;
+    // The regions of all points, for each projected requirement. Empty if no point has been mapped.
     std::vector<PointPlaces> places;
   };
 
-  // Returns the numbers of the launches that stand for this launch: one, or one for each box of a
-  // domain with holes. Launches beyond the limits are left out. `places`: see Pending.
+  // Returns the numbers of the recorded launches that represent this launch: one, or one for each
+  // box of a domain with holes. Launches beyond the limits are left out. `places`: see Pending.
   std::vector<std::uint32_t> numbers_of(const LaunchedTask& launch,
                                         const std::vector<PointPlaces>& places);
   std::optional<std::uint32_t> number_of(app::Events::Shape shape,
                                          std::vector<std::int64_t> numbers);
-  // Returns the number of the shape and adds it if it is new. Returns nothing if there are too
-  // many.
+  // Returns the number of the launch shape and adds the shape if it is new. Returns nothing if
+  // there are too many shapes.
   std::optional<std::uint32_t> shape_number(app::Events::Shape shape);
   void add_numbers(const LaunchKey& key, const std::vector<std::uint32_t>& numbers);
-  // Completes a pending launch with the regions that its points got, or with those of an equal
-  // launch.
+  // Completes a pending launch with the regions that its points got, or with those of an earlier,
+  // equal launch.
   void finish(const LaunchKey& key);
-  // Completes the oldest pending launches and removes kinds that were not used for long, so that
-  // both lists stay within their limits.
+  // Completes the oldest pending launches and removes classes of launches that were not used for
+  // long, so that both lists stay within their limits.
   void forget_old();
 
   NotRecorded& not_recorded_;
   std::vector<app::Events::Shape> shapes_;
   std::vector<app::Events::Launch> launches_;
-  // The number of each shape. The key is the shape as text.
+  // The number of each launch shape. The key is the shape as text.
   std::map<std::string, std::uint32_t> shape_numbers_;
   std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> launch_numbers_;
   std::unordered_map<TaskRun, std::vector<Numbered>> by_run_;
-  // The key is the shape with its arguments as text, and the numbers.
+  // The classes of launches. The key is the shape with its arguments as text, and the numbers of
+  // the launch.
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<Alike>> alike_;
   std::map<LaunchKey, Pending> pending_;
   std::deque<LaunchKey> pending_order_;
-  std::size_t launched_ = 0;  // The number of launches; each box of a domain with holes counts.
-  std::size_t numbers_ = 0;   // The sum of the lengths of `numbers` of all launches_.
+  // The number of recorded launches. Each box of a domain with holes counts as one.
+  std::size_t launched_ = 0;
+  // The number of all integers in launches_: the sum of the lengths of their `numbers`.
+  std::size_t numbers_ = 0;
 };
 
 }  // namespace groma::legion

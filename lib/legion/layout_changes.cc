@@ -1,5 +1,5 @@
 // Changes the layout of a request for an instance as a Layout statement says, and finds out whether
-// the task may rely on what is changed.
+// the task may rely on the layout before the change.
 #include "legion/layout_changes.h"
 
 #include <algorithm>
@@ -25,12 +25,13 @@ std::size_t joined_alignment(Legion::FieldID field, const LayoutSpec& layout,
 
 }  // namespace
 
-// Each part of the layout is changed only if the statement names it and if the change makes a
-// difference. For example, the order of dimensions of a one-dimensional region is never changed.
+// Applies a statement to a requested layout. Each part of the layout is changed only if the
+// statement names it and if the change makes a difference. For example, the order of dimensions of
+// a one-dimensional region is never changed.
 LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& asked) {
   LayoutChanges changes;
   Legion::LayoutConstraintSet& set = asked.constraints;
-  // The order of dimensions and of fields.
+  // First, the order of dimensions and of fields is changed.
   const LayoutDemand now = demand_of(0, set);
   LayoutSpec layout;
   layout.dimensions = now.dimensions.value_or(layout.dimensions);
@@ -45,7 +46,7 @@ LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& a
     set.ordering_constraint = ordering_of(layout, dimensions);
     set.ordering_constraint.contiguous = contiguous;
   }
-  // Instances to reduce to are never compact.
+  // Instances of reductions are never compact.
   changes.compact = said.layout.compact && !set.specialized_constraint.is_compact() &&
                     set.specialized_constraint.get_reduction_op() == 0;
   if (changes.compact) {
@@ -53,7 +54,8 @@ LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& a
   }
   changes.exact = said.layout.exact && !asked.tight;
   if (changes.exact) set.specialized_constraint.exact = asked.tight = true;
-  // The alignment of each field. A field whose alignment is already right keeps it.
+  // Last, the alignment of each field is changed. A field whose alignment is already right keeps
+  // it.
   if (said.layout.align_op == AlignOp::kNone) return changes;
   for (const Legion::FieldID field : fields) {
     const std::size_t bytes = joined_alignment(field, said.layout, set);
@@ -68,9 +70,10 @@ LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& a
   return changes;
 }
 
-// The checks begin with orders that no statement can name, because for these any change is a
-// conflict. Gaps between the fields, which an alignment can cause, come next. The last two checks
-// hold only if the program's own code chose the layout.
+// Returns the conflict between a changed layout and the request. The checks begin with orders that
+// no statement can name, because for these any change is a conflict. Gaps between the fields, which
+// an alignment can cause, come next. The last two checks hold only if the program's own code chose
+// the layout.
 std::optional<groma::mapper::LayoutConflict> why_not_changed(
     const LayoutChanges& changes, const LayoutDecision& said, const AskedInstance& asked,
     std::size_t fields, const std::vector<Legion::LogicalRegion>& regions) {

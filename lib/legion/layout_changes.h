@@ -1,4 +1,4 @@
-// Layout changes: applies a Layout statement to the layout that a program's mapper asked for.
+// Applies a Layout statement of a mapping to the layout that a program's mapper requested.
 #pragma once
 
 #include <legion.h>
@@ -14,21 +14,22 @@ namespace groma::legion {
 
 // The parts of a requested layout that a statement changes.
 struct LayoutChanges {
-  bool order = false;  // The order of dimensions or of fields changes.
+  // True if the order of dimensions or of fields changes.
+  bool order = false;
   bool compact = false;
   bool exact = false;
   bool alignment = false;
   bool any() const { return order || compact || exact || alignment; }
 };
 
-// Applies the statement's layout to the request `asked` for regions of `dimensions` dimensions.
-// Returns what changed.
+// Applies the layout of a statement to the request `asked`, for regions of `dimensions` dimensions.
+// Returns which parts of the layout changed.
 LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& asked);
 
-// Returns the part of the request that the changes contradict, or nothing. The demands of
-// demand_of_mapper() are checked elsewhere. A contradiction matters if the program's own code chose
-// the layout, because the task may then compute addresses from it. `asked` is the request before
-// the changes. The task uses `fields` fields of the instance in `regions`.
+// Returns the part of a program's layout request that the changes contradict, or nothing. Such a
+// contradiction matters if the program's own code chose the layout, because the task may then
+// compute addresses from it. The demands of demand_of_mapper() are checked elsewhere. `asked` is
+// the request before the changes. The task uses `fields` fields of the instance in `regions`.
 std::optional<groma::mapper::LayoutConflict> why_not_changed(
     const LayoutChanges& changes, const LayoutDecision& said, const AskedInstance& asked,
     std::size_t fields, const std::vector<Legion::LogicalRegion>& regions);

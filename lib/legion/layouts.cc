@@ -11,11 +11,12 @@
 namespace groma::legion {
 namespace {
 
-// Legion's comparisons in the order of AlignOp, whose first value kNone has no counterpart.
+// Legion's comparison operators in the order of AlignOp, whose first value kNone has no
+// counterpart.
 constexpr std::array kEqualities = {LEGION_EQ_EK, LEGION_NE_EK, LEGION_LT_EK,
                                     LEGION_LE_EK, LEGION_GT_EK, LEGION_GE_EK};
 
-// Returns the comparison of an alignment constraint, such as "equal" or "at least".
+// Returns the comparison operator of an alignment constraint, such as "equal" or "at least".
 AlignOp align_op_of(Legion::EqualityKind kind) {
   const auto found = std::find(kEqualities.begin(), kEqualities.end(), kind);
   return static_cast<AlignOp>(found - kEqualities.begin() + 1);
@@ -35,8 +36,8 @@ std::optional<DimensionOrder> dimensions_of(std::vector<Legion::DimensionKind> o
   return std::nullopt;
 }
 
-// Returns AOS if the fields come first in `order`, SOA if they come last, and nothing if they stand
-// between the dimensions or are missing.
+// Returns the order of fields: AOS if the fields come first in `order`, SOA if they come last, and
+// nothing if they stand between the dimensions or are missing.
 std::optional<FieldOrder> fields_of(const std::vector<Legion::DimensionKind>& order) {
   if (order.size() < 2) return std::nullopt;
   if (order.front() == LEGION_DIM_F) return FieldOrder::kAos;
@@ -54,7 +55,7 @@ bool is_unspeakable(const std::vector<Legion::DimensionKind>& order) {
 }
 
 // Returns the kind of instance that a layout and the demands ask for: affine, compact, or for a
-// reduction. It is exact if one of them wants that. A reduction instance is never compact.
+// reduction. The kind is exact if one of them wants that. A reduction instance is never compact.
 Legion::SpecializedConstraint specialised(const Legion::RegionRequirement& requirement,
                                           const LayoutSpec& layout, const Demands& demands) {
   bool exact = layout.exact;
@@ -72,17 +73,18 @@ Legion::SpecializedConstraint specialised(const Legion::RegionRequirement& requi
   return kind;
 }
 
-// The search for an alignment ends here. No memory has so many bytes.
+// The largest alignment that is tried, in bytes. No memory has so many bytes.
 constexpr std::size_t kMostAlignment = std::size_t{1} << 62;
 
-// The parts of a layout for messages, in the order of Legion's LayoutConstraintKind.
+// The names of the parts of a layout, for messages, in the order of Legion's LayoutConstraintKind.
 constexpr std::array<std::string_view, 10> kConstraintNames = {
     "kind of instance", "memory",    "fields",  "order",   "tiling",
     "dimensions",       "alignment", "offsets", "pointer", "padding"};
 
 }  // namespace
 
-// If several fields have an alignment, the demand has the one that comes last.
+// Returns the demand that a set of constraints expresses. If several fields have an alignment, the
+// demand has the one that comes last.
 LayoutDemand demand_of(std::uint32_t position, const Legion::LayoutConstraintSet& set) {
   LayoutDemand demand;
   demand.requirement = position;
@@ -98,9 +100,9 @@ LayoutDemand demand_of(std::uint32_t position, const Legion::LayoutConstraintSet
   return demand;
 }
 
-// Example: a variant demands AOS for fields 1 and 2 of a requirement with fields 1, 2 and 3. Then
-// fields 1 and 2 are a group with that demand, and field 3 is a group without one. A demand that
-// names no fields holds for every group.
+// Groups fields by the demands that hold for them. Example: a variant demands AOS for fields 1 and
+// 2 of a requirement with fields 1, 2 and 3. Then fields 1 and 2 are a group with that demand, and
+// field 3 is a group without one. A demand that names no fields holds for every group.
 std::vector<FieldGroup> group_fields(const Legion::RegionRequirement& requirement,
                                      const std::vector<Legion::FieldID>& all,
                                      const Demands& demands) {
@@ -127,7 +129,8 @@ std::vector<FieldGroup> group_fields(const Legion::RegionRequirement& requiremen
   return groups;
 }
 
-// Example: two dimensions in C order with AOS give (F, Y, X), in Fortran order with SOA (X, Y, F).
+// Returns an order of dimensions and fields as Legion's constraint. Example: two dimensions in C
+// order with AOS give (F, Y, X), in Fortran order with SOA (X, Y, F).
 Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions) {
   std::vector<Legion::DimensionKind> order;
   for (int d = 0; d < dimensions; ++d) {
@@ -139,8 +142,8 @@ Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions)
   return {order, false};
 }
 
-// Where the wish and a demand both say something, the wish has been checked against the demand
-// before.
+// Returns the constraints for a wished instance. Where the wish and a demand both decide something,
+// the wish has been checked against the demand before.
 Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requirement,
                                            const InstanceWish& instance, const FieldGroup& group) {
   Legion::LayoutConstraintSet set;
@@ -148,7 +151,7 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
   set.add_constraint(Legion::MemoryConstraint(realm_kind(instance.memory)));
   Legion::FieldConstraint fields(group.fields, false, false);
   LayoutSpec layout = instance.layout;
-  // AOS and SOA are the same for a single field, but Legion takes them for two layouts and copies
+  // For a single field, AOS and SOA are the same, but Legion takes them for two layouts and copies
   // from one to the other.
   if (group.fields.size() == 1) layout.fields = FieldOrder::kSoa;
   if (requirement.privilege_fields.size() == 1) {
@@ -157,7 +160,8 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
       layout.fields = fields_of(demand->ordering_constraint.ordering).value_or(layout.fields);
     }
   }
-  // The demands add what a mapping cannot say: tiling, offsets, padding, contiguous fields.
+  // The demands add parts of a layout that a mapping cannot express: tiling, offsets, padding,
+  // contiguous fields.
   Legion::OrderingConstraint order = ordering_of(layout, requirement.region.get_dim());
   for (const Legion::LayoutConstraintSet* demand : group.demands) {
     const Legion::FieldConstraint& asked = demand->field_constraint;
@@ -184,7 +188,8 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
   return set;
 }
 
-// Tries the powers of 2 from 1 on. Alignments are powers of 2, so the first that fits is the least.
+// Returns the least alignment of a field, in bytes, that satisfies the layout and the demands.
+// Alignments are powers of 2, so the powers are tried from 1 on.
 std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const Demands& demands) {
   std::size_t bytes = 1;
   const auto fits = [&] {
@@ -203,8 +208,8 @@ std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const 
   };
   while (!fits()) {
     bytes *= 2;
-    // No alignment is right. The answer has been refused before (find_conflicts), so this is not
-    // reached.
+    // No alignment satisfies all demands. This is not reached, because find_conflicts() has refused
+    // such an answer before.
     if (bytes > kMostAlignment) return 1;
   }
   return bytes;
@@ -220,13 +225,15 @@ std::size_t alignment_of(const Legion::LayoutConstraintSet& set) {
 
 // The alignment in bytes of the first address of registered memory. Before Legion 25.12 it is that
 // of malloc; from 25.12 on it is a cache line.
-#if __has_include(<legion/api/runtime.h>)  // 25.12
+// Legion 25.12 and later.
+#if __has_include(<legion/api/runtime.h>)
 constexpr std::size_t kRegisteredAlignment = 64;
 #else
 constexpr std::size_t kRegisteredAlignment = 16;
 #endif
 
-// A memory with fewer bytes than the alignment has no address for such an instance except 0.
+// Returns why a memory cannot hold an instance with these alignments, or an empty string. A memory
+// with fewer bytes than the alignment has no suitable address except 0.
 std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory memory) {
   const std::size_t alignment = alignment_of(set);
   if (memory.kind() == Legion::Memory::REGDMA_MEM && alignment > kRegisteredAlignment) {
@@ -238,7 +245,7 @@ std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory
          std::to_string(memory.capacity()) + " bytes";
 }
 
-// Only the first part that is not met is named.
+// Returns the first part of the demands that the instance does not meet.
 std::string_view unmet(const Legion::Mapping::PhysicalInstance& instance, const Demands& demands) {
   for (const Legion::LayoutConstraintSet* demand : demands) {
     const Legion::LayoutConstraint* failed = nullptr;

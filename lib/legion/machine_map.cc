@@ -9,7 +9,7 @@ namespace {
 
 using RealmMachine = Realm::Machine;
 
-// Realm's kinds in the order of ProcKind and MemKind.
+// Realm's kinds of processors and memories, in the order of Groma's ProcKind and MemKind.
 constexpr std::array kProcessors = {Realm::Processor::LOC_PROC, Realm::Processor::TOC_PROC,
                                     Realm::Processor::OMP_PROC, Realm::Processor::IO_PROC,
                                     Realm::Processor::PY_PROC,  Realm::Processor::PROC_SET};
@@ -27,7 +27,8 @@ T at(const std::vector<std::vector<T>>& by_node, std::int64_t node, std::int64_t
 
 }  // namespace
 
-// The conversions between kinds return nothing, or NO_MEMKIND, for a kind that only one side has.
+// Converts a kind between Realm and Groma. Returns nothing, or NO_MEMKIND, for a kind that only one
+// side has.
 std::optional<ProcKind> kind_of(Legion::Processor::Kind kind) {
   const auto found = std::find(kProcessors.begin(), kProcessors.end(), kind);
   if (found == kProcessors.end()) return std::nullopt;
@@ -53,7 +54,8 @@ bool reaches(Legion::Processor processor, Legion::Memory memory) {
   return Realm::Machine::get_machine().has_affinity(processor, memory);
 }
 
-// Reads the processors before the memories, since build() needs both.
+// Reads the machine of the running Legion: its processors and memories, then builds a
+// groma::Machine.
 Result<std::shared_ptr<const MachineMap>> MachineMap::make() {
   auto map = std::make_shared<MachineMap>();
   map->read_processors();
@@ -111,9 +113,9 @@ void MachineMap::read_memories() {
   }
 }
 
-// Describes one node. Groma's machine has one capacity for all memories of a kind on a node, so it
-// gets that of the smallest. The affinities are those of the first processor of each kind. Realm's
-// bandwidths are in MB/s and its latencies in ns; Groma's are in bytes/s and s.
+// Describes one node of the machine. Groma has one capacity for all memories of a kind on a node,
+// so this is the smallest of their capacities. The affinities are those of the first processor of
+// each kind. Realm's bandwidths are in MB/s and its latencies in ns; Groma's are in bytes/s and s.
 NodeType MachineMap::node_type(std::size_t node) const {
   NodeType type;
   for (std::size_t m = 0; m < kMemKindCount; ++m) {

@@ -69,13 +69,13 @@ std::string machine_lines() {
   return text;
 }
 
-// Returns the coordinates, for example "3,0".
+// Returns the coordinates of a point as text, for example "3,0".
 std::string words_of(const Point& point) {
   return fmt::format("{}", fmt::join(point.coordinates(), ","));
 }
 
-// Returns the first and the last point, for example "<0,0>..<3,7>". The last point belongs to the
-// rectangle.
+// Returns the first and the last point of a rectangle, for example "<0,0>..<3,7>". The last point
+// belongs to the rectangle.
 std::string words_of(const Rect& rect) {
   Point last = rect.lower;
   for (int d = 0; d < last.dimensions(); ++d) last[d] += rect.extents[d] - 1;
@@ -91,7 +91,8 @@ std::string line_part(std::string_view name) {
   return text;
 }
 
-// Returns the task's name, its point if it is a point task, and its unique id.
+// Returns the text for a task in the log: its name, its point if it is a point task, and its unique
+// id.
 std::string words_of(const Legion::Task& task) {
   const std::string point =
       task.is_index_space && task.index_point.get_dim() > 0
@@ -100,7 +101,7 @@ std::string words_of(const Legion::Task& task) {
   return fmt::format("{}{}<{}>", line_part(task.get_task_name()), point, task.get_unique_id());
 }
 
-// The mapper of one processor that logs. A mapper object of the program is below it.
+// The mapper of one processor that logs decisions. It stands above a mapper object of the program.
 class Logged final : public Above {
  public:
   Logged(LegionMapper* own, std::shared_ptr<MapperLogFile> file)
@@ -109,7 +110,8 @@ class Logged final : public Above {
   }
   ~Logged() override { file_->mapper_ends(); }
 
-  // The line also tells whether the task could be replicated, so that explain_log can suggest it.
+  // Logs the options of a task. The line also tells whether the task could be replicated, so that
+  // explain_log can suggest it.
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     mapper->select_task_options(context, task, output);
@@ -133,7 +135,7 @@ class Logged final : public Above {
     file_->write(text);
   }
 
-  // Logs the processor of each shard.
+  // Logs the processor of each shard of a replicated task.
   void replicate_task(MapperContext context, const Legion::Task& task,
                       const ReplicateTaskInput& input, ReplicateTaskOutput& output) override {
     mapper->replicate_task(context, task, input, output);
@@ -144,7 +146,7 @@ class Logged final : public Above {
     file_->write(text);
   }
 
-  // Logs the launch domain and the processor of each slice.
+  // Logs the domain of an index launch and the processor of each slice.
   void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override {
     mapper->slice_task(context, task, input, output);
@@ -157,8 +159,8 @@ class Logged final : public Above {
     file_->write(text);
   }
 
-  // Logs where the task runs, and for each requirement the instances with their memories and
-  // layouts. A mapping that the mapper gave up is not logged.
+  // Logs where the task runs, and for each region requirement the instances with their memories and
+  // layouts. An answer that the mapper gave up is not logged.
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
     mapper->map_task(context, task, input, output);
@@ -194,8 +196,8 @@ class Logged final : public Above {
            file_->has_replicable_variant(mapper->runtime, context, task.task_id, kind);
   }
 
-  // Returns one line with the privilege (hexadecimal), the handles and the fields of the
-  // requirement, and one line with its names.
+  // Returns two lines about a region requirement: one with the privilege (hexadecimal), the handles
+  // and the fields, and one with its names.
   std::string requirement_lines(MapperContext context, const Legion::RegionRequirement& requirement,
                                 std::size_t i) {
     const Legion::LogicalRegion region = requirement.region;
@@ -209,8 +211,8 @@ class Logged final : public Above {
     return text + "\n";
   }
 
-  // Returns the names by which a mapping can refer to the requirement: the region, its partition,
-  // its parent.
+  // Returns the names by which a mapping can refer to a region requirement: those of its region,
+  // its partition and its parent.
   std::vector<std::string> names(MapperContext context,
                                  const Legion::RegionRequirement& requirement) {
     std::vector<std::string> found;
@@ -226,15 +228,15 @@ class Logged final : public Above {
     return found;
   }
 
-  // Returns the line of one instance. A virtual instance has no memory and no layout.
+  // Returns the log line of one instance. A virtual instance has no memory and no layout.
   std::string instance_line(MapperContext context, const PhysicalInstance& instance) {
     if (instance.is_virtual_instance()) return "      Instance(VIRTUAL)\n";
     return fmt::format("      Instance[{:x}](memory={:x},layout={})\n", instance.get_instance_id(),
                        instance.get_location().id, layout(context, instance));
   }
 
-  // Returns the order of the fields and of the dimensions, for example "SoA:YX". The slowest
-  // dimension stands first, as in the lines of LoggingWrapper.
+  // Returns the layout of an instance, the order of its fields and dimensions, for example
+  // "SoA:YX". The slowest dimension stands first, as in the lines of LoggingWrapper.
   std::string layout(MapperContext context, const PhysicalInstance& instance) {
     constexpr std::string_view kLetters = "XYZWVUTSR";
     const Legion::LayoutConstraintSet& set =
@@ -258,7 +260,8 @@ class Logged final : public Above {
 
 }  // namespace
 
-// The file is closed in child processes ("e"). Its first lines describe the machine.
+// Creates the log file. Child processes do not inherit it (mode "e"). Its first lines describe the
+// machine.
 Result<std::shared_ptr<MapperLogFile>> MapperLogFile::make(const std::string& path) {
   std::FILE* const file = std::fopen(path.c_str(), "we");
   if (file == nullptr) {
@@ -277,8 +280,8 @@ void MapperLogFile::mapper_begins() {
   ++writers_;
 }
 
-// The last writer ends the log. The line "RUN ends" is written only once, even if more mappers come
-// and go later.
+// Called when a logging mapper ends. The last one ends the log. The line "RUN ends" is written only
+// once, even if more mappers begin and end later.
 void MapperLogFile::mapper_ends() {
   {
     const std::lock_guard lock(mutex_);
@@ -291,11 +294,12 @@ void MapperLogFile::mapper_ends() {
 void MapperLogFile::write(const std::string& lines) {
   const std::lock_guard lock(mutex_);
   failed_ = std::fwrite(lines.data(), 1, lines.size(), file_) != lines.size() || failed_;
-  // Even a run that is killed must leave complete lines.
+  // The file is flushed, because even a run that is killed must leave complete lines.
   failed_ = std::fflush(file_) != 0 || failed_;
 }
 
-// Two threads may ask Legion about the same task at the same time. Both then get the same answer.
+// Returns true if the task has a replicable variant for this processor kind. Two threads may ask
+// Legion about the same task at the same time and then get the same answer.
 bool MapperLogFile::has_replicable_variant(Legion::Mapping::MapperRuntime* runtime,
                                            Legion::Mapping::MapperContext context,
                                            Legion::TaskID task, Legion::Processor::Kind kind) {
@@ -304,7 +308,8 @@ bool MapperLogFile::has_replicable_variant(Legion::Mapping::MapperRuntime* runti
     const auto known = replicable_.find({task, kind});
     if (known != replicable_.end()) return known->second;
   }
-  std::vector<Legion::VariantID> variants;  // The lock is not held while Legion is called.
+  // The lock is not held while Legion is called.
+  std::vector<Legion::VariantID> variants;
   runtime->find_valid_variants(context, task, variants, kind);
   const bool any = std::any_of(variants.begin(), variants.end(), [&](Legion::VariantID variant) {
     return runtime->is_replicable_variant(context, task, variant);

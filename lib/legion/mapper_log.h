@@ -1,11 +1,11 @@
-// A mapper above another mapper, whose decisions it does not change. It writes each decision in the
-// format of Legion's LoggingWrapper (groma/explain_log.h reads both), and whether the run reached
-// its end.
+// A mapper that stands above another mapper and does not change its decisions. It writes each
+// decision to a log, in the format of Legion's LoggingWrapper (groma/explain_log.h reads both), and
+// whether the run reached its end.
 //
-// LoggingWrapper itself is not used, for three reasons. It does not forward every hook. It asks
-// sharding functors about every point. Its lines are mixed with the program's own messages. It also
-// lacks facts that explain_log needs: the names of regions, the launch domain of a point, whether a
-// task can be replicated, and which tasks moved to another processor.
+// LoggingWrapper itself is not used, for three reasons: it does not forward every hook, it asks
+// sharding functors about every point, and its lines are mixed with the program's own messages. It
+// also lacks facts that explain_log needs: the names of regions, the launch domain of a point,
+// whether a task can be replicated, and which tasks moved to another processor.
 #pragma once
 
 #include <legion.h>
@@ -21,22 +21,22 @@
 
 namespace groma::legion {
 
-// The log file of one process. Thread-safe.
+// The file to which all mappers of one process log their decisions. Thread-safe.
 class MapperLogFile {
  public:
-  // Creates the file. It begins with the machine's memories and processors.
+  // Creates the log file. It begins with the machine's memories and processors.
   static Result<std::shared_ptr<MapperLogFile>> make(const std::string& path);
   ~MapperLogFile();
   MapperLogFile(const MapperLogFile&) = delete;
   MapperLogFile& operator=(const MapperLogFile&) = delete;
 
   void mapper_begins();
-  // When the last writer has left, the end of the run is noted and everything is on disk.
+  // Called when a logging mapper ends. The last one notes in the log that the run has ended.
   void mapper_ends();
-  // Writes complete lines. The lines of one call stay together.
+  // Writes complete lines to the log. The lines of one call stay together.
   void write(const std::string& lines);
   // Returns true if the task has a replicable variant for this processor kind. Legion is asked only
-  // once.
+  // once; the answer is cached.
   bool has_replicable_variant(Legion::Mapping::MapperRuntime* runtime,
                               Legion::Mapping::MapperContext context, Legion::TaskID task,
                               Legion::Processor::Kind kind);
@@ -52,11 +52,11 @@ class MapperLogFile {
   std::map<std::pair<Legion::TaskID, Legion::Processor::Kind>, bool> replicable_;
 };
 
-// Makes a mapper that logs the decisions of `own` and owns it.
+// Makes a mapper that logs the decisions of the mapper `own`. The new mapper owns `own`.
 std::unique_ptr<Legion::Mapping::Mapper> make_logged(Legion::Mapping::Mapper* own,
                                                      std::shared_ptr<MapperLogFile> file);
 
-// Returns the `own` of a mapper that make_logged() made, or null for any other mapper.
+// Returns the mapper below a mapper that make_logged() made, or null for any other mapper.
 Legion::Mapping::Mapper* own_of_logger(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

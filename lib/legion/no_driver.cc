@@ -1,11 +1,11 @@
-// A substitute for libcuda.so.1 on machines without a CUDA driver. A Legion built with CUDA names
-// that library, so the loader stops if it is missing. The substitute lets the program start and
-// reports that there is no GPU. It has the functions that liblegion binds, and cuInit, which Realm
-// looks up.
+// A substitute for libcuda.so.1 on machines without a CUDA driver. A Legion that was built with
+// CUDA needs that library, so the loader stops if it is missing. The substitute lets the program
+// start and reports that there is no GPU. It has the functions that liblegion binds, and cuInit,
+// which Realm looks up.
 //
-// Programs in a build folder that was configured without a driver find it through their RUNPATH,
-// which the loader searches before the system's libraries. If a driver was installed since, the
-// substitute would hide it. It then ends the program and says what to do.
+// Programs in a build folder that was configured without a driver find the substitute through their
+// RUNPATH, which the loader searches before the system's libraries. If a driver was installed
+// since, the substitute would hide it. It then ends the program and says what to do.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -14,12 +14,14 @@
 #include <cstring>
 
 #ifndef GROMA_LOADER_CACHE
-#define GROMA_LOADER_CACHE "/etc/ld.so.cache"  // The loader's list of system libraries.
+// The loader's list of system libraries.
+#define GROMA_LOADER_CACHE "/etc/ld.so.cache"
 #endif
 
 namespace {
 
-constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
+// The CUDA error code CUDA_ERROR_NO_DEVICE.
+constexpr int kNoDevice = 100;
 constexpr char kName[] = "/libcuda.so.1";
 constexpr std::size_t kMaxCache = std::size_t{16} << 20;
 
@@ -56,8 +58,8 @@ bool find_in_cache(char* path, std::size_t size) {
   return found;
 }
 
-// Returns true if LD_LIBRARY_PATH names the folder of this library. Then the user wants the
-// substitute.
+// Returns true if LD_LIBRARY_PATH names the folder of this library, which means that the user wants
+// the substitute for the CUDA driver.
 bool is_wanted() {
   Dl_info self = {};
   const char* list = std::getenv("LD_LIBRARY_PATH");
@@ -73,8 +75,8 @@ bool is_wanted() {
   return false;
 }
 
-// Runs when the library is loaded. Ends the program if a driver is installed and the user did not
-// ask for the substitute.
+// Runs when this library, the substitute for the CUDA driver, is loaded. Ends the program if a
+// driver is installed and the user did not ask for the substitute.
 __attribute__((constructor)) void refuse_to_hide_a_driver() {
   char path[4096];
   if (is_wanted() || !find_in_cache(path, sizeof path)) return;

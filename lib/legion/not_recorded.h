@@ -1,4 +1,5 @@
-// NotRecorded: counts what a recording leaves out, by a description such as "inline mappings".
+// NotRecorded: counts the operations that a recording of a run leaves out, by a description such as
+// "inline mappings".
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace groma::legion {
 
-// Thread-safe.
+// Counts omitted operations by their description. Thread-safe.
 class NotRecorded {
  public:
   void add(const char* what, std::int64_t times = 1) {

@@ -7,8 +7,8 @@
 namespace groma::legion {
 namespace {
 
-// Returns the kind of the operation. A mappable type without a case is taken for the reduction of a
-// future map.
+// Returns Groma's kind of a Legion operation. A type of operation that is not listed is taken for
+// the reduction of a future map.
 OperationKind kind_of(const Legion::Mappable& operation) {
   switch (operation.get_mappable_type()) {
     case LEGION_TASK_MAPPABLE:
@@ -34,8 +34,8 @@ OperationKind kind_of(const Legion::Mappable& operation) {
   }
 }
 
-// Fills in the launch domain and the point of an operation that can be launched over a domain.
-// Null: the operation is of another type, and nothing changes.
+// Fills in the launch domain and the point of an operation that can be launched over a domain. If
+// `operation` is null, it has another type, and nothing changes.
 template <typename Operation>
 void fill_domain(const Operation* operation, TaskView& view) {
   if (operation == nullptr) return;
@@ -47,8 +47,8 @@ void fill_domain(const Operation* operation, TaskView& view) {
 
 }  // namespace
 
-// The view's processor is `near`. The requirements are those that the caller passes, because each
-// type of operation keeps them in other members.
+// Makes a view of an operation other than a task, on the processor `near`. The caller passes the
+// region requirements, because each type of operation keeps them in other members.
 const TaskView& TaskViews::make(MapperContext context, const Legion::Mappable& operation,
                                 const Processor& near, ViewStorage& storage,
                                 std::span<const Legion::RegionRequirement* const> requirements) {

@@ -28,21 +28,22 @@ using LegionMapper = Legion::Mapping::Mapper;
 using MapperContext = Legion::Mapping::MapperContext;
 using Legion::Mapping::MapperEvent;
 
-// Ready tasks that wait for the first of two events: an event of the program's mapper or an event
-// of the adapter. Legion can wait for one event only, so a third one, `either`, is triggered when
-// one of the two is. One object serves all mapper objects of the process, because the program may
-// trigger its event in a hook of another object.
+// Keeps ready tasks waiting for the first of two events: an event of the program's mapper or an
+// event of the adapter. Legion can wait for one event only, so a third one, `either`, is triggered
+// when one of the two is. One object serves all mapper objects of the process, because the program
+// may trigger its event in a hook of another object.
 class Waits {
  public:
-  // Notes that `either` must be triggered after `own` or `adapters`, the adapter's event.
+  // Notes that `either` must be triggered once `own` or `adapters` (the adapter's event) has been
+  // triggered.
   void add(MapperEvent own, MapperEvent adapters, MapperEvent either) {
     const std::lock_guard lock(mutex_);
     waits_.push_back({own, adapters, either});
     any_ = true;
   }
-  // Triggers `either` if one of the two events has been triggered. Several hooks may call this
-  // function at the same time. The first caller does the work. The others only ask it to look once
-  // more, because their events may have come after its first look.
+  // Triggers `either` for each pair of events of which one has been triggered. Several hooks may
+  // call this function at the same time. The first caller does the work. The others only make it
+  // check once more, because their events may have come after its first check.
   void look(Legion::Mapping::MapperRuntime& runtime, MapperContext context) {
     if (!any_) return;
     std::unique_lock lock(mutex_);
@@ -51,7 +52,8 @@ class Waits {
     looking_ = true;
     while (std::exchange(again_, false)) {
       std::vector<Wait> waits = std::exchange(waits_, {});
-      lock.unlock();  // Legion may let other hooks run during its calls
+      // The lock is released, because Legion may let other hooks run during its calls.
+      lock.unlock();
       std::erase_if(waits, [&](const Wait& wait) {
         const bool came = runtime.has_mapper_event_triggered(context, wait.own) ||
                           runtime.has_mapper_event_triggered(context, wait.adapters);
@@ -75,13 +77,13 @@ class Waits {
   std::atomic<bool> any_ = false;
 };
 
-// Returns the object for the whole process.
+// Returns the Waits object of the whole process.
 Waits& waits() {
   static Waits all;
   return all;
 }
 
-// The mapper of one processor: the program's mapper with an adapter above it.
+// A mapper for one processor: the program's mapper with an adapter above it.
 class Overlay final : public Above {
  public:
   Overlay(LegionMapper* own, std::unique_ptr<Adapter> adapter,
@@ -96,7 +98,7 @@ class Overlay final : public Above {
 
   const char* get_mapper_name() const override { return name_.c_str(); }
 
-  // ---- A task
+  // ---- Hooks for a task
   // In every hook below, the program's mapper answers first. Its answer is changed if the mapping
   // has a statement about the task. If the program's mapper is concurrent, the adapter is used by
   // one hook at a time (Turn).
@@ -130,8 +132,8 @@ class Overlay final : public Above {
     }
     wake(context);
   }
-  // A statement about control replication leaves the program's mapper out: it need not be able to
-  // answer for a task that it would not replicate itself.
+  // Replicates a task. A statement about control replication leaves the program's mapper out: that
+  // mapper need not be able to answer for a task that it would not replicate itself.
   void replicate_task(MapperContext context, const Legion::Task& task,
                       const ReplicateTaskInput& input, ReplicateTaskOutput& output) override {
     if (!has(task, MappingStatement::kControlReplicate)) {
@@ -150,9 +152,9 @@ class Overlay final : public Above {
     }
     wake(context);
   }
-  // The adapter asks Legion for a report of the task's end if it counts the task or if tasks may be
-  // stolen. A task that select_tasks_to_map has counted but that gets no such report must stop
-  // counting at once.
+  // Maps a task. The adapter asks Legion for a report of the task's end if it counts the task or if
+  // tasks may be stolen. A task that select_tasks_to_map has counted but that gets no such report
+  // must stop counting at once.
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
     const AskedInstances::Call call(adapter_->asked_instances(), context, own_order_);
@@ -165,17 +167,19 @@ class Overlay final : public Above {
       if (adapter_->overlay_task(context, task, input, output)) {
         const std::lock_guard lock(mutex_);
         reports_[task.get_unique_id()] = {own_asks, 0};
-        counted = false;  // The task counts until its end is reported.
+        // The task counts against its limit until its end is reported.
+        counted = false;
       }
     }
-    if (counted) {  // The task will become ready again, or no mapper will hear of its end.
+    // The task stops counting: it will become ready again, or no mapper will be told when it ends.
+    if (counted) {
       const Turn turn(turns_.get(), context);
       adapter_->stop_counting(context, task);
     }
     wake(context);
   }
-  // The adapter and the program's mapper each get only the reports that they requested.
-  // DefaultMapper would end the process on a report that it did not request.
+  // Passes a profiling report to the adapter and the program's mapper, to each only if it requested
+  // the report. DefaultMapper would end the process on a report that it did not request.
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     bool adapter_asked = false, own_asked = true;
@@ -195,8 +199,8 @@ class Overlay final : public Above {
     if (own_asked) mapper->report_profiling(context, task, input);
     wake(context);
   }
-  // Legion asks no mapper during the replay of a trace. Tasks that are counted or may be stolen are
-  // therefore not traced.
+  // Decides whether a task may be traced. Legion asks no mapper during the replay of a trace, so
+  // tasks that are counted or may be stolen are not traced.
   void memoize_operation(MapperContext context, const Legion::Mappable& operation,
                          const MemoizeInput& input, MemoizeOutput& output) override {
     mapper->memoize_operation(context, operation, input, output);
@@ -205,7 +209,8 @@ class Overlay final : public Above {
     wake(context);
   }
 
-  // Messages between adapters have kinds that no mapper of a program uses.
+  // Passes a message to the adapter or to the program's mapper. Messages between adapters have
+  // kinds that no mapper of a program uses.
   void handle_message(MapperContext context, const MapperMessage& message) override {
     if (!is_of_adapters(message.kind)) {
       mapper->handle_message(context, message);
@@ -221,7 +226,7 @@ class Overlay final : public Above {
     wake(context);
   }
 
-  // ---- Several tasks
+  // ---- Hooks for several tasks
   void select_sharding_functor(MapperContext context, const Legion::MustEpoch& epoch,
                                const SelectShardingFunctorInput& input,
                                MustEpochShardingFunctorOutput& output) override {
@@ -233,7 +238,7 @@ class Overlay final : public Above {
     }
     wake(context);
   }
-  // The adapter looks at the epoch if a statement names any of its tasks.
+  // Maps a must epoch. The adapter changes the answer if a statement names any of its tasks.
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override {
     mapper->map_must_epoch(context, input, output);
@@ -268,7 +273,7 @@ class Overlay final : public Above {
     wake(context);
   }
 
-  // ---- Hooks that only the program's mapper decides. It may trigger an event in any hook.
+  // ---- Hooks that only the program's mapper decides. The mapper may trigger an event in any hook.
   // NOLINTBEGIN(bugprone-macro-parentheses): Output is a type
 #define GROMA_FORWARD(hook, Operation, Input, Output)                                      \
   void hook(MapperContext context, const Legion::Operation& operation, const Input& input, \
@@ -341,9 +346,10 @@ class Overlay final : public Above {
   }
 
  private:
-  // Reports of a task that the adapter requested.
+  // The profiling reports of a task for which the adapter requested one.
   struct Reports {
-    bool own_asked = false;  // The program's mapper requested reports, too.
+    // True if the program's mapper requested reports, too.
+    bool own_asked = false;
     unsigned heard = 0;
   };
 
@@ -361,15 +367,15 @@ class Overlay final : public Above {
   bool has(const Legion::Task& task, MappingStatement statement) {
     return statements(task)[static_cast<std::size_t>(statement)];
   }
-  // Returns true if the adapter decides when the task is mapped, because it has a limit or may be
-  // stolen. If the points of a launch wait for each other, none of them may be held back.
+  // Returns true if the adapter decides when the task is mapped, because the task has a limit or
+  // may be stolen. If the points of a launch wait for each other, none of them may be held back.
   bool is_scheduled(const Legion::Task& task) {
     return !is_rendezvous(task) &&
            (has(task, MappingStatement::kInstanceLimit) || has(task, MappingStatement::kTaskSteal));
   }
 
-  // Looks again at tasks that wait for one of two events, because this hook may have triggered one.
-  // Every hook calls this function at its end.
+  // Checks again the tasks that wait for one of two events, because this hook may have triggered
+  // one. Every hook calls this function at its end.
   void wake(MapperContext context) { waits().look(*mapper->runtime, context); }
   void forget_let_through(MapperContext context, const Legion::Task& task);
 
@@ -377,7 +383,8 @@ class Overlay final : public Above {
   std::shared_ptr<const Mentions> mentions_;
   const bool own_order_;
   std::string name_;
-  std::unique_ptr<Turns> turns_;  // Null if the program's mapper is not concurrent.
+  // Null if the program's mapper is not concurrent.
+  std::unique_ptr<Turns> turns_;
 
   std::mutex mutex_;
   std::unordered_map<Legion::TaskID, StatementSet> statements_;
@@ -387,14 +394,14 @@ class Overlay final : public Above {
   std::set<const Legion::Task*> let_through_;
 };
 
-// The adapter decides first which of the tasks that it schedules may be mapped now. The program's
-// mapper then chooses among these and all other tasks. It never sees a task that the adapter holds
-// back, because it may count the tasks that it sees. A task that the adapter has let through is not
-// given to the adapter again.
+// Selects the ready tasks that are mapped now. The adapter decides first which of the tasks that it
+// schedules may be mapped. The program's mapper then chooses among these and all other tasks. It
+// never sees a task that the adapter holds back, because it may count the tasks that it sees. A
+// task that the adapter has let through is not given to the adapter again.
 void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                                   SelectMappingOutput& output) {
-  // `scheduled` are the tasks that the adapter decides. `held` are those among them that it has not
-  // let through.
+  // `scheduled` are the tasks about which the adapter decides, `free` the tasks from which the
+  // program's mapper chooses. `held` are the scheduled tasks that the adapter has not let through.
   SelectMappingInput scheduled, free;
   copy_processor(input, scheduled);
   copy_processor(input, free);
@@ -441,11 +448,13 @@ void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   } else {
     output.deferral_event = mapper->runtime->create_mapper_event(context);
     waits().add(own.deferral_event, let.deferral_event, output.deferral_event);
-    wake(context);  // One of the two events may have been triggered in the meantime.
+    // One of the two events may have been triggered in the meantime.
+    wake(context);
   }
 }
 
-// Stops counting a task here that goes to another processor, if the adapter has let it through.
+// Stops counting a task that the adapter has let through here, because the task goes to another
+// processor.
 void Overlay::forget_let_through(MapperContext context, const Legion::Task& task) {
   {
     const std::lock_guard lock(mutex_);
@@ -477,7 +486,7 @@ void Overlay::permit_steal_request(MapperContext context, const StealRequestInpu
 
 }  // namespace
 
-// Collects the kinds of statements by the task names in them.
+// Collects the kinds of statements by the names of the tasks in them.
 Mentions::Mentions(const Program& program) {
   const program::ProgramData& data = program.data();
   for (const program::StatementRow& row : data.rows) {
@@ -496,8 +505,9 @@ bool is_concurrent(const LegionMapper& own) {
   return own.get_mapper_sync_model() == LegionMapper::CONCURRENT_MAPPER_MODEL;
 }
 
-// Types are compared by name. Another copy of this library in the same process may have made the
-// adapter, and its type would be a different object.
+// Returns true if `own` is DefaultMapper or another mapping. Types are compared by name. Another
+// copy of this library in the same process may have made the adapter, and its type would be a
+// different object.
 bool asks_by_default(const LegionMapper& own) {
   const char* const name = typeid(own).name();
   return std::strcmp(name, typeid(Legion::Mapping::DefaultMapper).name()) == 0 ||
@@ -523,13 +533,14 @@ void* function_in(const char* table, Hook hook) {
 
 }  // namespace
 
-// Compares the entries of two virtual function tables: that of the program's mapper and that of
-// DefaultMapper. They differ for a hook that the program's class overrides.
+// Returns true if the program's mapper overrides a hook of DefaultMapper that can choose layouts.
+// The entries of the two virtual function tables differ for such a hook.
 bool chooses_layouts(const LegionMapper& own) {
   using Legion::Mapping::DefaultMapper;
   const auto* const derived = dynamic_cast<const DefaultMapper*>(&own);
   if (derived == nullptr || asks_by_default(own)) return false;
-  // The table of a class begins with two other words; the pointer in an object points behind them.
+  // The table of virtual functions of a class begins with two words that are no functions. The
+  // pointer in an object points behind them.
   const char* const base = kDefaultMapperTable + 2 * sizeof(void*);
   const char* table = nullptr;
   std::memcpy(&table, static_cast<const void*>(derived), sizeof table);

@@ -1,4 +1,5 @@
-// Applies a mapping on top of the mapper of a Legion program.
+// Applies a mapping on top of the mapper of a Legion program: the program's mapper answers first,
+// then statements change its answers.
 #pragma once
 
 #include <legion.h>
@@ -17,25 +18,26 @@ class Adapter;
 // A set of statement kinds, indexed by MappingStatement.
 using StatementSet = std::bitset<9>;
 
-// Tells which kinds of statements name a task. `*` names all tasks.
+// Tells which kinds of statements of a mapping name a task. `*` names all tasks.
 class Mentions {
  public:
   explicit Mentions(const Program& program);
   StatementSet of(const std::string& task) const;
 
  private:
-  StatementSet all_;  // The kinds of statements about all tasks (`*`).
+  // The kinds of statements about all tasks (`*`).
+  StatementSet all_;
   std::map<std::string, StatementSet> names_;
 };
 
 // Makes a mapper that answers each hook as `own`, the program's mapper, and then changes what a
-// statement of the mapping decides. `adapter` has the mapping. The result owns both.
+// statement of the mapping decides. `adapter` has the mapping. The new mapper owns both.
 std::unique_ptr<Legion::Mapping::Mapper> make_overlay(Legion::Mapping::Mapper* own,
                                                       std::unique_ptr<Adapter> adapter,
                                                       std::shared_ptr<const Mentions> mentions);
 
-// Returns true if Legion may call this mapper from several threads at once. An adapter above it
-// then makes its own calls one after the other.
+// Returns true if Legion may call this mapper from several threads at once. An adapter above the
+// mapper then serves one call at a time.
 bool is_concurrent(const Legion::Mapping::Mapper& own);
 
 // Returns true if the layouts that `own` requests do not express demands of a task, because `own`
@@ -47,7 +49,8 @@ bool asks_by_default(const Legion::Mapping::Mapper& own);
 // choose the layouts that DefaultMapper requests.
 bool chooses_layouts(const Legion::Mapping::Mapper& own);
 
-// Returns the `own` of a mapper that make_overlay() made, or null for any other mapper.
+// Returns the program's mapper below a mapper that make_overlay() made, or null for any other
+// mapper.
 Legion::Mapping::Mapper* own_of(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

@@ -19,24 +19,23 @@ namespace {
 using groma::legion::PreloadMapper;
 using Legion::Mapping::Mapper;
 
-// Returns true if the environment asks for a mapping or a recording.
+// Returns true if the environment variables ask for a mapping or a recording.
 bool is_wanted() {
   return std::getenv(groma::legion::kMappingVariable) != nullptr ||
          std::getenv(groma::legion::kRecordVariable) != nullptr;
 }
 
-// Ends the process with a message: a run without the mapping would be mistaken for a run with it.
+// Ends the process with a message that the program is not mapped. Otherwise the run would be
+// mistaken for a run with the mapping.
 [[noreturn]] void refuse(const std::string& why) {
   std::fprintf(stderr, "groma: not mapped: %s\n", why.c_str());
   std::fflush(nullptr);
   _exit(1);
 }
 
-// Returns the address and the mangled name of one of the functions below. The address of a member
-// function is the first word of its pointer.
-template <class Function>
 // Returns the address and the mangled name of one of this library's replacements, or of the library
 // itself. The address of a member function is the first word of a pointer to it.
+template <class Function>
 Dl_info self(Function function) {
   void* address = nullptr;
   std::memcpy(&address, &function, sizeof address);
@@ -45,8 +44,9 @@ Dl_info self(Function function) {
   return info;
 }
 
-// Returns the version of the Legion in this process, such as "25.12.0", or "another version" if it
-// does not tell. Legion is looked up by name, because a call would reach this library.
+// Returns the version of the Legion that this process has loaded, such as "25.12.0", or "another
+// version" if Legion does not tell it. The function of Legion is looked up by name, because a
+// direct call would reach this library.
 std::string version_here() {
   using Version = const char*();
   auto* const version =
@@ -65,8 +65,8 @@ __attribute__((constructor)) void check_legion() {
   }
 }
 
-// Returns the mapping library (preload_mapper.cc), which stands in the same folder. It is loaded
-// once; the process ends if that fails.
+// Returns the mapping library (preload_mapper.cc), a file in the same folder as this library. It is
+// loaded once; the process ends if that fails.
 void* mapper_library() {
   static void* const library = [] {
     std::string path = self(&check_legion).dli_fname;
@@ -78,24 +78,24 @@ void* mapper_library() {
   return library;
 }
 
-const PreloadMapper& library() {  // Returns the functions of the mapping library.
+// Returns the functions of the mapping library.
+const PreloadMapper& library() {
   static const auto* const found =
       static_cast<const PreloadMapper*>(dlsym(mapper_library(), groma::legion::kPreloadMapper));
   return *found;
 }
 
-// Returns the functions of the mapping library, or null if the environment asks for nothing.
+// Returns the functions of the mapping library, or null if the environment variables ask for no
+// mapping and no recording.
 const PreloadMapper* wanted_library() {
   static const PreloadMapper* const found = is_wanted() ? &library() : nullptr;
   return found;
 }
 
-// Returns Legion's own function of this name. It comes after ours in the search order. If Legion
-// was loaded separately (Python), it is found through the mapping library, which needs Legion too.
-template <class Wanted, class Function>
 // Returns Legion's own function with the name of the replacement `function`. It comes after the
 // replacement in the search order of the loader. If Legion was loaded separately (Python), the
 // search goes through the mapping library, which needs Legion too.
+template <class Wanted, class Function>
 Wanted* next(Function function) {
   const char* const name = self(function).dli_sname;
   void* found = dlsym(RTLD_NEXT, name);
@@ -103,10 +103,11 @@ Wanted* next(Function function) {
   return reinterpret_cast<Wanted*>(found);
 }
 
-// Lets the mapping library prepare, just before Legion starts.
+// Calls the begin() function of the mapping library, just before Legion starts.
 void before_start() {
   if (!is_wanted()) return;
-  check_legion();  // Legion may have been loaded after this library.
+  // Legion may have been loaded after this library.
+  check_legion();
   library().begin();
 }
 
@@ -117,9 +118,9 @@ Mapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, Mapper* mapper,
   return library == nullptr ? mapper : library->wrap(runtime, id, mapper, processor);
 }
 
-// Measures how long a call takes that launches something, from the constructor to the destructor. A
-// launch that may run the task inline is not measured, because the time of the task would be part
-// of it.
+// Measures the time of a call that launches something, from the constructor to the destructor. A
+// launch that may run the task inline is not measured, because its time would include the task's
+// own.
 class Launch {
  public:
   explicit Launch(bool runs_inline) : said_(runs_inline ? nullptr : wanted()) {
@@ -145,14 +146,15 @@ class Launch {
   Clock::time_point begin_;
 };
 
-// Returns Legion's own function, as next() does, for a const member function of MapperRuntime.
+// Returns Legion's own function, as next() does, for a replaced const member function of
+// MapperRuntime.
 template <class Returned, class... Arguments>
 auto* next_of(Returned (Legion::Mapping::MapperRuntime::*function)(Arguments...) const) {
   using Next = Returned(const Legion::Mapping::MapperRuntime*, Arguments...);
   return next<Next>(function);
 }
 
-// Returns the start address of the library that contains the address. Two addresses with the same
+// Returns the start address of the library that contains this address. Two addresses with the same
 // result are in the same library.
 void* file_of(void* address) {
   Dl_info info{};
@@ -160,9 +162,9 @@ void* file_of(void* address) {
   return info.dli_fbase;
 }
 
-// A mapper's request for instances, after Legion has answered it. The caller's address tells who
-// made the request: the mapping library (then nothing is reported), Legion's DefaultMapper, or the
-// program's own code.
+// A mapper's request for instances, after Legion has answered it. The address of the caller tells
+// who made the request: the mapping library (then nothing is reported), Legion's DefaultMapper, or
+// the program's own code.
 class Request {
  public:
   using MapperContext = Legion::Mapping::MapperContext;
@@ -170,8 +172,8 @@ class Request {
   using PhysicalInstance = Legion::Mapping::PhysicalInstance;
   using InstanceCall = groma::legion::InstanceCall;
 
-  // `legions` is Legion's function that answered, `caller` an address in the code that made the
-  // request.
+  // `legions` is the function of Legion that answered the request, `caller` an address in the code
+  // that made the request.
   template <class Function>
   Request(const MapperRuntime& runtime, MapperContext context, Function* legions, void* caller)
       : runtime_(runtime), context_(context), library_(wanted_library()) {
@@ -194,8 +196,9 @@ class Request {
     for (const PhysicalInstance& instance : instances) library_->found(context_, instance);
   }
 
-  // Replaces the instance `call.result` that Legion found, if it does not suit. Then returns false
-  // if there is no instance, otherwise true. See PreloadMapper::suits and PreloadMapper::replace.
+  // Replaces the instance `call.result` that Legion found, if it is not suitable. In that case
+  // returns false if there is no other instance, otherwise true. See PreloadMapper::suits and
+  // PreloadMapper::replace.
   bool keep_or_replace(const InstanceCall& call, Legion::Memory memory, bool acquire, bool may_make,
                        PhysicalInstance& result, bool& made, std::size_t* bytes) const {
     return library_ == nullptr || library_->suits(runtime_, context_, call, by_program_) ||
@@ -203,7 +206,8 @@ class Request {
                              result, made, bytes);
   }
 
-  // Removes the instances from `before` on that do not suit the request. See PreloadMapper::suits.
+  // Removes the unsuitable instances from the list, from the position `before` on. See
+  // PreloadMapper::suits.
   void remove_unsuitable(const Legion::LayoutConstraintSet* constraints,
                          Legion::LayoutConstraintID layout,
                          const std::vector<Legion::LogicalRegion>& regions, bool tight,
@@ -217,15 +221,18 @@ class Request {
  private:
   const MapperRuntime& runtime_;
   MapperContext context_;
-  const PreloadMapper* library_;  // Null: the request is ignored.
-  bool by_program_ = false;  // True: the program's own code made the request, not DefaultMapper.
+  // The functions of the mapping library. Null if the request is ignored.
+  const PreloadMapper* library_;
+  // True if the program's own code made the request, false if DefaultMapper did.
+  bool by_program_ = false;
 };
 
 }  // namespace
 
 namespace Legion {
 
-#if __has_include(<legion/api/runtime.h>)  // from 25.12 on
+// Legion 25.12 and later.
+#if __has_include(<legion/api/runtime.h>)
 int Runtime::start(int argc, char** argv, bool background, bool supply_default_mapper, bool filter,
                    bool initialize_network, bool configure_machine) {
   before_start();
@@ -251,8 +258,8 @@ void Runtime::add_mapper(MapperID id, Mapper* mapper, Processor processor) {
   next<Next> (&Runtime::add_mapper)(this, id, wrap(this, id, mapper, processor), processor);
 }
 
-// A program may convert the result to its own mapper class, so it must get its own mapper and not
-// the one that was registered in its place.
+// Returns the mapper that the program registered. A program may convert the result to its own
+// mapper class, so it must not get the mapper that was registered in its place.
 Mapper* Runtime::get_mapper(Context context, MapperID id, Processor target) {
   using Next = Mapper*(Runtime*, Context, MapperID, Processor);
   Mapper* const found = next<Next>(&Runtime::get_mapper)(this, context, id, target);
@@ -260,7 +267,7 @@ Mapper* Runtime::get_mapper(Context context, MapperID id, Processor target) {
   return library == nullptr ? found : library->unwrap(found);
 }
 
-// The three functions that launch tasks call Legion's own and measure how long it takes.
+// The three functions that launch tasks call Legion's own functions and measure their time.
 Future Runtime::execute_task(Context context, const TaskLauncher& launcher,
                              std::vector<OutputRequirement>* outputs) {
   using Self = Future (Runtime::*)(Context, const TaskLauncher&, std::vector<OutputRequirement>*);
@@ -387,7 +394,7 @@ GROMA_LAYOUTS(GROMA_FIND)
 #undef GROMA_LAYOUTS
 
 // DefaultMapper takes valid instances, and those of its cached task mappings, through this function
-// and the next. Both only report the instances.
+// and the next. Both report the instances and change nothing.
 bool MapperRuntime::acquire_and_filter_instances(MapperContext context,
                                                  std::vector<PhysicalInstance>& instances,
                                                  bool filter_acquired) const {

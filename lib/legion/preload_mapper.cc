@@ -25,15 +25,16 @@ namespace {
 
 using LegionMapper = Legion::Mapping::Mapper;
 
-// Ends the process with a message, if the program cannot be mapped as the environment asks.
+// Ends the process with a message that the program cannot be mapped as the environment variables
+// ask.
 [[noreturn]] void refuse(const std::string& why) {
   std::fprintf(stderr, "groma: not mapped: %s\n", why.c_str());
   std::fflush(nullptr);
   std::_Exit(1);
 }
 
-// Returns the text of the mapping: that of the environment variable if it has a line end, otherwise
-// that of the file which the variable names.
+// Returns the text of the mapping: the value of the environment variable if it has a line end,
+// otherwise the contents of the file that the variable names.
 Source source() {
   const char* const given = std::getenv(kMappingVariable);
   const std::string value = given == nullptr ? "" : given;
@@ -54,14 +55,14 @@ LayoutOverrides layout_overrides() {
   return overrides;
 }
 
-// The first process has the address space 0. It runs the top-level task.
+// Returns true in the process with Legion's address space 0, which runs the top-level task.
 bool is_first_process() {
   Legion::Machine::ProcessorQuery here(Legion::Machine::get_machine());
   here.local_address_space();
   return here.first().address_space() == 0;
 }
 
-// Returns true if this process prints. Otherwise the first process prints for all.
+// Returns true if this process prints messages itself. Otherwise the first process prints for all.
 bool speaks() {
   static const bool does = is_first_process() || std::getenv(kEachProcessVariable) != nullptr;
   return does;
@@ -71,8 +72,8 @@ bool speaks() {
 Program program() {
   Diagnostics diags(source());
   Program compiled = compile(diags.source(), diags);
-  // Warnings are printed once for a run, by this library instead of `groma run`. Notes are left to
-  // `groma check`.
+  // Warnings are printed once for a run, by this library instead of `groma run`. Notes are printed
+  // only by `groma check`.
   for (const Diagnostic& each : diags.sorted()) {
     if (each.severity == Severity::kNote || (each.severity != Severity::kError && !speaks())) {
       continue;
@@ -83,8 +84,8 @@ Program program() {
   return compiled;
 }
 
-// The log of a process that does not print for all: errors go to standard error, everything else is
-// dropped.
+// The log of a process for which the first process prints: errors go to standard error, everything
+// else is dropped.
 class Errors final : public LogSink {
  public:
   void log(LogLevel level, std::string_view line) override {
@@ -94,7 +95,7 @@ class Errors final : public LogSink {
   }
 };
 
-// Prints the line that tells people and `groma run` that the program is mapped.
+// Prints the message from which people and `groma run` learn that the program is mapped.
 void announce(const Program& program, const Machine& on) {
   if (!speaks()) return;
   std::fprintf(stderr, "groma: mapped by %s, Legion %s, %s\n", program.source().name().c_str(),
@@ -115,8 +116,8 @@ std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& ma
   return std::make_shared<RunEvents>(file, machine);
 }
 
-// Returns the object that measures the run, or null if no profile is wanted or this process is not
-// the first.
+// Returns the object that measures the run for a profile, or null if no profile is wanted or this
+// process is not the first.
 std::shared_ptr<RunWatch> watch(const std::shared_ptr<const MachineMap>& machine) {
   const char* const file = std::getenv(kProfileVariable);
   if (file == nullptr || !is_first_process()) return nullptr;
@@ -135,15 +136,15 @@ std::shared_ptr<MapperLogFile> log_file() {
   return *made;
 }
 
-// Returns the machine, or ends the process if Groma cannot describe it.
+// Returns the machine of the running Legion. Ends the process if Groma cannot describe it.
 std::shared_ptr<const MachineMap> machine() {
   auto made = MachineMap::make();
   if (!made) refuse(made.error().message);
   return *made;
 }
 
-// The state of this library. There is one object for the process, made when the first mapper is
-// registered.
+// The state of the mapping library. There is one object for the process, made when the first mapper
+// is registered.
 struct Takeover {
   const std::shared_ptr<const MachineMap> map = machine();
   const std::shared_ptr<RunEvents> events = recording(map);
@@ -167,7 +168,7 @@ struct Takeover {
     return wrapper(compiled, options, std::move(heard), asked);
   }();
   std::mutex mutex;
-  // Processors whose default mapper the program replaced; NO_PROC: all.
+  // The processors whose default mapper the program replaced. NO_PROC stands for all processors.
   std::set<Legion::Processor> replaced;
 };
 
@@ -177,9 +178,10 @@ Takeover& takeover() {
   return *one;
 }
 
-// Puts the mapping and the observers above `own`, a mapper of the program, and returns the topmost.
-// Null: the program has none, so the mapping, or else Legion's DefaultMapper, stands in its place.
-// From the bottom up: own mapper, mapping, log, profiler, recorder.
+// Puts the mapping and the observers above `own`, a mapper of the program, and returns the topmost
+// mapper. If `own` is null, the program has no mapper, so the mapping, or else Legion's
+// DefaultMapper, stands in its place. The order from the bottom up: own mapper, mapping, log,
+// profiler, recorder.
 LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, LegionMapper* own) {
   const Takeover& all = takeover();
   const bool is_programs_own = own != nullptr;
@@ -201,7 +203,8 @@ LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, Legion
   return mapper;
 }
 
-thread_local bool ours = false;  // True while this thread registers Groma's mappers.
+// True while this thread registers Groma's mappers.
+thread_local bool ours = false;
 
 // Implements PreloadMapper::wrap. A default mapper (id 0) of the program is remembered, so that
 // replace_rest() does not replace it.
@@ -215,12 +218,12 @@ LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* 
   return over(runtime, processor, mapper);
 }
 
-// Implements PreloadMapper::called.
+// Implements PreloadMapper::called: notes the time of a call that launches something.
 void called(std::int64_t nanoseconds) {
   if (takeover().events != nullptr) takeover().events->costs().called(nanoseconds);
 }
 
-// Returns the request in the form that AskedInstances stores.
+// Returns a request for an instance in the form that AskedInstances stores.
 AskedInstance noted_of(const Legion::Mapping::MapperRuntime& runtime,
                        Legion::Mapping::MapperContext context, const InstanceCall& call,
                        bool by_program) {
@@ -228,8 +231,8 @@ AskedInstance noted_of(const Legion::Mapping::MapperRuntime& runtime,
   noted.constraints = call.constraints != nullptr
                           ? *call.constraints
                           : runtime.find_layout_constraints(context, call.layout);
-  // A request without an order gets the order that Legion chose. The tasks see this order and may
-  // rely on it.
+  // A request without an order of dimensions and fields gets the order that Legion chose. The tasks
+  // see this order and may rely on it.
   if (noted.constraints.ordering_constraint.ordering.empty()) {
     noted.constraints.ordering_constraint =
         runtime.find_layout_constraints(context, call.result.get_layout_id()).ordering_constraint;
@@ -250,8 +253,8 @@ void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
   takeover().asked->note(context, call.result, noted_of(runtime, context, call, by_program));
 }
 
-// Implements PreloadMapper::suits. Only an instance that an adapter made can be unsuitable: the
-// statement that caused it is not for every task.
+// Implements PreloadMapper::suits. Only an instance that an adapter made can be unsuitable, because
+// the statement that caused it does not hold for every task.
 bool suits(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
            const InstanceCall& call, bool by_program) {
   if (!takeover().asked->is_by_groma(call.result)) return true;
@@ -261,7 +264,7 @@ bool suits(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
                        has_demand(asked));
 }
 
-// Implements PreloadMapper::replace.
+// Implements PreloadMapper::replace: exchanges an unsuitable instance for another one.
 bool replace(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
              const InstanceCall& call, bool by_program, Legion::Memory memory, bool acquire,
              bool may_make, Legion::Mapping::PhysicalInstance& result, bool& made,
@@ -281,8 +284,8 @@ bool replace(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Map
       result, made, bytes);
 }
 
-// Implements PreloadMapper::filter. The instances before position `before` were in the list
-// already.
+// Implements PreloadMapper::filter: removes unsuitable instances. Those before position `before`
+// were in the list already and stay.
 void filter(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
             const Legion::LayoutConstraintSet* constraints, Legion::LayoutConstraintID layout,
             const std::vector<Legion::LogicalRegion>& regions, bool tight, bool by_program,
@@ -308,8 +311,8 @@ void found(Legion::Mapping::MapperContext context,
   takeover().asked->note_found(context, instance);
 }
 
-// Implements PreloadMapper::unwrap: takes off the layers of over() from the top down. A layer that
-// is not there is skipped.
+// Implements PreloadMapper::unwrap: finds the program's mapper below the mappers that over() put
+// above it, from the top down. A mapper that is not there is skipped.
 LegionMapper* unwrap(LegionMapper* mapper) {
   for (const auto below : {own_of_recorder, own_of_profiler, own_of_logger, own_of}) {
     LegionMapper* const own = below(mapper);
@@ -318,8 +321,8 @@ LegionMapper* unwrap(LegionMapper* mapper) {
   return mapper;
 }
 
-// Gives the mapping to each processor whose default mapper the program did not replace. Runs after
-// all other registration callbacks.
+// Registers the mapping on each processor whose default mapper the program did not replace. Runs
+// after all other registration callbacks.
 void replace_rest(const Legion::RegistrationCallbackArgs& args) {
   const auto has_own = [](Legion::Processor p) {
     const std::lock_guard lock(takeover().mutex);

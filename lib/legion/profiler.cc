@@ -24,37 +24,40 @@ using Use = profile::MeasuredEvent::Use;
 using What = RunWatch::What;
 namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
-// One task or copy keeps at most this many uses of instances.
+// The largest number of uses of instances that are kept for one task or copy.
 constexpr std::size_t kMostUses = 64;
-constexpr int kMostLooks = 64;            // The name of a region is looked up at most this often.
-constexpr std::size_t kMostTrees = 4096;  // Regions of further trees get no name in the record.
-// A RunTime counts picoseconds.
+// The largest number of times that the name of a region is looked up.
+constexpr int kMostLooks = 64;
+// The largest number of region trees with a name in the record.
+constexpr std::size_t kMostTrees = 4096;
+// The number of picoseconds in a nanosecond: a RunTime counts picoseconds.
 constexpr RunTime kNanosecond = 1000;
-// A task that took this much longer than its measured work was stalled by Legion (1 ms).
+// The time in nanoseconds (1 ms) by which a task must exceed its measured work to count as stalled
+// by Legion.
 constexpr long long kStallNs = 1'000'000;
 
-// Returns the time of the clock that Legion's measurements use.
+// Returns the present time of the clock that Legion's measurements use, in nanoseconds.
 long long now_ns() { return Realm::Clock::current_time_in_nanoseconds(); }
 
-// Returns one bit for each field. Fields whose ids differ by a multiple of 64 share a bit.
-template <typename Fields>
 // Returns a set of fields as 64 bits. Fields whose ids differ by a multiple of 64 share a bit, so
 // two sets may seem to overlap when they do not.
+template <typename Fields>
 std::uint64_t bits_of(const Fields& fields) {
   std::uint64_t bits = 0;
   for (const auto field : fields) bits |= std::uint64_t{1} << (static_cast<unsigned>(field) % 64);
   return bits;
 }
 
-// Asks for the times of a copy, its memories and bytes, and the instances that it reads and writes.
+// Requests the measurements of a copy: its times, memories and bytes, and the instances that it
+// reads and writes.
 void measure_copies(ProfilingRequest& request) {
   request.add_measurement<measurements::OperationTimeline>();
   request.add_measurement<measurements::OperationMemoryUsage>();
   request.add_measurement<measurements::OperationCopyInfo>();
 }
 
-// Appends one use for each instance of the requirement. A use tells which fields of the instance
-// are accessed, and whether they are written.
+// Appends one use for each instance of a region requirement. A use tells which fields of the
+// instance are accessed, and whether they are written.
 void add_uses(const Legion::RegionRequirement& requirement,
               const std::vector<PhysicalInstance>& instances, std::vector<Use>& uses) {
   const bool writes = (requirement.privilege & (LEGION_WRITE_PRIV | LEGION_REDUCE_PRIV)) != 0;
@@ -64,16 +67,17 @@ void add_uses(const Legion::RegionRequirement& requirement,
   }
 }
 
-// The times of a task or copy in nanoseconds, without gaps: a time that Legion did not measure is
-// replaced by the next later one. `end` is when the work on the processor or channel ended.
+// The times of a task or copy in nanoseconds. A time that Legion did not measure is replaced by the
+// next later one. `end` is when the work on the processor or channel ended.
 struct Times {
   long long created = 0, ready = 0, start = 0, end = 0;
 };
-// Fills in `times`. Returns false if the start or the end is unknown; the event is then useless.
+// Fills in `times` from Legion's measurements. Returns false if the start or the end is unknown;
+// the event is then useless.
 bool read_times(const measurements::OperationTimeline& timeline, bool on_gpu, Times& times) {
   constexpr auto kNone = measurements::OperationTimeline::INVALID_TIMESTAMP;
   times = {timeline.create_time, timeline.ready_time, timeline.start_time, timeline.end_time};
-  // GPU kernels end after the task's body.
+  // The GPU kernels of a task end after the task's body.
   if (times.end == kNone || on_gpu) times.end = timeline.complete_time;
   if (times.start == kNone || times.end == kNone) return false;
   if (times.ready == kNone) times.ready = times.start;
@@ -81,7 +85,7 @@ bool read_times(const measurements::OperationTimeline& timeline, bool on_gpu, Ti
   return true;
 }
 
-// The mapper of one processor that has Legion measure what the mapper below it maps.
+// A mapper for one processor that has Legion measure what the mapper below it maps.
 class Profiler final : public Above {
  public:
   Profiler(LegionMapper* own, std::shared_ptr<RunWatch> watch)
@@ -90,23 +94,25 @@ class Profiler final : public Above {
   }
   ~Profiler() override { watch_->mapper_ends(); }
 
-  // Tasks that a trace replays would not be measured, so nothing is traced (`memoize`).
+  // Notes a launch and keeps the task out of traces (`memoize`), because tasks that a trace replays
+  // would not be measured.
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     watch_->launched(task);
     mapper->select_task_options(context, task, output);
     output.memoize = false;
   }
-  // No mapper sees the operations that a trace replays, so these would not be measured.
+  // Keeps operations out of traces. No mapper sees the operations that a trace replays, so these
+  // would not be measured.
   void memoize_operation(MapperContext context, const Legion::Mappable& operation,
                          const MemoizeInput& input, MemoizeOutput& output) override {
     mapper->memoize_operation(context, operation, input, output);
     output.memoize = false;
   }
 
-  // Adds the profiling requests to those of the program's mapper, and notes the task's regions and
-  // instances. Legion may report the measurements of any task only later, so they are kept in
-  // RunWatch until then.
+  // Maps a task: adds profiling requests to those of the program's mapper, and notes the task's
+  // regions and instances. Legion reports the measurements later, so RunWatch keeps these facts
+  // until then.
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
     RunWatch::Mapped what;
@@ -136,7 +142,7 @@ class Profiler final : public Above {
     watch_->mapped(std::move(what));
   }
 
-  // Keeps a measurement, and passes the report on only if the program's mapper requested it.
+  // Records a measurement, and passes the report on only if the program's mapper requested it.
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     const What what = input.task_response   ? What::kTask
@@ -147,7 +153,7 @@ class Profiler final : public Above {
     if (own) mapper->report_profiling(context, task, input);
   }
 
-  // ---- Operations of a task, measured for the copies that they make
+  // ---- Operations other than tasks, measured for the copies that they make
   void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
                 MapCopyOutput& output) override {
     mapper->map_copy(context, operation, input, output);
@@ -204,8 +210,8 @@ class Profiler final : public Above {
     }
     watch_->operation(operation, std::move(regions), own);
   }
-  // Keeps the measurement of an operation that is not a task. Returns true if the program's mapper
-  // wants it too.
+  // Records the measurement of an operation that is not a task. Returns true if the program's
+  // mapper wants the report too.
   template <typename Info>
   bool reported(const Legion::Mappable& operation, std::size_t requirement, const Info& info) {
     return watch_->reported(operation.get_unique_id(),
@@ -218,11 +224,12 @@ class Profiler final : public Above {
 
 }  // namespace
 
-// The numbers of processors and memories in the record are their positions in the order of the ids.
+// Prepares the record. The number of a processor or memory in the record is its position in the
+// order of the ids.
 RunWatch::RunWatch(std::string file, std::shared_ptr<const MachineMap> machine)
     : file_(std::move(file)), machine_(std::move(machine)) {
-  // Only the processors and memories of this process get a row in the record. Those of other
-  // processes are not measured, so they would seem idle or empty.
+  // Only the processors and memories of this process are in the record. Those of other processes
+  // are not measured, so they would seem idle or empty.
   const Legion::Machine realm = Legion::Machine::get_machine();
   Legion::Machine::ProcessorQuery here(realm);
   here.local_address_space();
@@ -257,7 +264,7 @@ void RunWatch::mapper_begins() {
   ++profilers_;
 }
 
-// The last profiler writes the record. The file is written without the lock.
+// Called when a profiler ends. The last one writes the record, without the lock.
 void RunWatch::mapper_ends() {
   std::string text;
   {
@@ -270,15 +277,16 @@ void RunWatch::mapper_ends() {
   }
 }
 
-// The note is kept until the task is mapped.
+// Notes which statement placed the data of a task's region requirement. The note is kept until the
+// task is mapped.
 void RunWatch::heard(Legion::UniqueID task, std::size_t requirement, Origin origin) {
   const std::lock_guard lock(mutex_);
   if (heard_.size() >= profile::kMaxRecordedEvents) return;
   heard_[{task, requirement}] = static_cast<std::int32_t>(origin.statement);
 }
 
-// Counts the points that were launched, to tell at the end how many of them were not measured. Also
-// notes when a task made a launch.
+// Counts the launched points, to tell at the end how many of them were not measured. Also notes the
+// time at which a task made the launch.
 void RunWatch::launched(const Legion::Task& task) {
   const Legion::Task* parent = task.get_parent_task();
   const auto points =
@@ -290,13 +298,14 @@ void RunWatch::launched(const Legion::Task& task) {
   launches_.push_back({parent->get_unique_id(), since_begin(now_ns())});
 }
 
-// Returns a time of the clock, in nanoseconds, as a time since the first task was mapped. Earlier
-// times become 0.
+// Converts a clock time in nanoseconds to the time since the first task was mapped. Earlier times
+// become 0.
 RunTime RunWatch::since_begin(long long ns) const {
   return begin_ns_ < 0 ? 0 : std::max<RunTime>(0, (ns - begin_ns_) * kNanosecond);
 }
 
-// Events that are still pending count too, so that each of them can be kept when it is reported.
+// Returns true if one more event can be kept. Events that are still pending count too, so that each
+// of them can be kept when it is reported.
 bool RunWatch::has_room() { return events_.size() + pending_.size() < profile::kMaxRecordedEvents; }
 
 bool RunWatch::wants_more(bool is_task) {
@@ -307,8 +316,8 @@ bool RunWatch::wants_more(bool is_task) {
   return false;
 }
 
-// Notes that a task was mapped, with the statements that placed its data (-1: no statement). The
-// first task that is mapped is the beginning of the record's time.
+// Notes that a task was mapped, with the statements that placed its data (-1: no statement). Times
+// in the record are counted from the first mapped task.
 void RunWatch::mapped(Mapped what) {
   const std::lock_guard lock(mutex_);
   if (begin_ns_ < 0) begin_ns_ = what.begin_ns;
@@ -321,7 +330,8 @@ void RunWatch::mapped(Mapped what) {
   pending_[task] = std::move(what);
 }
 
-// Notes an operation whose copies are measured. No statement decides about it.
+// Notes an operation, not a task, whose copies are measured. No statement decides about such an
+// operation.
 void RunWatch::operation(const Legion::Mappable& operation, std::vector<std::int32_t> regions,
                          bool own) {
   Mapped what;
@@ -343,7 +353,8 @@ std::int32_t RunWatch::name_of(const Legion::Task& task) {
   return found->second;
 }
 
-// Equal points of different launches share a number.
+// Returns the number of the task's point in the record. Equal points of different launches share a
+// number.
 std::int32_t RunWatch::point_number(const Legion::Task& task) {
   if (!task.is_index_space) return -1;
   const std::string point = text_of(point_of(task.index_point));
@@ -370,7 +381,7 @@ std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, Mapper
     }
   }
   std::string name;
-  // The root comes last, so its name replaces the others.
+  // The root region comes last, so its name replaces the others.
   for (const Legion::LogicalRegion region : regions_above(runtime, context, parent)) {
     const std::string_view own = attached_name(runtime, context, region);
     if (!own.empty()) name = own;
@@ -385,13 +396,13 @@ std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, Mapper
   if (is_new && record_.regions.size() >= kMostTrees) known = {-1, kMostLooks};
   if (known.number < 0) return -1;
   if (is_new) record_.regions.push_back(fmt::format("region tree {}", tree));
-  // The program may give the region a name later. A name that was found needs no further look.
+  // The program may name the region later. Once a name was found, the tree is not looked up again.
   known.looked_for = name.empty() ? known.looked_for + 1 : kMostLooks;
   if (!name.empty()) record_.regions[static_cast<std::size_t>(known.number)] = std::move(name);
   return known.number;
 }
 
-// ---- What memories hold
+// ---- The contents of memories
 
 // Returns the memory's number in the record, or -1 for a memory of another process.
 std::int32_t RunWatch::memory_of(Legion::Memory memory) const {
@@ -399,8 +410,8 @@ std::int32_t RunWatch::memory_of(Legion::Memory memory) const {
   return found == memories_.end() ? -1 : found->second;
 }
 
-// Notes that the content of a memory changed by `bytes` (negative: an instance is gone) and updates
-// the largest content so far.
+// Notes that the number of bytes in a memory changed by `bytes` (negative if an instance is gone),
+// and updates the peak of that memory.
 void RunWatch::allocate(RunTime time, std::int32_t memory, std::int32_t region,
                         std::int64_t bytes) {
   if (record_.allocations.size() >= profile::kMaxRecordedAllocations) {
@@ -414,8 +425,8 @@ void RunWatch::allocate(RunTime time, std::int32_t memory, std::int32_t region,
   peak = std::max(peak, held);
 }
 
-// Virtual instances hold no data, and the memory of external instances belongs to the program. Both
-// are left out.
+// Notes an instance and returns true if it is new. Virtual instances hold no data, and the memory
+// of external instances belongs to the program. Both are left out.
 bool RunWatch::sees(const PhysicalInstance& instance, std::int32_t region) {
   if (instance.is_virtual_instance() || instance.is_external_instance()) return false;
   const std::int32_t memory = memory_of(instance.get_location());
@@ -427,7 +438,7 @@ bool RunWatch::sees(const PhysicalInstance& instance, std::int32_t region) {
   return true;
 }
 
-// Notes that an instance is gone. An instance that was never seen is ignored.
+// Notes that an instance was destroyed. An instance that was never seen is ignored.
 void RunWatch::collected(const PhysicalInstance& instance) {
   const std::lock_guard lock(mutex_);
   const auto found = instances_.find(instance.get_instance_id());
@@ -436,10 +447,10 @@ void RunWatch::collected(const PhysicalInstance& instance) {
   instances_.erase(found);
 }
 
-// ---- What Legion measured
+// ---- Legion's measurements
 
-// Legion reports a task or operation in `total` parts: the task itself, each copy and each fill.
-// After the last part, the entry is removed.
+// Adds a measurement. Legion reports a task or operation in `total` parts: the task itself, each
+// copy and each fill. After the last part, the entry is removed.
 bool RunWatch::reported(Legion::UniqueID id, What what, std::size_t requirement,
                         std::uint64_t total, const Responses& responses) {
   const std::lock_guard lock(mutex_);
@@ -464,7 +475,8 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   measurements::OperationTimeline timeline;
   measurements::OperationProcessorUsage on;
   if (!responses.get_measurement(timeline) || !responses.get_measurement(on)) return;
-  if (of.name < 0) return;  // The record had no room for this task.
+  // The record had no room for this task.
+  if (of.name < 0) return;
   if (events_.size() >= profile::kMaxRecordedEvents) {
     ++left_out_;
     return;
@@ -539,9 +551,9 @@ void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Respons
   events_.push_back(std::move(made));
 }
 
-// ---- The end
+// ---- The record at the end of the run
 
-// Returns the record of the run. Its notes tell what was left out and why.
+// Returns the record of the run. The notes in it tell what was left out and why.
 RunRecord RunWatch::finished() {
   RunRecord record = record_;
   profile::add_events(events_, launches_, record);

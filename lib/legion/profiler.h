@@ -1,5 +1,5 @@
-// A mapper above another mapper, whose decisions it does not change. It has Legion measure the
-// tasks and copies of the run, for a profile.
+// A mapper that stands above another mapper and does not change its decisions. It has Legion
+// measure the tasks and copies of the run, for a profile.
 #pragma once
 
 #include <legion.h>
@@ -20,52 +20,61 @@
 
 namespace groma::legion {
 
-// The measurements of all profilers of a process. Thread-safe. No lock is held during a call to
-// Legion.
+// Collects the measurements of all profilers of a process. Thread-safe. No lock is held during a
+// call to Legion.
 class RunWatch {
  public:
-  // Writes a RunRecord to `file` when the last profiler has left (profile/record_text.h).
+  // The record of the run (RunRecord) is written to `file` when the last profiler has ended
+  // (profile/record_text.h).
   RunWatch(std::string file, std::shared_ptr<const MachineMap> machine);
 
   void mapper_begins();
   void mapper_ends();
 
-  // Notes which statement decided where data goes (Registration::heard).
+  // Notes which statement of the mapping decided where the data of a task's region requirement
+  // goes.
   void heard(Legion::UniqueID task, std::size_t requirement, Origin origin);
 
   void launched(const Legion::Task& task);
-  // Returns false if there are several processes. A request to measure the copies of a task that
-  // came from another process ends the process inside Legion.
+  // Returns true if copies can be measured, which is false if there are several processes. A
+  // request to measure the copies of a task that came from another process ends the process inside
+  // Legion.
   bool measures_copies() const { return machine_->machine()->node_count() == 1; }
-  // Returns true if there is room for the measurements of another task or operation. If not, the
-  // omission is counted.
+  // Returns true if there is room for the measurements of another task (`is_task`) or operation. If
+  // not, the omission is counted.
   bool wants_more(bool is_task);
 
-  // A task or another operation that is mapped and whose measurements have not all come.
+  // A task or another operation that is mapped and some of whose measurements have not come yet.
   struct Mapped {
-    Legion::UniqueID task = 0;  // The task or operation.
-    // The number of the task's name. -1: not a task, or a task for which the record has no room.
+    // The unique id of the task or operation.
+    Legion::UniqueID task = 0;
+    // The number of the task's name in the record. -1 if this is no task, or a task for which the
+    // record has no room.
     std::int32_t name = -1;
-    std::int32_t point = -1;  // -1: not a point task.
+    // The number of the task's point in the record. -1 if this is not a point task.
+    std::int32_t point = -1;
     std::vector<std::int32_t> regions, statements;
     std::vector<profile::MeasuredEvent::Use> uses;
-    long long begin_ns = 0, end_ns = 0;          // The time of the hook that mapped it.
-    bool own_tasks = false, own_copies = false;  // The program's mapper wants these reports.
+    // The times when the hook that mapped the operation began and ended, in nanoseconds.
+    long long begin_ns = 0, end_ns = 0;
+    // True if the program's own mapper requested the reports of tasks, or those of copies.
+    bool own_tasks = false, own_copies = false;
     std::uint64_t reports = 0;
   };
   void mapped(Mapped what);
   void operation(const Legion::Mappable& operation, std::vector<std::int32_t> regions, bool own);
   std::int32_t name_of(const Legion::Task& task);
-  // Returns the number of the task's point in the record, or -1 for a single task.
+  // Returns the number that the record gives to the task's point, or -1 for a single task.
   std::int32_t point_number(const Legion::Task& task);
   std::int32_t region_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                          const Legion::RegionRequirement& requirement);
-  // Returns true if the instance is seen for the first time.
+  // Notes an instance. Returns true if it is seen for the first time.
   bool sees(const Legion::Mapping::PhysicalInstance& instance, std::int32_t region);
   void collected(const Legion::Mapping::PhysicalInstance& instance);
 
   enum class What : std::uint8_t { kTask, kCopy, kFill };
-  // Adds a measurement. Returns true if the program's mapper wants the report too.
+  // Adds a measurement of a task or operation. Returns true if the program's own mapper wants the
+  // report too.
   bool reported(Legion::UniqueID of, What what, std::size_t requirement, std::uint64_t total,
                 const Legion::Mapping::ProfilingResponse& responses);
 
@@ -73,7 +82,7 @@ class RunWatch {
   using Responses = Legion::Mapping::ProfilingResponse;
   RunTime since_begin(long long ns) const;
   std::int32_t memory_of(Legion::Memory memory) const;
-  // The caller holds mutex_.
+  // Add the event of a task, or of a copy, that ended. The caller holds mutex_.
   void add_task(const Mapped& of, const Responses& responses);
   void add_copy(const Mapped& of, std::size_t requirement, const Responses& responses);
   bool has_room();
@@ -84,31 +93,36 @@ class RunWatch {
   const std::shared_ptr<const MachineMap> machine_;
   std::mutex mutex_;
   int profilers_ = 0;
-  long long begin_ns_ = -1;  // When the first task was mapped. Legion starts before.
-  RunRecord record_;         // The record of the run, without its events.
+  // The time when the first task was mapped, in nanoseconds; -1 before that. Times in the record
+  // are counted from it.
+  long long begin_ns_ = -1;
+  // The record of the run, without its events.
+  RunRecord record_;
   std::unordered_map<Realm::ID::IDType, std::int32_t> processors_, memories_;
   std::map<Legion::TaskID, std::int32_t> names_;
   std::unordered_map<std::string, std::int32_t> points_;
   struct Tree {
     std::int32_t number;
-    int looked_for;  // How often the name of the tree was looked up.
+    // The number of times that the name of the tree was looked up.
+    int looked_for;
   };
   std::map<Legion::RegionTreeID, Tree> regions_;
   std::map<std::pair<Legion::UniqueID, std::size_t>, std::int32_t> heard_;
   std::unordered_map<Legion::UniqueID, Mapped> pending_;
   std::unordered_map<unsigned long, std::pair<std::int32_t, std::int64_t>> instances_;
-  std::vector<std::int64_t> held_bytes_;  // The bytes in each memory now.
+  // The number of bytes that instances occupy in each memory at present.
+  std::vector<std::int64_t> held_bytes_;
   std::vector<profile::MeasuredEvent> events_;
   std::vector<profile::Launch> launches_;
   std::int64_t points_launched_ = 0, points_mapped_ = 0;
   std::int64_t left_out_ = 0, left_out_copies_ = 0, fills_ = 0, unplaced_ = 0;
 };
 
-// Makes a mapper that measures the tasks of `own` and owns it.
+// Makes a mapper that measures the tasks that `own` maps. The new mapper owns `own`.
 std::unique_ptr<Legion::Mapping::Mapper> make_profiler(Legion::Mapping::Mapper* own,
                                                        std::shared_ptr<RunWatch> watch);
 
-// Returns the `own` of a mapper that make_profiler() made, or null for any other mapper.
+// Returns the mapper below a mapper that make_profiler() made, or null for any other mapper.
 Legion::Mapping::Mapper* own_of_profiler(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

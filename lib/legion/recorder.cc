@@ -18,7 +18,7 @@ namespace {
 using LegionMapper = Legion::Mapping::Mapper;
 namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
-// The mapper of one processor that records. It is the topmost one.
+// A mapper for one processor that records. It stands above all other mappers of the processor.
 class Recorder final : public Above {
  public:
   Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events, bool is_programs_own,
@@ -32,8 +32,8 @@ class Recorder final : public Above {
   }
   ~Recorder() override { events_->mapper_ends(); }
 
-  // Notes the launch before the program's mapper answers. The time that this mapper and Legion take
-  // counts as their cost, and the recorder's own work does not.
+  // Notes the launch of a task before the program's mapper answers. The time that this mapper and
+  // Legion take counts as their cost, and the recorder's own work does not.
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     HookTimes times;
@@ -44,8 +44,8 @@ class Recorder final : public Above {
     events_->costs().issued(task, times);
     if (!output.inline_task) events_->expected(task);
   }
-  // Notes the regions of the task, its chosen variant and the layouts that were requested for it.
-  // Adds a request for the task's time until enough runs of the task are measured.
+  // Maps a task, and notes its regions, its chosen variant and the layouts that were requested for
+  // it. Requests the task's time until enough runs of the task are measured.
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
     HookTimes times;
@@ -74,20 +74,20 @@ class Recorder final : public Above {
     if (is_programs_own_) events_->tasks().chosen(task, output.chosen_variant);
     if (instances_ != nullptr) note_demands(context, task, output);
   }
-  // Legion asks for all tasks of an epoch at once, before map_task.
+  // Maps a must epoch. Legion asks for all its tasks at once, before map_task.
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override {
     for (const Legion::Task* task : input.tasks) events_->mapped(mapper->runtime, context, *task);
     mapper->map_must_epoch(context, input, output);
   }
-  // If the program uses traces, some tasks are replayed and no mapper sees them.
+  // Notes that the program uses traces. Some tasks are then replayed and no mapper sees them.
   void memoize_operation(MapperContext context, const Legion::Mappable& mappable,
                          const MemoizeInput& input, MemoizeOutput& output) override {
     mapper->memoize_operation(context, mappable, input, output);
     if (output.memoize) events_->may_replay();
   }
-  // Keeps the time of a task. The report is passed on only if the program's mapper requested it,
-  // because DefaultMapper ends the process on any other report.
+  // Records the run time of a task. The report is passed on only if the program's mapper requested
+  // it, because DefaultMapper ends the process on any other report.
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     if (input.task_response) measure(task, input.profiling_responses);
@@ -100,7 +100,7 @@ class Recorder final : public Above {
     mapper->report_profiling(context, task, input);
   }
 
-  // ---- Operations that are only counted
+  // ---- Operations that are counted but not recorded
   void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
                 MapCopyOutput& output) override {
     events_->other("copies that the program makes");
@@ -118,8 +118,8 @@ class Recorder final : public Above {
   }
 
  private:
-  // Records the layouts that the program's mapper requested for the instances of this task. An
-  // instance may serve several requirements. Each of them then gets the demand, with the fields of
+  // Records the layouts that the program's mapper requested for the instances of this task. If an
+  // instance serves several region requirements, each of them gets the demand, with the fields of
   // all.
   void note_demands(MapperContext context, const Legion::Task& task, const MapTaskOutput& output) {
     std::map<Legion::Mapping::PhysicalInstance, std::vector<std::size_t>> places;
@@ -145,9 +145,9 @@ class Recorder final : public Above {
     }
   }
 
-  // Records how long the task itself worked, in nanoseconds, without waiting and without work in
-  // Legion. GPU kernels end after the task's body, so for a GPU the time from the start to the end
-  // of the last kernel counts.
+  // Records the work time of a task in nanoseconds, without waiting and without work in Legion. GPU
+  // kernels end after the task's body, so for a GPU the time from the start to the end of the last
+  // kernel counts.
   void measure(const Legion::Task& task, const Legion::Mapping::ProfilingResponse& responses) {
     const Legion::Processor::Kind kind = task.target_proc.kind();
     measurements::OperationTimeline timeline;
@@ -164,7 +164,8 @@ class Recorder final : public Above {
   std::shared_ptr<AskedInstances> instances_;
   const bool own_order_;
   std::mutex mutex_;
-  // Number of reports that came, for tasks whose reports the program's mapper requested.
+  // The number of profiling reports that have come, for each task whose reports the program's
+  // mapper requested.
   std::map<Legion::UniqueID, unsigned> asked_;
 };
 

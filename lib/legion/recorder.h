@@ -1,5 +1,5 @@
-// A mapper above another mapper, whose decisions it does not change. It records what the program
-// launches.
+// A mapper that stands above another mapper and does not change its decisions. It records the tasks
+// that the program launches.
 #pragma once
 
 #include <legion.h>
@@ -11,17 +11,18 @@
 
 namespace groma::legion {
 
-// Makes a mapper that records the launches of `own` and owns it. `is_programs_own`: `own` is, or
-// stands above, a mapper that the program registered, so the variants that it chooses are recorded.
-// `asked` has the requests of the program's mapper, which are recorded as demands of its tasks.
-// Null: no demands are recorded. `own_order`: see AskedInstance.
+// Makes a mapper that records the launches that `own` maps. The new mapper owns `own`.
+// `is_programs_own`: `own` is, or stands above, a mapper that the program registered, so the
+// variants that it chooses are recorded. `asked` has the instance requests of the program's mapper,
+// which are recorded as demands of its tasks; if it is null, no demands are recorded. `own_order`:
+// see AskedInstance.
 std::unique_ptr<Legion::Mapping::Mapper> make_recorder(Legion::Mapping::Mapper* own,
                                                        std::shared_ptr<RunEvents> events,
                                                        bool is_programs_own,
                                                        std::shared_ptr<AskedInstances> asked,
                                                        bool own_order);
 
-// Returns the `own` of a mapper that make_recorder() made, or null for any other mapper.
+// Returns the mapper below a mapper that make_recorder() made, or null for any other mapper.
 Legion::Mapping::Mapper* own_of_recorder(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

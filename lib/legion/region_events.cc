@@ -1,5 +1,5 @@
-// Asks Legion for regions, partitions and their pieces, and numbers them for a recording. A piece
-// is a subregion of a partition.
+// Asks Legion for regions, partitions and their subregions (pieces), and numbers them for a
+// recording.
 #include "legion/region_events.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 using app::Events;
 using Runtime = Legion::Mapping::MapperRuntime;
 
-// The largest number of cached places of regions. Beyond it, the cache is cleared.
+// The largest number of regions whose places are cached. Beyond it, the cache is cleared.
 constexpr std::size_t kMaxCachedPlaces = 65'536;
 constexpr const char* kTooManyBoxes = "holes of pieces, of which there are too many";
 
@@ -29,7 +29,7 @@ Rect around(const Rect& a, const Rect& b) {
 }
 
 // Describes a root region and its fields: name, bounds, number of points, and the name and size
-// (bytes) of each field. A field without a name is called after its id.
+// (bytes) of each field. A field without a name gets one made from its id.
 Events::Region describe(Runtime* runtime, MapperContext context, Legion::LogicalRegion root,
                         const std::vector<Legion::FieldID>& fields) {
   Events::Region made;
@@ -47,18 +47,20 @@ Events::Region describe(Runtime* runtime, MapperContext context, Legion::Logical
   return made;
 }
 
-// The pieces of a partition, and what was left out.
+// The pieces (subregions) of a partition, and the numbers of those that were left out.
 struct Pieces {
   std::vector<Events::Piece> pieces;
-  std::int64_t too_large = 0;       // The number of pieces that are left out.
-  std::int64_t too_many_boxes = 0;  // The number of pieces whose holes are left out.
+  // The number of pieces that are left out.
+  std::int64_t too_large = 0;
+  // The number of pieces whose holes are left out.
+  std::int64_t too_many_boxes = 0;
 };
 
-// Reads the pieces of a partition from Legion.
+// Reads the pieces (subregions) of a partition from Legion.
 class PieceReader {
  public:
-  // The colours of the pieces begin with `path`, and their own colours are counted from `first`. At
-  // most `max_boxes` boxes are kept.
+  // The colour paths of all pieces begin with `path`. Their own colours are counted from `first`.
+  // At most `max_boxes` boxes are kept.
   PieceReader(Runtime* runtime, MapperContext context, std::vector<std::int64_t> path,
               const Point& first, std::size_t max_boxes)
       : runtime_(runtime),
@@ -67,7 +69,7 @@ class PieceReader {
         first_(first),
         room_(max_boxes) {}
 
-  // Returns the pieces of the partition, whose colours are `colors`.
+  // Returns the pieces of a partition. `colors` is the domain of their colours.
   Pieces read(Legion::IndexPartition partition, const Legion::Domain& colors) {
     Pieces all;
     if (colors.get_volume() == 0) return all;
@@ -81,8 +83,8 @@ class PieceReader {
   }
 
  private:
-  // Adds the piece of one colour. Its colour path is that of the enclosing piece followed by its
-  // own colour.
+  // Adds the piece of one colour to `all`. Its colour path is that of the enclosing piece followed
+  // by its own colour.
   void add(Legion::IndexPartition partition, const Point& color, Pieces& all) {
     const Legion::IndexSpace piece =
         runtime_->get_index_subspace(context_, partition, realm_point(color));
@@ -101,7 +103,7 @@ class PieceReader {
     all.pieces.push_back(std::move(made));
   }
 
-  // Adds the boxes of a piece with holes. Returns false, without boxes, if they are too many.
+  // Adds the boxes of a piece with holes. If there are too many boxes, adds none and returns false.
   bool add_boxes(const Legion::Domain& domain, Events::Piece& piece) {
     for_each_box(domain, [&](const Rect& each) {
       if (piece.boxes.size() <= room_) piece.boxes.push_back(each);
@@ -118,14 +120,15 @@ class PieceReader {
   MapperContext context_;
   std::vector<std::int64_t> path_;
   Point first_;
-  std::size_t room_;  // The number of boxes that can still be kept.
+  // The number of boxes that can still be kept.
+  std::size_t room_;
 };
 
 }  // namespace
 
 // Returns the number of a region tree, and adds its root if the tree is new. Returns nothing if
-// there are too many trees or the root is too large. Legion is asked without the lock, so another
-// thread may add the tree meanwhile; the second look finds it.
+// there are too many trees or the root is too large. Legion is called without the lock, so another
+// thread may add the tree meanwhile; the second look-up finds it.
 std::optional<std::uint32_t> RegionEvents::region_of(Runtime* runtime, MapperContext context,
                                                      Legion::LogicalRegion root) {
   {
@@ -149,9 +152,9 @@ std::optional<std::uint32_t> RegionEvents::region_of(Runtime* runtime, MapperCon
   return region_numbers_[root.get_tree_id()] = number;
 }
 
-// Reads the pieces without the lock, then looks whether another thread has added the partition
-// meanwhile. If there are too many pieces, the partition is kept without them and the omission is
-// counted.
+// Returns the number of a partition. Reads its pieces without the lock, then checks whether another
+// thread has added the partition meanwhile. If there are too many pieces, the partition is kept
+// without them and the omission is counted.
 std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperContext context,
                                                        Legion::LogicalPartition partition,
                                                        const RegionPlace& around_it) {
@@ -170,11 +173,12 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   const AlikeKey key{around_it.region, around_it.partition,
                      runtime->get_index_partition_color(context, cut),
                      std::string(attached_name(runtime, context, partition))};
-  Point first = bounds.lower;  // The colour that counts as 0.
+  // The colour that counts as 0.
+  Point first = bounds.lower;
   bool has_room = false;
   std::size_t max_boxes = 0;
   {
-    // Equal partitions of the pieces of one partition share their colours.
+    // Partitions that divide the pieces of one partition alike share their colours.
     const std::lock_guard lock(mutex_);
     const auto known = alike_partitions_.find(key);
     if (known != alike_partitions_.end()) {
@@ -196,8 +200,8 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   if (!has_room) not_recorded_.add("partitions with too many pieces to look at");
   if (made.too_large > 0) not_recorded_.add("pieces that are too large", made.too_large);
   if (made.too_many_boxes > 0) not_recorded_.add(kTooManyBoxes, made.too_many_boxes);
-  // The alike partitions of different pieces get one number, and their pieces are collected in one
-  // list.
+  // Partitions that divide different pieces alike get one number, and their pieces are collected in
+  // one list.
   const auto [found, is_new] =
       alike_partitions_.try_emplace(key, static_cast<std::int32_t>(partitions_.size()));
   const std::int32_t number = found->second;
@@ -210,7 +214,7 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
         {std::get<std::string>(key), around_it.region, around_it.partition, bounds, {}});
   }
   Events::Partition& to = partitions_[static_cast<std::size_t>(number)];
-  // The colours of the shared partition are those of all alike partitions together.
+  // The colours of such a shared partition are those of all partitions that it stands for.
   const Rect all = around(to.colors, bounds);
   if (!app::can_be_kept(all)) return std::nullopt;
   to.colors = all;
@@ -218,7 +222,7 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   return partition_numbers_[partition] = number;
 }
 
-// Appends the pieces to a partition. The limit on boxes holds for all partitions together.
+// Appends pieces to a partition. The limit on boxes holds for all partitions together.
 void RegionEvents::add_pieces(std::vector<Events::Piece> pieces, Events::Partition& to) {
   pieces_ += pieces.size();
   for (Events::Piece& piece : pieces) {
@@ -232,8 +236,8 @@ void RegionEvents::add_pieces(std::vector<Events::Piece> pieces, Events::Partiti
   }
 }
 
-// Goes up to the root first, by recursion: the place of a region is that of its parent region, one
-// partition further down. The result is cached.
+// Returns the place of a region. Goes up to the root first, by recursion: the place of a region is
+// that of its parent region, one partition further down. The result is cached.
 std::optional<RegionPlace> RegionEvents::place_of(Runtime* runtime, MapperContext context,
                                                   Legion::LogicalRegion region) {
   {
@@ -266,8 +270,8 @@ std::optional<RegionPlace> RegionEvents::place_of(Runtime* runtime, MapperContex
   return place;
 }
 
-// The ids of a region's fields are sorted. Fields that were allocated after the region was first
-// seen are left out.
+// Returns the positions of fields in the sorted list of the region's field ids. Fields that were
+// allocated after the region was first seen are left out.
 std::vector<std::uint32_t> RegionEvents::fields_of(std::uint32_t region,
                                                    const std::set<Legion::FieldID>& fields) const {
   std::vector<std::uint32_t> positions;

@@ -1,5 +1,5 @@
-// RegionEvents: the regions and partitions of a recorded run, and the place of each Legion region
-// among them.
+// RegionEvents: records the regions and partitions of a run, and finds the place of each Legion
+// region among them.
 #pragma once
 
 #include <legion.h>
@@ -21,43 +21,46 @@
 
 namespace groma::legion {
 
-// A recorded region or a piece of one. A piece is described by its partition and by the colours
-// that lead to it from the root, each counted from 0. A partition of -1 means the whole region.
+// A recorded root region or a subregion of it. A subregion is described by its partition and by the
+// colours that lead to it from the root, each counted from 0. A partition of -1 means the whole
+// region.
 struct RegionPlace {
   std::uint32_t region = 0;
   std::int32_t partition = -1;
   std::vector<std::int64_t> colors;
 };
 
-// Thread-safe. No lock is held while Legion is asked.
+// Records regions and partitions. Thread-safe. No lock is held during calls to Legion.
 class RegionEvents {
  public:
-  // `not_recorded` counts the pieces that are left out. It must outlive this object.
+  // `not_recorded` counts the subregions that are left out. It must outlive this object.
   explicit RegionEvents(NotRecorded& not_recorded) : not_recorded_(not_recorded) {}
 
-  // Returns the place of a region. Adds the region and the partitions above it if they are new.
-  // Returns nothing if the limits do not allow that.
+  // Returns the place of a Legion region among the recorded regions. Adds the region and the
+  // partitions above it if they are new. Returns nothing if the limits do not allow that.
   std::optional<RegionPlace> place_of(Legion::Mapping::MapperRuntime* runtime,
                                       MapperContext context, Legion::LogicalRegion region);
-  // Returns the number of a partition of the region at `around`, as place_of() does.
+  // Returns the number of a partition of the region whose place is `around`. Adds the partition if
+  // it is new. Returns nothing if the limits do not allow that.
   std::optional<std::int32_t> partition_of(Legion::Mapping::MapperRuntime* runtime,
                                            MapperContext context,
                                            Legion::LogicalPartition partition,
                                            const RegionPlace& around);
-  // Returns the positions of these fields in the recorded region.
+  // Returns the positions of these fields in the list of fields of the recorded region.
   std::vector<std::uint32_t> fields_of(std::uint32_t region,
                                        const std::set<Legion::FieldID>& fields) const;
-  // Writes the regions and partitions to `events`.
+  // Adds the recorded regions and partitions to `events`.
   void add_to(app::Events& events) const;
 
  private:
-  // Different pieces of one partition may be partitioned alike. Such partitions count as one if
-  // they have the same name and colour. The key: region, enclosing partition, colour, name.
+  // Different subregions of one partition may be partitioned alike. Such partitions count as one if
+  // they have the same name and colour. The key has the region, the enclosing partition, the colour
+  // and the name.
   using AlikeKey = std::tuple<std::uint32_t, std::int32_t, Legion::Color, std::string>;
 
   std::optional<std::uint32_t> region_of(Legion::Mapping::MapperRuntime* runtime,
                                          MapperContext context, Legion::LogicalRegion root);
-  // The caller holds mutex_.
+  // Appends subregions to a partition. The caller holds mutex_.
   void add_pieces(std::vector<app::Events::Piece> pieces, app::Events::Partition& to);
 
   NotRecorded& not_recorded_;
@@ -65,12 +68,14 @@ class RegionEvents {
   std::vector<app::Events::Region> regions_;
   std::vector<app::Events::Partition> partitions_;
   std::map<Legion::RegionTreeID, std::uint32_t> region_numbers_;
-  // The sorted fields of each region.
+  // The sorted field ids of each region.
   std::map<std::uint32_t, std::vector<Legion::FieldID>> fields_;
   std::map<Legion::LogicalPartition, std::int32_t> partition_numbers_;
   std::map<AlikeKey, std::int32_t> alike_partitions_;
-  std::map<Legion::LogicalRegion, RegionPlace> places_;  // A cache of place_of().
-  std::size_t pieces_ = 0, boxes_ = 0;                   // Both count all partitions.
+  // A cache of the results of place_of().
+  std::map<Legion::LogicalRegion, RegionPlace> places_;
+  // The numbers of recorded subregions and of their boxes, over all partitions.
+  std::size_t pieces_ = 0, boxes_ = 0;
 };
 
 }  // namespace groma::legion

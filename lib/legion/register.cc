@@ -17,9 +17,9 @@
 namespace groma::legion {
 namespace {
 
-// Registers the sharding functors of the mapping, once. They are the functions of the program, so
-// the functors of the first mapper serve all mappers. Every process registers the same functors
-// under the same ids.
+// Registers the sharding functors of the mapping, once. They do not depend on the processor, so the
+// functors of the first mapper serve all mappers. Every process registers the same functors under
+// the same ids.
 void register_functors(Registration& registration, Legion::Runtime* runtime, const Mapper& mapper) {
   const auto functors = mapper.sharding_functors();
   if (functors.empty() || registration.functors.is_set()) return;
@@ -27,7 +27,7 @@ void register_functors(Registration& registration, Legion::Runtime* runtime, con
                             functors);
 }
 
-// The log of a program that sets none: it writes to standard error.
+// The log for programs that set none. It writes to standard error.
 class StandardError final : public LogSink {
  public:
   void log(LogLevel, std::string_view line) override {
@@ -36,17 +36,18 @@ class StandardError final : public LogSink {
   }
 };
 
-// Returns the log, or one for standard error if `log` is null.
+// Returns the log that the program set, or a log for standard error if `log` is null.
 LogSink* log_or_standard_error(LogSink* log) {
   static StandardError standard_error;
   return log == nullptr ? &standard_error : log;
 }
 
-// Returns true if the program runs under `groma run --map`. That mapping then stands above the
-// program's own mapping, which decides only what the other one leaves open.
+// Returns true if the program runs under `groma run --map`. The mapping of that command then stands
+// above the program's own mapping, which decides only what the other one leaves open.
 bool is_below() { return std::getenv(kMappingVariable) != nullptr; }
 
-// Makes an adapter for each processor of this process. The id 0 replaces Legion's default mapper.
+// Makes an adapter for each processor of this process. With the mapper id 0, it replaces Legion's
+// default mapper.
 void make_mappers(const std::shared_ptr<Registration>& registration,
                   const Legion::RegistrationCallbackArgs& args) {
   for (Legion::Processor p : args.local_procs) {
@@ -60,8 +61,8 @@ void make_mappers(const std::shared_ptr<Registration>& registration,
   }
 }
 
-// The data for the callback. Legion copies these bytes, so they hold a pointer. The registration
-// lives as long as the process, because Legion may call back more than once.
+// The data for Legion's registration callback. Legion copies these bytes, so they hold a pointer.
+// The registration lives as long as the process, because Legion may call back more than once.
 struct Kept {
   const std::shared_ptr<Registration>* registration;
 };
@@ -74,7 +75,8 @@ void callback(const Legion::RegistrationCallbackArgs& args) {
 
 LogSink* Registration::log() const { return log_or_standard_error(options.log); }
 
-// The first call reads the machine. A machine that Groma cannot describe ends the process.
+// Makes the adapter of a processor. The first call reads the machine. A machine that Groma cannot
+// describe ends the process.
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                       const Legion::Machine& machine, Legion::Processor processor, bool in_turn) {
   if (registration->machine == nullptr) {
@@ -96,11 +98,11 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
                      std::move(mapper), in_turn);
 }
 
-// The program is bound when the first mapper is made, since only then the machine is known. All
-// mappers share the bound program.
+// Returns a factory of mappers for a program. The program is bound when the first mapper is made,
+// since only then the machine is known. All mappers share the bound program.
 MapperFactory factory_of(const Program& program, LogSink* sink, bool warns) {
   LogSink* const log = log_or_standard_error(sink);
-  // The program is bound when the machine is known, once for all processors.
+  // The program is bound to the machine once for all processors, when the machine is known.
   auto shared = std::make_shared<std::shared_ptr<ProgramMapper::Shared>>();
   return [program, shared, log, warns](const MapperSite& site) -> std::unique_ptr<Mapper> {
     if (*shared == nullptr) {
@@ -117,13 +119,13 @@ MapperFactory factory_of(const Program& program, LogSink* sink, bool warns) {
       }
       *shared = ProgramMapper::share(*bound, log);
     }
-    // The binding has its own copy of the machine, which equals the site's.
+    // The binding of the program has its own copy of the machine, which equals that of the site.
     return std::make_unique<ProgramMapper>(
         *shared, MapperSite{ProgramMapper::machine_of(**shared), site.local, site.settings, log});
   };
 }
 
-// Nothing happens until Legion starts and calls back.
+// Registers a mapping for when Legion starts. Nothing happens until Legion calls back.
 void use(MapperFactory factory, const Options& options) {
   auto registration = std::make_shared<Registration>();
   registration->factory = std::move(factory);
@@ -138,7 +140,8 @@ void use(const Program& program, const Options& options) {
   use(factory_of(program, options.log, !is_below()), options);
 }
 
-// A mistake in the file is returned as one message. Warnings go to the log.
+// Registers the mapping in a file. A mistake in the file is returned as one message. Warnings go to
+// the log.
 std::optional<Error> use_file(const std::string& path, const Options& options) {
   auto source = Source::read(path);
   if (!source) return source.error();
@@ -150,7 +153,8 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
     return Error{Error::Code::kMalformed, std::move(text)};
   }
   for (const Diagnostic& warning : diags.sorted()) {
-    if (warning.severity == Severity::kNote) continue;  // Only `groma check` prints notes.
+    // Only `groma check` prints notes.
+    if (warning.severity == Severity::kNote) continue;
     log_or_standard_error(options.log)->log(LogLevel::kWarning, render(*source, warning));
   }
   use(program, options);
@@ -159,9 +163,9 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
 
 namespace {
 
-// Makes the adapter of one processor. A program may register one mapper for all processors
-// (NO_PROC). The adapter is then that of the first processor of this process that can have one.
-// Returns null if there is none.
+// Makes the adapter of one processor. If a program registers one mapper for all processors
+// (NO_PROC), it is the adapter of the first processor of this process that can have one. Returns
+// null if there is none.
 Adapter* adapter_for(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                      Legion::Processor processor, bool in_turn) {
   const Legion::Machine machine = Legion::Machine::get_machine();
@@ -181,7 +185,8 @@ Wrap wrapper(const Program& program, const Options& options) {
   return wrapper(program, options, Heard(), nullptr);
 }
 
-// The wrap function may be called by several threads, so it makes one adapter at a time.
+// Returns a function that puts a mapping above a mapper of the program. Several threads may call
+// that function, so it makes one adapter at a time.
 Wrap wrapper(const Program& program, const Options& options, Heard heard,
              std::shared_ptr<AskedInstances> asked) {
   auto registration = std::make_shared<Registration>();

@@ -1,5 +1,5 @@
-// is_rendezvous(): the value of TaskView::rendezvous. This file is also part of the text that
-// `groma emit` writes.
+// is_rendezvous(): tells whether the points of a launch wait for each other. This file is also part
+// of the text that `groma emit` writes.
 #pragma once
 
 #include <legion.h>

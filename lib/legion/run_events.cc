@@ -1,5 +1,5 @@
-// Describes each launch by what Legion tells about it, hands the description to the parts of a
-// recording, and writes the recording.
+// Describes each launch by what Legion tells about it, passes the description to the objects that
+// collect events, and writes the recording.
 #include "legion/run_events.h"
 
 #include <cstdio>
@@ -16,10 +16,11 @@ namespace {
 using app::Events;
 using Runtime = Legion::Mapping::MapperRuntime;
 
-constexpr std::size_t kMaxTopLevel = 4096;  // At most this many top-level tasks are distinguished.
-// A launch over a domain with holes is kept as at most this many boxes.
+// The largest number of top-level tasks that are distinguished.
+constexpr std::size_t kMaxTopLevel = 4096;
+// The largest number of boxes as which a launch over a domain with holes is recorded.
 constexpr std::size_t kMaxLaunchBoxes = 1024;
-// A launch with projection functors may have at most this many points.
+// The largest number of points of a recorded launch with projection functors.
 constexpr std::int64_t kMaxPoints = 1 << 16;
 constexpr const char* kProgramsBefore = "Legion programs that ended before the last";
 
@@ -30,8 +31,8 @@ void RunEvents::mapper_begins() {
   ++recorders_;
 }
 
-// The last recorder writes the file. The lock is not held, since other threads may still note
-// something.
+// Called when a recorder ends. The last one writes the file, without the lock, since other threads
+// may still note something.
 void RunEvents::mapper_ends() {
   {
     const std::lock_guard lock(mutex_);
@@ -43,8 +44,8 @@ void RunEvents::mapper_ends() {
   }
 }
 
-// One command may start several Legion programs in turn, which all write the same file. If the file
-// exists already, an earlier program wrote it. The earlier programs are only counted.
+// Counts the earlier programs of this run. One command may start several Legion programs in turn,
+// which all write the same file. If the file exists already, an earlier program wrote it.
 void RunEvents::count_programs_before() {
   const auto before = read_file(file_, kMaxRecordedBytes);
   if (!before) return;
@@ -56,12 +57,12 @@ void RunEvents::count_programs_before() {
   }
 }
 
-// ---- Launches
+// ---- Launches of tasks
 
-// Describes one requirement of a launch. Appends to the launch's numbers the colours that lead to
-// the requirement's region. If a projection functor decides the regions, only the points know them,
-// so the requirement is added to `projected`. Returns nothing if the region does not exist or
-// cannot be kept.
+// Describes one region requirement of a launch. Appends to the launch's numbers the colours that
+// lead to the requirement's region. If a projection functor decides the regions, only the points
+// know them, so the requirement is added to `projected`. Returns nothing if the region does not
+// exist or cannot be recorded.
 std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
                                                              MapperContext context,
                                                              const Legion::Task& task,
@@ -80,11 +81,13 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   // The task itself does not access the data, so no dependence follows from the requirement.
   to.privilege = from.is_no_access() ? Privilege::kNoAccess : privilege_of(from);
   to.coherence = coherence_of(from);
-  if (to.privilege != Privilege::kNoAccess) {  // Without access, no instance is mapped.
+  // Without access, no instance is mapped.
+  if (to.privilege != Privilege::kNoAccess) {
     to.fields = regions_.fields_of(to.region, from.privilege_fields);
   }
   if (projects && from.projection != 0) {
-    to.color_rule = Events::ColorRule::kMapped;  // The points will tell the partition.
+    // The points will tell the partition.
+    to.color_rule = Events::ColorRule::kMapped;
     launch.projected.push_back(launch.shape.requirements.size());
     return to;
   }
@@ -101,8 +104,8 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   return to;
 }
 
-// Application descriptions have only boxes as domains. A launch over a domain with holes is
-// therefore described as one launch for each box of the domain.
+// Finds the boxes of a launch domain with holes. Application descriptions have only boxes as
+// domains, so such a launch is described as one launch for each box of the domain.
 void RunEvents::find_boxes(const Legion::Domain& domain, LaunchedTask& launch) {
   for_each_box(domain, [&](const Rect& box) {
     if (launch.boxes.size() <= kMaxLaunchBoxes) launch.boxes.push_back(box);
@@ -115,8 +118,8 @@ void RunEvents::find_boxes(const Legion::Domain& domain, LaunchedTask& launch) {
   other("launches over domains with holes, each as one launch for each box of its domain");
 }
 
-// Sets the launch's domain and number of points. The numbers of a launch begin with the lower
-// corner and the extents of its domain (Events::Launch).
+// Describes the domain and number of points of a launch. The numbers of a launch begin with the
+// lower corner and the extents of its domain (Events::Launch).
 bool RunEvents::describe_domain(const Legion::Domain& domain, LaunchedTask& launch) {
   const Rect box = rect_of(domain);
   if (!app::can_be_kept(box) || box.volume() > app::kMaxEventPoints) return false;
@@ -131,8 +134,8 @@ bool RunEvents::describe_domain(const Legion::Domain& domain, LaunchedTask& laun
   return true;
 }
 
-// Counts what the description leaves out, under a name for each reason, so that the recording can
-// tell it. Returns nothing if the domain cannot be kept.
+// Describes a launch. Counts what the description leaves out, under a name for each reason, so that
+// the recording can tell it. Returns nothing if the domain cannot be recorded.
 std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext context,
                                                 const Legion::Task& task, std::uint32_t number) {
   LaunchedTask launch;
@@ -153,7 +156,7 @@ std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext 
   if (!task.output_regions.empty()) {
     other("output regions", static_cast<std::int64_t>(task.output_regions.size()));
   }
-  // A table with the region of each point would be too large.
+  // There are too many points to record the region of each.
   if (!launch.projected.empty() && launch.domain.volume() > kMaxPoints) {
     other("projections of launches with too many points, each as the whole region");
     for (const std::size_t r : launch.projected) {
@@ -164,8 +167,9 @@ std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext 
   return launch;
 }
 
-// Asks Legion about the launch and about the task that makes it, then adds both under the lock.
-// Another thread may have added the same run in between; contexts_.add() ignores a known run.
+// Records a launch: asks Legion about the launch and about the task that makes it, then adds both
+// under the lock. Another thread may have added the same run in between; contexts_.add() ignores a
+// known run.
 void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::Task& task) {
   const Legion::Task* const parent = task.get_parent_task();
   // All shards of a replicated task make the same launches; only the first counts.
@@ -199,8 +203,8 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   launches_.add({run, task.get_context_index()}, task, *std::move(launch));
 }
 
-// Tells the launch which regions a projection functor gave to this point. Legion is asked only if
-// the launch still needs them.
+// Notes the regions that a projection functor gave to a mapped point. Legion is asked only if the
+// launch still needs these regions.
 void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Task& point) {
   if (!point.is_index_space) return;
   const auto key = runs_.launch_of(point);
@@ -221,12 +225,13 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
   launches_.mapped(*key, point_of(point.index_point), places);
 }
 
-// Counts the tasks of the launch as expected. All shards of a replicated task make the same launch;
-// only that of the first shard counts.
+// Counts the tasks of the launch as tasks that will be mapped. All shards of a replicated task make
+// the same launch; only that of the first shard counts.
 void RunEvents::expected(const Legion::Task& task) {
   const Legion::Task* const parent = task.get_parent_task();
   if (parent == nullptr || parent->get_shard_id() != 0) return;
-  if (machine_->machine()->node_count() > 1) return;  // Another process may map the task.
+  // Another process may map the task.
+  if (machine_->machine()->node_count() > 1) return;
   const auto points =
       task.is_index_space ? static_cast<std::int64_t>(task.index_domain.get_volume()) : 1;
   expected_.add(*runs_.launch_of(task), points);
@@ -236,7 +241,7 @@ void RunEvents::came(const Legion::Task& task) {
   if (const auto launch = runs_.launch_of(task)) expected_.mapped(*launch);
 }
 
-// ---- The runs of tasks
+// ---- Runs of tasks that launch something
 
 // Describes a run of a task by its launch, point and regions. The launches that the run makes are
 // described relative to these regions.
@@ -255,8 +260,8 @@ std::optional<RunContext> RunEvents::context_of(Runtime* runtime, MapperContext 
   return made;
 }
 
-// Adds a run that has launched nothing yet. If it never does, it is recorded too, as long as other
-// runs of its task launch something.
+// Adds the run of a task that has launched nothing yet. If it never does, it is recorded too, as
+// long as other runs of its task launch something.
 void RunEvents::may_launch(Runtime* runtime, MapperContext context, const Legion::Task& task) {
   if (task.get_parent_task() == nullptr) return;
   const TaskRun run = runs_.of(task);
@@ -270,28 +275,29 @@ void RunEvents::may_launch(Runtime* runtime, MapperContext context, const Legion
   contexts_.add(run, *std::move(made), true);
 }
 
-// Notes a top-level task. The last one counts as that of the application; earlier ones are only
-// counted.
+// Notes a top-level task. The last one counts as the top-level task of the application; earlier
+// ones are only counted.
 void RunEvents::add_top_level(const Legion::Task& task, std::uint32_t number) {
   top_level_ = number;
-  if (task.get_total_shards() > 1) return;  // The task was counted before its replication.
+  // The task was counted before its replication.
+  if (task.get_total_shards() > 1) return;
   if (tops_.size() < kMaxTopLevel && tops_.insert(task.get_unique_id()).second &&
       tops_.size() > 1) {
     other("top-level tasks before the last, which alone stands there as one");
   }
 }
 
-// ---- The end
+// ---- The recording at the end of the run
 
 std::string RunEvents::text() {
   const std::lock_guard lock(mutex_);
   return app::text_of(finished());
 }
 
-// Puts the parts of the recording together.
+// Returns the whole recording.
 Events RunEvents::finished() {
-  // Some launches are still pending: no mapper of this process sees the points of replayed traces
-  // or of other processes.
+  // Some launches are still pending, because no mapper of this process sees the points of replayed
+  // traces or of other processes.
   launches_.finish();
   Events done;
   done.runtime = "Legion " LEGION_VERSION;

@@ -1,5 +1,5 @@
-// RunEvents: what the recorders of a process observe while the program runs. The result is an
-// app::Events (recording/events.h).
+// RunEvents: collects what the recorders of a process observe while the program runs. The result is
+// an app::Events (recording/events.h).
 #pragma once
 
 #include <legion.h>
@@ -25,66 +25,70 @@
 
 namespace groma::legion {
 
-// Thread-safe. No lock is held while Legion is asked.
+// Collects the events of a run. Thread-safe. No lock is held during calls to Legion.
 class RunEvents {
  public:
-  // The events are written to `file` when the last recorder has left. They are written again if
-  // other recorders came later.
+  // The events are written to `file` when the last recorder has ended. They are written again if
+  // other recorders begin and end later.
   RunEvents(std::string file, std::shared_ptr<const MachineMap> machine)
       : file_(std::move(file)), machine_(std::move(machine)) {}
 
   void mapper_begins();
   void mapper_ends();
 
-  // Events that do not depend on the launches of the run.
+  // Return the collectors of events that do not depend on the launches of the run.
   TaskEvents& tasks() { return tasks_; }
   RuntimeCosts& costs() { return costs_; }
 
-  // Notes the launch of a task or of all points of an index launch.
+  // Notes the launch of a single task or of all points of an index launch.
   void launched(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                 const Legion::Task& task);
   // Notes that a point of a launch is mapped. The regions that a projection functor gave to the
   // point are known only now.
   void mapped(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
               const Legion::Task& point);
-  // Notes that the task, or each point of the launch, will be mapped unless its predicate is false.
+  // Notes that the task, or each point of the index launch, will be mapped unless its predicate is
+  // false.
   void expected(const Legion::Task& task);
-  // Notes that one of the expected tasks is mapped.
+  // Notes that one of the tasks given to expected() is mapped.
   void came(const Legion::Task& task);
-  // Notes that the run has traces (ExpectedTasks::may_replay).
+  // Notes that the program uses traces, which replay tasks without a mapper
+  // (ExpectedTasks::may_replay).
   void may_replay() { expected_.may_replay(); }
   // Notes that a task is mapped to a variant that may launch something.
   void may_launch(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                   const Legion::Task& task);
-  // Counts an operation that application descriptions cannot express.
+  // Counts an operation that the recording leaves out, because application descriptions cannot
+  // express it.
   void other(const char* what, std::int64_t count = 1) { not_recorded_.add(what, count); }
 
-  // Returns the text that is written to the file.
+  // Returns the recording as the text that is written to the file.
   std::string text();
 
  private:
-  // Describes the launch of a task that a program's task made. Returns nothing if it cannot be
-  // kept.
+  // Describes the launch of a task by another task of the program. Returns nothing if the limits do
+  // not allow to record it.
   std::optional<LaunchedTask> describe(Legion::Mapping::MapperRuntime* runtime,
                                        MapperContext context, const Legion::Task& task,
                                        std::uint32_t number);
-  // Describes the domain of an index launch. Returns false if it cannot be kept.
+  // Describes the domain of an index launch. Returns false if the domain cannot be recorded.
   bool describe_domain(const Legion::Domain& domain, LaunchedTask& launch);
-  // Describes a domain with holes by its boxes, or by the box around its points if it has too many.
+  // Describes a launch domain with holes by its boxes, or by the box around its points if there are
+  // too many boxes.
   void find_boxes(const Legion::Domain& domain, LaunchedTask& launch);
   std::optional<app::Events::Requirement> requirement_of(Legion::Mapping::MapperRuntime* runtime,
                                                          MapperContext context,
                                                          const Legion::Task& task,
                                                          std::size_t position,
                                                          LaunchedTask& launch);
-  // Returns the task's run with its pieces, or nothing if there are too many tasks.
+  // Returns the task's run with the regions that it got, or nothing if there are too many tasks.
   std::optional<RunContext> context_of(Legion::Mapping::MapperRuntime* runtime,
                                        MapperContext context, const Legion::Task& task);
-  // The caller holds mutex_.
+  // Notes a top-level task of the program. The caller holds mutex_.
   void add_top_level(const Legion::Task& task, std::uint32_t number);
-  // Returns all events. The caller holds mutex_.
+  // Returns all collected events of the run. The caller holds mutex_.
   app::Events finished();
-  // Counts the programs whose recording this one replaces.
+  // Counts the earlier programs whose recordings in the same file this one replaces.
   void count_programs_before();
 
   const std::string file_;
@@ -95,13 +99,15 @@ class RunEvents {
   RegionEvents regions_{not_recorded_};
   ExpectedTasks expected_;
   RuntimeCosts costs_;
-  std::mutex mutex_;  // This lock guards the members below.
+  // This lock guards the members below.
+  std::mutex mutex_;
   bool has_written_ = false;
   int recorders_ = 0;
   LaunchEvents launches_{not_recorded_};
   ContextEvents contexts_;
   std::uint32_t top_level_ = 0;
-  std::set<Legion::UniqueID> tops_;  // The top-level tasks that were seen.
+  // The unique ids of the top-level tasks that were seen.
+  std::set<Legion::UniqueID> tops_;
 };
 
 }  // namespace groma::legion

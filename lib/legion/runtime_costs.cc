@@ -1,4 +1,4 @@
-// Measures the runtime's own costs and takes a low percentile of the measured times.
+// Measures the costs of the Legion runtime itself and takes a low percentile of the measured times.
 #include "legion/runtime_costs.h"
 
 #include <chrono>
@@ -8,9 +8,9 @@
 namespace groma::legion {
 namespace {
 
-// At most this many unmapped launches have a known launch time.
+// The largest number of unmapped launches whose launch time is kept.
 constexpr std::size_t kMaxIssued = 4096;
-// At most this many times are kept for each of the two costs.
+// The largest number of times that are kept for each of the two costs.
 constexpr std::size_t kMaxCosts = 65'536;
 
 }  // namespace
@@ -21,7 +21,7 @@ std::int64_t HookTimes::now() {
       .count();
 }
 
-// Without times, the result is empty.
+// Returns the number of times and the one at this percentile. Without times, the result is empty.
 app::Events::Cost percentile(std::vector<std::int64_t> times, std::size_t percent) {
   if (times.empty()) return {};
   return {static_cast<std::int64_t>(times.size()),
@@ -30,13 +30,13 @@ app::Events::Cost percentile(std::vector<std::int64_t> times, std::size_t percen
 
 void RuntimeCosts::called(std::int64_t nanoseconds) {
   const std::lock_guard lock(mutex_);
-  // The first call is left out, because Legion initialises itself in it.
+  // The first launch call is left out, because Legion initialises itself in it.
   if (!std::exchange(has_called_, true)) return;
   if (issue_costs_.size() < kMaxCosts) issue_costs_.push_back(nanoseconds);
 }
 
-// Notes when the task or index launch was launched. Top-level tasks are left out, because no task
-// launched them.
+// Notes the time when a single task or index launch was launched. Top-level tasks are left out,
+// because no task launched them.
 void RuntimeCosts::issued(const Legion::Task& task, const HookTimes& times) {
   const Legion::Task* const parent = task.get_parent_task();
   if (parent == nullptr) return;
@@ -45,8 +45,8 @@ void RuntimeCosts::issued(const Legion::Task& task, const HookTimes& times) {
   issued_at_[{parent->get_unique_id(), task.get_context_index()}] = times.end();
 }
 
-// The points of an index launch are mapped one after the other, so its launch time is kept; that of
-// a single task is removed.
+// Notes that a task was mapped. The points of an index launch are mapped one after the other, so
+// its launch time is kept; that of a single task is removed.
 void RuntimeCosts::mapped(const Legion::Task& task, const HookTimes& times) {
   const Legion::Task* const parent = task.get_parent_task();
   if (parent == nullptr) return;

@@ -14,8 +14,9 @@ void ShardFunctors::set(Legion::Runtime* runtime, std::string name,
   functors_ = functors;
 }
 
-// The functors of one table have consecutive ids, beginning with the one that Legion gives for the
-// name of the mapping and the text of the table.
+// Returns the id of a functor for a table of shards. The functors of one table have consecutive
+// ids, beginning with the one that Legion gives for the name of the mapping and the text of the
+// table.
 Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& shards) {
   std::string table;
   for (const Processor& p : shards.shards()) {
@@ -26,7 +27,7 @@ Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& 
     const auto found = first_.find(table);
     if (found != first_.end()) return found->second + id - 1;
   }
-  // Legion may ask another node, so no lock is held. The ids for a name are always the same.
+  // This call may ask another node, so no lock is held. The ids for a name are always the same.
   const Legion::ShardingID first =
       runtime_->generate_library_sharding_ids((name_ + table).c_str(), functors_.size());
   const std::lock_guard lock(mutex_);
@@ -40,13 +41,14 @@ Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& 
   return first + id - 1;
 }
 
-// A domain with holes is passed as the box around it; the functor sees only boxes.
+// Returns the shard of a point. A domain with holes is passed to the functor as the box around it,
+// because functors see only boxes.
 Legion::ShardID FunctorAdapter::shard(const Legion::DomainPoint& point,
                                       const Legion::Domain& domain, std::size_t) {
   return functor_->shard(point_of(point), rect_of(domain), shards_);
 }
 
-// Appends all points of the launch that the functor gives to the shard.
+// Appends all points of the launch that belong to the shard by the functor's rule.
 void FunctorAdapter::invert(Legion::ShardID shard, const Legion::Domain& sharding,
                             const Legion::Domain& index, std::size_t,
                             std::vector<Legion::DomainPoint>& points) {

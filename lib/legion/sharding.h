@@ -1,4 +1,4 @@
-// Offers Groma's sharding functors as Legion sharding functors.
+// Registers Groma's sharding functors as Legion sharding functors.
 #pragma once
 
 #include <legion.h>
@@ -22,8 +22,8 @@ class FunctorAdapter final : public Legion::ShardingFunctor {
   Legion::ShardID shard(const Legion::DomainPoint& point, const Legion::Domain& domain,
                         std::size_t total) override;
   bool is_invertible() const override { return true; }
-  // Accepts the two domains in either order, because releases pass them in the other order
-  // (legion.md 1.4).
+  // Returns the points that belong to a shard. Accepts the two domains in either order, because
+  // Legion passes them for release operations in the other order (legion.md 1.4).
   void invert(Legion::ShardID shard, const Legion::Domain& sharding, const Legion::Domain& index,
               std::size_t total, std::vector<Legion::DomainPoint>& points) override;
 
@@ -32,17 +32,18 @@ class FunctorAdapter final : public Legion::ShardingFunctor {
   ShardTable shards_;
 };
 
-// A mapper's sharding functors under Legion's ids. Legion tells a functor only the number of
-// shards. Therefore each table of shards gets its own functors, registered when the table is first
-// seen, under ids that are the same on every node. Thread-safe.
+// Registers a mapper's sharding functors with Legion and finds their ids. Legion tells a functor
+// only the number of shards. Therefore each table of shards gets its own functors, registered when
+// the table is first seen, under ids that are the same on every node. Thread-safe.
 class ShardFunctors {
  public:
-  // `name` and `functors` are the same on every node. `functors` must outlive the runtime.
+  // Sets the functors to register. `name` and `functors` must be the same on every node. `functors`
+  // must outlive the runtime.
   void set(Legion::Runtime* runtime, std::string name,
            std::span<const groma::ShardingFunctor* const> functors);
   bool is_set() const { return runtime_ != nullptr; }
   std::size_t size() const { return functors_.size(); }
-  // Returns Legion's id of functor `id` (1 to size()) for this table.
+  // Returns the id that Legion uses for the functor `id` (1 to size()) with this table of shards.
   Legion::ShardingID id_of(groma::ShardingId id, const ShardTable& shards);
 
  private:
@@ -50,7 +51,7 @@ class ShardFunctors {
   std::string name_;
   std::span<const groma::ShardingFunctor* const> functors_;
   std::mutex mutex_;
-  // First id of a table's functors, by the table's text.
+  // The first id of the functors of a table of shards. The key is the table as text.
   std::map<std::string, Legion::ShardingID> first_;
 };
 

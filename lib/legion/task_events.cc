@@ -1,5 +1,5 @@
-// Asks Legion for the names and variants of tasks, and collects the layouts that are demanded and
-// the run times.
+// Asks Legion for the names and variants of tasks, and collects the demanded layouts and the run
+// times.
 #include "legion/task_events.h"
 
 #include <algorithm>
@@ -12,15 +12,16 @@ namespace {
 
 using app::Events;
 
-// At most this many different demands of one requirement are kept.
+// The largest number of different layout demands that are kept for one region requirement.
 constexpr std::ptrdiff_t kMaxDemands = 8;
-// At most this many run times are kept for each task on each processor kind.
+// The largest number of run times that are kept for each task on each processor kind.
 constexpr std::size_t kMaxTimes = 1024;
 
 }  // namespace
 
-// Makes a view of the task without its regions, to learn its name and variants. Legion is asked
-// without the lock, so another thread may add the task meanwhile; the second look finds it.
+// Returns the number of a task. A view of the task without its regions tells its name and variants.
+// Legion is asked without the lock, so another thread may add the task meanwhile; the second
+// look-up finds it.
 std::optional<std::uint32_t> TaskEvents::number_of(Legion::Mapping::MapperRuntime* runtime,
                                                    MapperContext context,
                                                    const Legion::Task& task) {
@@ -55,7 +56,8 @@ std::optional<std::uint32_t> TaskEvents::number_of(Legion::Mapping::MapperRuntim
   return numbers_[task.task_id] = static_cast<std::uint32_t>(number);
 }
 
-// Returns null for a variant that was registered after the task was first seen.
+// Returns the recorded variant of a task, or null for a variant that was registered after the task
+// was first seen.
 Events::Variant* TaskEvents::variant_of(const Legion::Task& task, Legion::VariantID variant) {
   const auto number = numbers_.find(task.task_id);
   const auto at = variants_.find({task.task_id, variant});
@@ -69,7 +71,8 @@ void TaskEvents::chosen(const Legion::Task& task, Legion::VariantID variant) {
   if (known != nullptr) known->chosen_by_mapper = true;
 }
 
-// A demand that asks for nothing, a repeated demand, and demands beyond the limit are dropped.
+// Notes a layout demand. A demand that asks for nothing, a repeated demand, and demands beyond the
+// limit are dropped.
 void TaskEvents::demanded(const Legion::Task& task, Legion::VariantID variant,
                           const LayoutDemand& demand) {
   LayoutDemand nothing;
@@ -89,8 +92,9 @@ void TaskEvents::demanded(const Legion::Task& task, Legion::VariantID variant,
   }
 }
 
-// Counts the runs for which a measurement is requested, not the results that have come, so that no
-// more runs than needed are measured.
+// Returns true if the next run of the task should be measured. Counts the runs for which a
+// measurement is requested, not the results that have come, so that no more runs than needed are
+// measured.
 bool TaskEvents::wants_time(const Legion::Task& task) {
   const std::lock_guard lock(mutex_);
   const auto known = numbers_.find(task.task_id);
@@ -99,7 +103,7 @@ bool TaskEvents::wants_time(const Legion::Task& task) {
          ++wanted_times_[{known->second, *kind}] <= static_cast<std::int64_t>(kMaxTimes);
 }
 
-// Times of processor kinds that Groma does not have are dropped.
+// Notes the run time of a task. Times of processor kinds that Groma does not have are dropped.
 void TaskEvents::took(const Legion::Task& task, Legion::Processor::Kind kind,
                       std::int64_t nanoseconds) {
   const std::lock_guard lock(mutex_);

@@ -1,13 +1,14 @@
-// Numbers the runs of tasks. The shards of one replicated task are recognised by their common place
-// in the run of their parent: same launch, same point, same task.
+// Gives each run of a task a number. The shards of one replicated task are recognised by their
+// common place in the run of their parent: same launch, same point, same task.
 #include "legion/task_runs.h"
 
 #include "legion/task_views.h"
 
 namespace groma::legion {
 
-// A task without shards is its own run. For a shard, the first shard seen of the same task gives
-// the number. The parent may be a shard too, so its run is found before the lock is taken.
+// Returns the run of a task. A task without shards is its own run. For a shard, the first shard
+// that was seen of the same task gives the number. The parent may be a shard too, so its run is
+// found before the lock is taken.
 TaskRun TaskRuns::of(const Legion::Task& task) {
   if (task.get_total_shards() <= 1) return task.get_unique_id();
   const LaunchKey launch = launch_of(task).value_or(LaunchKey{0, task.get_context_index()});

@@ -40,8 +40,8 @@ void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>&
 
 }  // namespace
 
-// Reading and writing are two bits of Legion's mode. A write whose input is discarded is
-// WriteDiscard.
+// Returns the privilege of a region requirement. Reading and writing are two bits of Legion's mode.
+// A write whose input is discarded is WriteDiscard.
 Privilege privilege_of(const Legion::RegionRequirement& requirement) {
   const auto mode = requirement.privilege & LEGION_READ_WRITE;
   if (mode == LEGION_NO_ACCESS) return Privilege::kNoAccess;
@@ -51,7 +51,8 @@ Privilege privilege_of(const Legion::RegionRequirement& requirement) {
   return discards ? Privilege::kWriteDiscard : Privilege::kReadWrite;
 }
 
-// LEGION_RELAXED has the bits of all other kinds of coherence.
+// Returns the coherence of a region requirement. LEGION_RELAXED has the bits of all other kinds of
+// coherence.
 Coherence coherence_of(const Legion::RegionRequirement& requirement) {
   switch (requirement.prop & LEGION_RELAXED) {
     case LEGION_EXCLUSIVE:
@@ -72,8 +73,8 @@ Point point_of(const Legion::DomainPoint& point) {
   return result;
 }
 
-// Legion's rectangles name the last point, Groma's the number of points in each dimension. An empty
-// domain has an extent of 0.
+// Returns a Legion domain as a box. Legion's rectangles name the last point, Groma's the number of
+// points in each dimension. An empty domain has an extent of 0.
 Rect rect_of(const Legion::Domain& domain) {
   const int dimensions = domain.get_dim();
   Rect rect{Point::zeros(dimensions), Point::zeros(dimensions)};
@@ -92,15 +93,15 @@ Legion::DomainPoint realm_point(const Point& point) {
   return result;
 }
 
-// The inverse of rect_of().
+// Returns a box as a Legion domain: the inverse of rect_of().
 Legion::Domain domain_of(const Rect& rect) {
   Point last = rect.lower;
   for (int d = 0; d < rect.dimensions(); ++d) last[d] += rect.extents[d] - 1;
   return Legion::Domain(realm_point(rect.lower), realm_point(last));
 }
 
-// A dense domain is one box. LEGION_FOREACH_N makes one case for each number of dimensions with
-// which Legion was built.
+// Calls `box` with each box of a domain. A dense domain is one box. LEGION_FOREACH_N makes one case
+// for each number of dimensions with which Legion was built.
 void for_each_box(const Legion::Domain& domain, const std::function<void(const Rect&)>& box) {
   if (domain.dense()) return box(rect_of(domain));
   switch (domain.get_dim()) {
@@ -114,10 +115,10 @@ void for_each_box(const Legion::Domain& domain, const std::function<void(const R
   }
 }
 
-// ---- Tasks
+// ---- Views of tasks
 
-// An adapter above a mapper of the program shows the processor kind that this mapper chose, and
-// hides the tag, which is meant for that mapper.
+// Fills in a view of a task. For an adapter above a mapper of the program, the view shows the
+// processor kind that this mapper chose, and no tag, because the tag is meant for that mapper.
 void TaskViews::fill(MapperContext context, const Legion::Task& task, const Processor& current,
                      TaskView& view) {
   const Known& facts = known_now(context, task);
@@ -147,7 +148,8 @@ void TaskViews::fill(MapperContext context, const Legion::Task& task, const Proc
   view.rendezvous = is_rendezvous(task);
 }
 
-// The view of a parent has its name, depth, processor and shards, but no regions or variants.
+// Fills in the view of a parent task: its name, depth, processor and shards, but no regions or
+// variants.
 void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
                             const Processor& otherwise, TaskView& view) {
   view = {};
@@ -182,8 +184,8 @@ std::span<const VariantView> TaskViews::variants(TaskId task) const {
   return found->second.variants;
 }
 
-// The storage is reused for one task after the other, so the view refers to it and is valid only
-// until the next call.
+// Makes a view of a task. The storage is reused for one task after the other, so the view refers to
+// it and is valid only until the next call.
 const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
                                 const Processor& current, Regions regions, ViewStorage& storage) {
   TaskView& view = storage.view;
@@ -194,10 +196,11 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
   most = std::max(most, task.regions.size() + task.output_regions.size());
   if (const Legion::Task* parent = task.get_parent_task()) {
     const Legion::UniqueID id = parent->get_unique_id();
-    // Consecutive tasks often have the same parent; its view is then reused.
+    // Consecutive tasks often have the same parent. The view of the parent is then reused.
     if (storage.parent_id != id) {
       fill_parent(context, *parent, current, storage.parent);
-      // Otherwise the view depends on `current`.
+      // If mappings cannot name the parent's processor, the view depends on `current` and cannot be
+      // reused.
       storage.parent_id = machine_.processor(parent->current_proc) ? id : 0;
     }
     view.parent = &storage.parent;
@@ -267,7 +270,7 @@ TaskViews::Known TaskViews::look_up(MapperContext context, const Legion::Task& t
     std::vector<Legion::VariantID> ids;
     runtime_->find_valid_variants(context, task.task_id, ids, realm_kind(kind));
     for (Legion::VariantID id : ids) {
-      // Elements of a deque keep their address.
+      // References to the elements of a deque stay valid when it grows.
       made.demands.push_back(demands(context, task.task_id, id));
       made.colocated.push_back(colocated(context, task.task_id, id));
       made.variants.push_back(
@@ -294,7 +297,8 @@ std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::Task
   return found;
 }
 
-// The groups were looked up together with the variants, so Legion is not called.
+// Returns the groups of requirements that the variant demands in one instance. They were looked up
+// together with the variants, so Legion is not called.
 std::span<const std::vector<std::size_t>> TaskViews::colocated(TaskId task,
                                                                VariantId variant) const {
   const auto found = known_.find(task);
@@ -327,14 +331,15 @@ std::vector<std::vector<std::size_t>> TaskViews::colocated(MapperContext context
   return groups;
 }
 
-// ---- Requirements
+// ---- Views of region requirements
 
-// Returns the number of the region. At the limit, all numbers are forgotten but none is used again,
+// Returns the number of a region. At the limit, all numbers are forgotten but none is used again,
 // so an old number can only become unknown.
 RegionId RegionIds::of(Legion::LogicalRegion region) {
   if (!region.exists()) return 0;
   const std::lock_guard lock(mutex_);
-  if (regions_.size() >= kMaxRegions) {  // Numbers are never used again.
+  // At the limit, the cache is cleared, but `last_` goes on: no number is ever used again.
+  if (regions_.size() >= kMaxRegions) {
     regions_.clear();
     by_number_.clear();
   }
@@ -358,8 +363,8 @@ PartitionId RegionIds::of(Legion::LogicalPartition partition) {
   return found->second;
 }
 
-// Appends a view of the requirement. The number of points is asked for only if a mapper needs it
-// (kCounted), because this may be a slow call to Legion.
+// Appends a view of a region requirement. The number of points is asked for only if a mapper needs
+// it (kCounted), because this may be a slow call to Legion.
 void TaskViews::add_requirement(MapperContext context, const Legion::RegionRequirement& requirement,
                                 Regions regions, ViewStorage& storage) {
   const std::shared_ptr<RegionFacts>& facts =
@@ -419,8 +424,8 @@ const TaskViews::FieldFacts& TaskViews::field(MapperContext context, Legion::Fie
 // Returns the facts about the region of a requirement, and looks them up if they are not cached.
 std::shared_ptr<RegionFacts> TaskViews::facts(MapperContext context,
                                               const Legion::RegionRequirement& requirement) {
-  // True if the requirement is that of a whole launch: each point has its own region, and only the
-  // partition is known.
+  // True if the requirement is that of a whole index launch: each point has its own region, and
+  // only the partition is known.
   const bool whole = !requirement.region.exists();
   RegionKey key{requirement.region, Legion::LogicalPartition::NO_PART, requirement.parent};
   if (whole) key.partition = requirement.partition;
@@ -436,7 +441,7 @@ std::shared_ptr<RegionFacts> TaskViews::facts(MapperContext context,
   return by_region_[key] = made;
 }
 
-// Returns the names by which a statement can mean the requirement: those of its region or
+// Returns the names by which a statement can refer to a region requirement: those of its region or
 // partition, of everything above it, and of its parent. All regions with the same names share one
 // set, whose key lets mappers compare sets quickly.
 std::shared_ptr<const RegionFacts::Aliases> TaskViews::aliases(MapperContext context,

@@ -1,4 +1,4 @@
-// TaskViews: presents Legion's tasks to a groma::Mapper.
+// TaskViews: makes views of Legion tasks (groma::TaskView) for a groma::Mapper.
 #pragma once
 
 #include <legion.h>
@@ -26,20 +26,20 @@ namespace groma::legion {
 using Legion::Mapping::MapperContext;
 
 Point point_of(const Legion::DomainPoint& point);
-// Returns the domain as a box. If the domain is not a box, returns the bounding box.
+// Returns a Legion domain as a box. If the domain is not a box, returns its bounding box.
 Rect rect_of(const Legion::Domain& domain);
 Legion::DomainPoint realm_point(const Point& point);
 Legion::Domain domain_of(const Rect& rect);
-// Calls `box` with each box that the domain consists of.
+// Calls `box` with each of the boxes of which a Legion domain consists.
 void for_each_box(const Legion::Domain& domain, const std::function<void(const Rect&)>& box);
 
-// Returns the requirement's privilege. LEGION_NO_ACCESS_FLAG does not change it, because such a
-// requirement still needs an instance.
+// Returns the privilege of a region requirement. LEGION_NO_ACCESS_FLAG does not change it, because
+// such a requirement still needs an instance.
 Privilege privilege_of(const Legion::RegionRequirement& requirement);
 Coherence coherence_of(const Legion::RegionRequirement& requirement);
 
-// Returns the name that the program attached to a handle, or to a field of a field space. Returns
-// an empty string if there is none. The name is valid until the handle is destroyed.
+// Returns the name that the program attached to a Legion handle, or to a field of a field space.
+// Returns an empty string if there is none. The name is valid until the handle is destroyed.
 template <typename... Handle>
 std::string_view attached_name(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                                Handle... handle) {
@@ -65,7 +65,7 @@ void for_each_above(Legion::Mapping::MapperRuntime* runtime, MapperContext conte
   }
 }
 
-// Returns the region itself and all its ancestor regions; the root is last.
+// Returns a region and all its ancestor regions; the root is last.
 inline std::vector<Legion::LogicalRegion> regions_above(Legion::Mapping::MapperRuntime* runtime,
                                                         MapperContext context,
                                                         Legion::LogicalRegion region) {
@@ -76,13 +76,16 @@ inline std::vector<Legion::LogicalRegion> regions_above(Legion::Mapping::MapperR
   return regions;
 }
 
-// Numbers for regions and partitions, the same for all mapper objects of a process. Legion
-// identifies each by two 64-bit values; Groma needs one. Thread-safe.
+// Gives Legion's regions and partitions numbers that are the same for all mapper objects of a
+// process. Legion identifies each by two 64-bit values; Groma needs one. Thread-safe.
 class RegionIds {
  public:
-  RegionId of(Legion::LogicalRegion region);           // Returns 0 for NO_REGION.
-  Legion::LogicalRegion region(RegionId number);       // Returns NO_REGION for an unknown number.
-  PartitionId of(Legion::LogicalPartition partition);  // Returns 0 for NO_PART.
+  // Returns the number of a region, or 0 for NO_REGION.
+  RegionId of(Legion::LogicalRegion region);
+  // Returns the region with this number, or NO_REGION for an unknown number.
+  Legion::LogicalRegion region(RegionId number);
+  // Returns the number of a partition, or 0 for NO_PART.
+  PartitionId of(Legion::LogicalPartition partition);
 
  private:
   std::mutex mutex_;
@@ -92,7 +95,8 @@ class RegionIds {
   std::uint64_t last_ = 0;
 };
 
-// Facts about the region, partition and parent of a requirement. Only `points` changes later.
+// Cached facts about the region, partition and parent region of a region requirement. Only `points`
+// changes later.
 struct RegionFacts {
   struct Aliases {
     std::vector<std::string> names;
@@ -104,23 +108,25 @@ struct RegionFacts {
   PartitionId partition = 0;
   RegionId parent = 0;
   int dimensions = 1;
-  std::int64_t points = 0;  // The number of points of the region; 0: not known yet.
+  // The number of points of the region. 0 if it is not known yet.
+  std::int64_t points = 0;
 };
 
-// The memory behind one view. It is reused. A mapper object has one for each of its hooks that run
-// at the same time.
+// The objects to which one view of a task refers. They are reused for later views. A mapper object
+// has one storage for each of its hooks that run at the same time.
 struct ViewStorage {
   TaskView view;
   TaskView parent;
-  // The task of the view `parent`. 0: the view must be made again.
+  // The unique id of the task of the view `parent`. 0 if the view must be made again.
   Legion::UniqueID parent_id = 0;
   std::vector<RequirementView> requirements;
-  std::vector<std::shared_ptr<RegionFacts>> regions;  // The facts behind `requirements`.
+  // The cached facts to which `requirements` refer.
+  std::vector<std::shared_ptr<RegionFacts>> regions;
   std::vector<std::vector<FieldView>> fields;
   std::vector<FutureView> futures;
 };
 
-// Makes views of tasks and caches the facts behind them, for one mapper object. Not thread-safe.
+// Makes views of tasks for one mapper object, and caches the facts that they show. Not thread-safe.
 class TaskViews {
  public:
   TaskViews(const MachineMap& machine, RegionIds* ids, std::int64_t node,
@@ -128,53 +134,58 @@ class TaskViews {
       : machine_(machine), ids_(*ids), node_(node), runtime_(runtime) {}
 
   // Declares that the views are for an adapter above a mapper of the program. That mapper has
-  // already chosen the processor kind of each task. The tags of launches and requirements belong to
-  // that mapper and mean nothing to DefaultMapper.
+  // already chosen the processor kind of each task. The tags of launches and requirements are meant
+  // for that mapper, not for DefaultMapper.
   void set_over_own_mapper() { over_own_mapper_ = true; }
 
-  // How much of the requirements a view has: nothing, everything except the number of points, or
-  // also the number of points.
+  // Tells how much of the region requirements a view has: nothing, everything except the number of
+  // points, or also the number of points.
   enum class Regions : std::uint8_t { kNone, kNamed, kCounted };
 
-  // Returns a view of the task on processor `current`. Requirements are included only if `regions`
-  // asks for them. Valid until `storage` is used again.
+  // Returns a view of a task that is on processor `current`. Region requirements are included as
+  // far as `regions` asks for them. The view is valid until `storage` is used again.
   const TaskView& make(MapperContext context, const Legion::Task& task, const Processor& current,
                        Regions regions, ViewStorage& storage);
-  // Returns a view of another operation; `near` is the processor that maps it.
+  // Returns a view of an operation other than a task. `near` is the processor that maps the
+  // operation.
   const TaskView& make(MapperContext context, const Legion::Mappable& operation,
                        const Processor& near, ViewStorage& storage,
                        std::span<const Legion::RegionRequirement* const> requirements = {});
-  // Fills a view of a task without requirements, parent and sharding domain. Meant for long lists.
+  // Fills in a view of a task without region requirements, parent and sharding domain. Meant for
+  // long lists of tasks.
   void fill(MapperContext context, const Legion::Task& task, const Processor& current,
             TaskView& view);
-  // Fills the view of a task's parent. Its processor is `otherwise` if no mapping names one.
+  // Fills in the view of a task's parent task. If the parent runs on a processor that mappings
+  // cannot name, the view shows the processor `otherwise`.
   void fill_parent(MapperContext context, const Legion::Task& parent, const Processor& otherwise,
                    TaskView& view);
-  // These functions return facts about the tasks and regions that were seen so far: all their
-  // names, and the name and the variants of one task. The name and the variants of a task that was
-  // not seen are empty.
+  // names() returns the names of all tasks and regions that were seen so far. name() and variants()
+  // return the name and the variants of one task, which are empty if the task was not seen.
   groma::mapper::NamesOfRun names() const;
   std::string_view name(TaskId task) const;
   std::span<const VariantView> variants(TaskId task) const;
-  // Returns groups of two or more requirement positions that a variant demands in one instance
-  // (Legion: ColocationConstraint). Each position is in at most one group. Empty for a task that
-  // was not seen.
+  // Returns groups of two or more positions of region requirements that a variant demands in one
+  // instance (Legion: ColocationConstraint). Each position is in at most one group. Empty for a
+  // task that was not seen.
   std::span<const std::vector<std::size_t>> colocated(TaskId task, VariantId variant) const;
 
  private:
   struct Known {
     Legion::TaskID task = 0;
-    // The launch at which the variants were last looked up. A program can register more variants
-    // while it runs.
+    // The launch at which the variants were last looked up: its parent task and its number there. A
+    // program can register more variants while it runs.
     const Legion::Task* parent = nullptr;
     std::uint64_t index_in_parent = 0;
     std::string name;
-    std::size_t regions = 0;  // The largest number of requirements of any launch of the task.
-    // Number of all variants, including those that no known processor runs.
+    // The largest number of region requirements of any launch of the task.
+    std::size_t regions = 0;
+    // The number of all variants, including those for processor kinds that Groma does not have.
     std::size_t variant_ids = 0;
     std::vector<VariantView> variants;
-    std::deque<std::vector<LayoutDemand>> demands;                 // One entry for each variant.
-    std::vector<std::vector<std::vector<std::size_t>>> colocated;  // One entry for each variant.
+    // The layouts that each variant demands.
+    std::deque<std::vector<LayoutDemand>> demands;
+    // The groups of requirements that each variant demands in one instance.
+    std::vector<std::vector<std::vector<std::size_t>>> colocated;
   };
   struct RegionKey {
     Legion::LogicalRegion region;
@@ -210,9 +221,11 @@ class TaskViews {
   Legion::Mapping::MapperRuntime* runtime_;
   bool over_own_mapper_ = false;
   std::unordered_map<Legion::TaskID, Known> known_;
-  Known* last_ = nullptr;       // The entry of known_ that was used last.
-  std::deque<Known> outdated_;  // Views of waiting hooks may still refer to these entries.
-  // Looked-up facts, by their key. Equal sets of names are stored once.
+  // The entry of known_ that was used last.
+  Known* last_ = nullptr;
+  // Replaced entries of known_. Views of waiting hooks may still refer to them.
+  std::deque<Known> outdated_;
+  // The facts about regions that were looked up, by their key.
   std::map<RegionKey, std::shared_ptr<RegionFacts>> by_region_;
   std::map<std::vector<std::string>, std::shared_ptr<const RegionFacts::Aliases>> sets_;
   bool forgot_sets_ = false;

@@ -9,8 +9,9 @@ using Legion::Mapping::MapperContext;
 using Legion::Mapping::MapperEvent;
 using MapperMessage = Legion::Mapping::Mapper::MapperMessage;
 
-// Waits until the caller has the turn. An event is needed only if another call has the turn, and
-// making it is a call to Legion. So the turn is tried once without and once with an event.
+// Waits until the calling hook has the turn. An event is needed only if another call has the turn,
+// and making an event is a call to Legion. So the turn is tried once without and once with an
+// event.
 void Turns::take(MapperContext context) {
   if (take_or_join(nullptr)) return;
   const MapperEvent turn = runtime_->create_mapper_event(context);
@@ -21,8 +22,8 @@ void Turns::take(MapperContext context) {
   }
 }
 
-// Handles the messages that came while the caller had the turn, then passes the turn to the call
-// that waits longest. If none waits, the turn is free.
+// Ends the turn: handles the messages that came during it, then passes the turn to the call that
+// waits longest. If none waits, the turn is free.
 void Turns::give(MapperContext context) {
   std::unique_lock lock(mutex_);
   while (!messages_.empty()) {
@@ -42,8 +43,8 @@ void Turns::give(MapperContext context) {
   runtime_->trigger_mapper_event(context, next);
 }
 
-// A free turn is taken for the message. Otherwise the message is copied, because Legion frees its
-// bytes after the hook.
+// Delivers a message to the adapter. If the turn is free, it is taken for the message. Otherwise
+// the message is copied, because Legion frees its bytes after the hook.
 void Turns::hear(MapperContext context, const MapperMessage& message) {
   {
     const std::lock_guard lock(mutex_);
@@ -58,8 +59,8 @@ void Turns::hear(MapperContext context, const MapperMessage& message) {
   give(context);
 }
 
-// The look at the turn and the entry in the list of waiting calls are one step under the lock, so
-// that give() cannot miss the caller.
+// Takes the turn if it is free, or adds the event to the list of waiting calls. Both happen under
+// one lock, so that give() cannot miss the caller.
 bool Turns::take_or_join(const MapperEvent* turn) {
   const std::lock_guard lock(mutex_);
   if (!is_taken_) return is_taken_ = true;

@@ -1,5 +1,5 @@
-// Turns: lets only one of several concurrent mapper calls use the adapter at a time. The call that
-// may use it has the turn.
+// Turns: a lock that lets only one of several concurrent mapper calls use the adapter at a time.
+// The call that may use the adapter has the turn.
 #pragma once
 
 #include <legion.h>
@@ -18,9 +18,9 @@ class Turns {
   Turns(Legion::Mapping::MapperRuntime* runtime, Legion::Mapping::Mapper& adapter)
       : runtime_(runtime), adapter_(adapter) {}
 
-  // Waits until the caller has the turn.
+  // Waits until the calling hook has the turn.
   void take(Legion::Mapping::MapperContext context);
-  // Passes the turn to the next waiting call.
+  // Passes the turn to the next waiting hook.
   void give(Legion::Mapping::MapperContext context);
   // Passes a message of another adapter to this adapter. Legion may deliver the message inside a
   // hook whose caller has the turn, where waiting would never end. The holder of the turn then
@@ -30,12 +30,13 @@ class Turns {
 
  private:
   struct Message {
-    Legion::Mapping::Mapper::MapperMessage head;  // The message without its bytes.
+    // The message without its bytes.
+    Legion::Mapping::Mapper::MapperMessage head;
     std::vector<char> bytes;
   };
 
-  // Returns true if the caller has the turn now. Otherwise the caller must wait: if `turn` is not
-  // null, that event is triggered when the caller gets the turn.
+  // Returns true if the calling hook has the turn now. Otherwise the hook must wait: if `turn` is
+  // not null, that event is triggered when the hook gets the turn.
   bool take_or_join(const Legion::Mapping::MapperEvent* turn);
 
   Legion::Mapping::MapperRuntime* runtime_;
@@ -46,7 +47,7 @@ class Turns {
   std::deque<Message> messages_;
 };
 
-// Has the turn as long as the object lives. If `turns` is null, no turn is needed.
+// Holds the turn as long as the object lives. If `turns` is null, no turn is needed.
 class Turn {
  public:
   Turn(Turns* turns, Legion::Mapping::MapperContext context) : turns_(turns), context_(context) {

@@ -1,5 +1,5 @@
-// Recognises the lines that Groma's library writes among the other output of a program, by the
-// words with which they begin.
+// Recognises the lines that Groma's library writes among the other output of a program, by their
+// first words.
 #include "legion_run/announcements.h"
 
 #include <algorithm>
@@ -7,17 +7,17 @@
 namespace groma::inspect {
 namespace {
 
-// The beginnings of the lines that lib/legion/preload*.cc write.
+// The first words of the messages that Groma's library (lib/legion/preload*.cc) writes.
 constexpr std::string_view kMapped = "groma: mapped by ";
 constexpr std::string_view kRecords = "groma: records, ";
 constexpr std::string_view kElsewhere = "groma: the first process records";
 constexpr std::string_view kNotMapped = "groma: not mapped: ";
-// Only this many bytes of a line are read.
+// The number of bytes of a line that are read. The rest of a longer line is ignored.
 constexpr std::size_t kMaxLine = 400;
 
 }  // namespace
 
-// Collects bytes until a line is complete. A line may arrive in several calls.
+// Reads bytes of the output until a line is complete. A line may arrive in several calls.
 void Announcements::read(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
@@ -28,9 +28,9 @@ void Announcements::read(std::string_view bytes) {
   }
 }
 
-// Counts the current line if it comes from Groma's library, and begins a new line. The first line
-// about a recording also names the machine. A machine with unexpected characters is ignored,
-// because any program can write such a line.
+// Counts the current line if it is a message of Groma's library, and begins a new line. The first
+// message about a recording also describes the machine. A description with unexpected characters is
+// ignored, because any program can write such a line.
 void Announcements::take() {
   mapped += line_.starts_with(kMapped) ? 1 : 0;
   not_mapped += line_.starts_with(kNotMapped) ? 1 : 0;

@@ -1,5 +1,5 @@
-// Announcements: the messages of Groma's library on the standard error of a program that the
-// library took over.
+// Announcements: recognises the messages that Groma's library writes to the standard error of a
+// Legion program that it took over.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace groma::inspect {
 
-// Counts the messages of the library among any other output.
+// Counts the messages of Groma's library among any other output of a program.
 class Announcements {
  public:
-  // Reads the next bytes of standard error.
+  // Reads the next bytes of the program's standard error.
   void read(std::string_view bytes);
-  // Reads the last line, which may have no end.
+  // Reads the last line of the output, which may lack a line end.
   void end() { take(); }
 
   int mapped = 0, records = 0, not_mapped = 0, elsewhere = 0;
@@ -23,7 +23,7 @@ class Announcements {
  private:
   void take();
 
-  // The beginning of the current line.
+  // The beginning of the current line of the output.
   std::string line_;
 };
 

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limit on the remembered lines.
+// The largest number of lines in the file.
 constexpr std::size_t kMostChecked = 1000;
 constexpr std::size_t kMostCheckedBytes = 1 << 20;
 constexpr std::int64_t kMostDays = 7;
@@ -37,16 +37,17 @@ std::string file_of(const std::string& path) {
   return fmt::format("({} {} {})", fs::weakly_canonical(path, code).string(), bytes, time);
 }
 
-// The environment variables that are not part of the key. docs/legion.md lists these names, too.
+// The environment variables that are ignored when runs of a program are compared. docs/legion.md
+// lists these names, too.
 constexpr std::array kIgnoredVariables = std::to_array<std::string_view>(
     {// The shell.
      "_", "HISTCONTROL", "HISTFILE", "HISTFILESIZE", "HISTSIZE", "MAIL", "OLDPWD", "PROMPT_COMMAND",
      "PS1", "PS2", "PWD", "SHLVL",
-     // The terminal.
+     // Variables of the terminal.
      "CLICOLOR", "COLORTERM", "COLUMNS", "ITERM_*", "KITTY_*", "LESSCLOSE", "LESSOPEN", "LINES",
      "LSCOLORS", "LS_COLORS", "STY", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
      "TERM_SESSION_ID", "TMUX", "TMUX_PANE", "VSCODE_*", "VTE_VERSION", "WINDOW", "WINDOWID",
-     // The login session.
+     // Variables of the login session.
      "DBUS_SESSION_BUS_ADDRESS", "DESKTOP_SESSION", "DISPLAY", "GNOME_*", "GPG_AGENT_INFO",
      "GPG_TTY", "INVOCATION_ID", "JOURNAL_STREAM", "SESSION_MANAGER", "SSH_*", "SYSTEMD_EXEC_PID",
      "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_CURRENT_DESKTOP", "XDG_RUNTIME_DIR", "XDG_SEAT",
@@ -79,8 +80,9 @@ std::string surroundings() {
   return fmt::format("{:016x}", std::hash<std::string>()(all));
 }
 
-// Calls `use(line, day, key)` for each valid line of the file, and skips the others. The last line,
-// too, must end with a line break: a line that was cut off must not count.
+// Calls `use(line, day, key)` for each valid line of the file of successful runs, and skips the
+// others. The last line, too, must end with a line break, because a line that was cut off must not
+// count.
 template <typename Use>
 void for_each_line(std::string_view text, const Use& use) {
   for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
@@ -101,17 +103,17 @@ std::int64_t Checked::days_since_1970() {
   return std::chrono::floor<Days>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// Builds the key of this program under this mapping, and reads the file. The file is then not used
-// if the key is too long, because such keys would fill the file.
+// Builds the key of this program under this mapping, and reads the file of successful runs. The
+// file is then not used if the key is too long, because such keys would fill the file.
 Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, std::int64_t today)
     : file_(run.checked_file), today_(today) {
   own_ = mapping_mark(mapping) + ' ' + surroundings();
-  // All words count, because the program may stand behind a launcher. A word that names a file also
-  // counts by that file.
+  // All words of the command are part of the key, because the program may stand behind a launcher.
+  // For a word that names a file, so are the size and time of the file.
   for (const std::string& word : run.words) {
     const bool is_program = &word == &run.words.front();
     own_ += ' ' + word + file_of(is_program ? find_program(word).value_or(word) : word);
-    // An option may name a file: --input=FILE.
+    // An option may name a file, as in --input=FILE.
     const std::size_t equals = word.find('=');
     if (equals != word.npos) own_ += file_of(word.substr(equals + 1));
   }
@@ -119,14 +121,15 @@ Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, s
   compares = compares && run.results != nullptr && !run.compare_failures_only;
   own_ += compares ? " compared as " + run.results->key() : " not compared";
   std::replace(own_.begin(), own_.end(), '\n', '?');
-  if (own_.size() > kMostCheckedBytes / kMostChecked) file_.clear();  // not worth remembering
+  // A key of this length would fill too much of the file.
+  if (own_.size() > kMostCheckedBytes / kMostChecked) file_.clear();
   if (file_.empty()) return;
   const auto text = read_file(file_, kMostCheckedBytes);
   if (text) rest_ = *text;
 }
 
-// Returns true if the file has the key with a day of the last week. A day in the future does not
-// count.
+// Returns true if the file has the key of this run with a day of the last week. A day in the future
+// does not count.
 bool Checked::known() const {
   bool is_known = false;
   for_each_line(rest_, [&](std::string_view, std::int64_t day, std::string_view key) {
@@ -135,8 +138,9 @@ bool Checked::known() const {
   return is_known;
 }
 
-// Writes the file anew, with the new line first and then at most kMostChecked - 1 of the old lines,
-// so that the oldest lines go. An error is ignored, because the program is then only checked again.
+// Writes the file anew: first the line for this run, then at most kMostChecked - 1 of the old
+// lines, so that the oldest lines are dropped. An error is ignored, because the program is then
+// only checked again.
 void Checked::remember() const {
   if (file_.empty() || known()) return;
   std::string text = fmt::format("{} {}\n", today_, own_);

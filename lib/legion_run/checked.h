@@ -1,6 +1,6 @@
 // Checked: remembers in a file (ProgramRun::checked_file) which programs ran successfully under
-// which mappings. The file has one line for each pair. This is best effort: a program that is not
-// remembered is checked again.
+// which mappings. The file has one line for each pair of a program and a mapping. Errors are
+// harmless: a program that is not remembered is checked again.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace groma::inspect {
 
-// Environment variables of the terminal, the shell and the login session, which do not change what
-// a program computes. A name that ends with `*` stands for all variables that begin so.
+// Returns the environment variables of the terminal, the shell and the login session, which do not
+// change what a program computes. A name that ends with `*` stands for all variables that begin so.
 std::span<const std::string_view> ignored_variables();
 
 class Checked {
@@ -32,7 +32,7 @@ class Checked {
 
   // Returns true if this program ran successfully under this mapping within the last week.
   bool known() const;
-  // Adds the program and the mapping to the file, unless they are known.
+  // Adds the pair of program and mapping to the file, unless the file has a valid line for it.
   void remember() const;
 
   static std::int64_t days_since_1970();

@@ -1,4 +1,5 @@
-// Tells if the output of a process can be compared with another output (groma/results.h).
+// is_comparable(): tells whether the output of a process can be compared with another output
+// (groma/results.h).
 #pragma once
 
 #include "groma/results.h"
@@ -6,7 +7,7 @@
 
 namespace groma::inspect {
 
-// Returns false if some of the output was left out, or if the output is too long.
+// Returns true if the output of a process is complete and not too long to be compared.
 inline bool is_comparable(const CommandOutcome& outcome) {
   return outcome.out.left_out_bytes == 0 && outcome.err.left_out_bytes == 0 &&
          Results::fits(outcome.out.text, outcome.err.text);

@@ -24,22 +24,24 @@ using Difference = LoggedStatement::Difference;
 
 constexpr std::size_t kMostDifferences = 5;
 
-// Returns the names of the kinds, with commas between them.
+// Returns the names of processor kinds, with commas between them.
 std::string kind_words(const std::vector<ProcKind>& kinds) {
   std::string text;
   for (const ProcKind kind : kinds) text += (text.empty() ? "" : ", ") + std::string(name_of(kind));
   return text;
 }
 
-// A layout as a log writes it: "SoA:YX". The letters name the dimensions, the slowest one first.
+// The layout of an instance as a mapper log writes it: "SoA:YX". The letters name the dimensions,
+// the slowest one first.
 struct LoggedLayout {
   FieldOrder fields = FieldOrder::kSoa;
-  // The order of the dimensions. Empty: the data has only one dimension.
+  // The letters of the dimensions in their order. Empty if the data has only one dimension.
   std::string order;
-  // C or Fortran order. nullopt: the order is neither of them.
+  // The order of dimensions, nullopt if it is neither C nor Fortran order.
   std::optional<DimensionOrder> dimensions;
 };
-// Reads a logged layout. Returns nullopt if the fields are neither in SoA nor in AoS order.
+// Reads a layout from a mapper log. Returns nullopt if the fields are neither in SoA nor in AoS
+// order.
 std::optional<LoggedLayout> read_layout(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string fields = text.substr(0, colon);
@@ -57,8 +59,9 @@ std::optional<LoggedLayout> read_layout(const std::string& text) {
   return layout;
 }
 
-// Returns true if the logged layout is the one that the statement asks for, and nullopt if the log
-// does not tell. `one_field`: the order of the fields does not matter, because there is only one.
+// Returns true if a logged layout is the one that a Layout statement asks for, and nullopt if the
+// log does not tell. `one_field`: the order of the fields does not matter, because there is only
+// one.
 std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& text, bool one_field) {
   const auto layout = read_layout(text);
   if (!layout) return std::nullopt;
@@ -68,8 +71,8 @@ std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& tex
   return *layout->dimensions == wanted.dimensions;
 }
 
-// Returns a logged layout in the words of a Layout statement: "AOS C_order". What the language
-// cannot express keeps the words of the log.
+// Returns a logged layout in the notation of a Layout statement: "AOS C_order". A layout that the
+// mapping language cannot express stays as the log writes it.
 std::string layout_in_words(const std::string& text) {
   const auto layout = read_layout(text);
   if (!layout) return text;
@@ -83,8 +86,8 @@ std::string layout_in_words(const std::string& text) {
 // whether the run did what the statement says.
 class LogJudge {
  public:
-  // Makes an entry for each statement, with all rows that it has in the tables of the program.
-  // `app` may be null; otherwise it names the regions that the log does not name.
+  // Makes an entry for each statement of the program. `app` may be null; otherwise it provides the
+  // region names that the log does not have.
   LogJudge(const Program& program, const MapperLog& log, const Workload* app, Diagnostics& diags)
       : program_(program), log_(log), diags_(diags) {
     for (const auto* rows : {&program.data().rows, &program.data().shadowed}) {
@@ -118,7 +121,7 @@ class LogJudge {
   std::int64_t left_out() const { return left_out_; }
 
  private:
-  // Returns the noun for what the statements of a table decide about: a region, a point or a task.
+  // Returns the noun for the subject of a table's statements: a region, a point or a task.
   static std::string of_table(program::TableId table) {
     switch (static_cast<MappingStatement>(table)) {
       case MappingStatement::kRegion:
@@ -132,9 +135,9 @@ class LogJudge {
     }
   }
 
-  // Reads the names of each requirement that has the same names in all launches of its task. The
-  // names of other requirements stay unknown, because the log does not say to which launch a task
-  // belongs.
+  // Reads from the application the names of each region requirement that has the same names in all
+  // launches of its task. The names of other requirements stay unknown, because the log does not
+  // say to which launch a task belongs.
   void read_names(const Workload& app) {
     bool complete = true;
     const std::vector<TaskUses> uses = uses_by_task(app.data(), complete);
@@ -154,13 +157,13 @@ class LogJudge {
 
   LoggedStatement& at(Origin origin) { return statements_[origin.statement]; }
 
-  // Counts `count` decisions that followed the statement. An empty origin is ignored: no statement
-  // decided.
+  // Counts `count` logged decisions that followed the statement. An empty origin (no statement
+  // decided) is ignored.
   void acted(Origin origin, std::int64_t count) {
     if (origin) at(origin).acted += count;
   }
-  // Counts `count` decisions that did not follow the statement. Equal differences are counted
-  // together. The first kMostDifferences different ones are kept, each with one example.
+  // Counts `count` logged decisions that did not follow the statement. Equal differences are
+  // counted together. The first kMostDifferences different ones are kept, each with one example.
   void refused(Origin origin, std::int64_t count, std::string wanted, std::string got,
                const std::string& example, Difference::Kind kind = Difference::Kind::kOtherValue) {
     if (!origin) return;
@@ -182,15 +185,15 @@ class LogJudge {
   void hidden(Origin origin, const char* why) {
     if (origin) hidden_.emplace(origin.statement, why);
   }
-  // Marks the statements that match the query but did not decide, because `deciding` did.
+  // Marks the statements that match the query but were overridden by the statement `deciding`.
   void beaten(const MatchQuery& query, Origin deciding) {
     for (const Match& match : program_.matches(query)) {
       if (match.origin != deciding) beaten_.insert(match.origin.statement);
     }
   }
 
-  // Compares the kind of processor on which a task ran with the Task statements. Notes for the
-  // statements about functions, limits and stealing whether a log can show them.
+  // Compares the processor kind on which a task ran with the Task statements. For the statements
+  // about functions, limits and stealing, notes whether a log can show them.
   void judge(const MapperLog::Task& task) {
     const std::string got = task.kind ? std::string(name_of(*task.kind)) : "a utility processor";
     const auto kinds = program_.task(task.name);
@@ -227,7 +230,7 @@ class LogJudge {
     beaten(query, steal ? steal->origin : Origin{});
   }
 
-  // Compares the logged memory and layout of a requirement with its statements.
+  // Compares the logged memory and layout of a region requirement with the statements about it.
   void judge(const MapperLog::Data& data) {
     if (!data.kind) return;
     std::vector<std::string_view> names;
@@ -243,8 +246,8 @@ class LogJudge {
            collect.value_or(Origin{}));
   }
 
-  // Compares the logged memory with the Region statements. The statement that lists this memory
-  // acted. The statements that listed memories before it were not honoured.
+  // Compares the logged memory with the Region statements. The statement that lists this memory was
+  // followed. The statements that listed memories before it were not.
   void judge_memory(const MapperLog::Data& data, const RegionNames& region) {
     const auto candidates = program_.memories(data.task, region, *data.kind);
     const auto taken =
@@ -257,7 +260,8 @@ class LogJudge {
     const Origin by = taken == candidates.end() ? Origin{} : taken->origin;
     const std::string got = data.memory ? std::string(name_of(*data.memory)) : "another memory";
     acted(by, data.count);
-    // The memories that earlier statements asked for, by the number of the statement.
+    // The memories that the run did not use although statements listed them first, by the number of
+    // the statement.
     std::map<std::uint32_t, std::string> passed;
     for (auto each = candidates.begin(); each != taken; ++each) {
       if (each->origin == by) continue;
@@ -304,7 +308,7 @@ class LogJudge {
     }
   }
 
-  // Compares logged replication with the ControlReplicate statements.
+  // Compares the logged replication of tasks with the ControlReplicate statements.
   void judge_options() {
     for (const auto& [task, options] : log_.options) {
       const auto replicate = program_.control_replicate(task);
@@ -326,8 +330,8 @@ class LogJudge {
     }
   }
 
-  // Compares the processor of each point task with the one that its mapping function gives. Only
-  // possible if the log lists the whole machine and the domain of the launch is known.
+  // Compares the processor of each point task with the one that its mapping function gives. This is
+  // only possible if the log lists the whole machine and the domain of the launch is known.
   void judge_points() {
     std::vector<std::optional<MappingFunctionDecision>> functions;
     bool any = false;
@@ -388,8 +392,8 @@ class LogJudge {
     return true;
   }
 
-  // Returns the statement with its state. The first case that applies decides: a single refusal
-  // outweighs all decisions that followed the statement.
+  // Returns the statement with its state. The first case that applies decides: a single decision
+  // against the statement outweighs all decisions that followed it.
   LoggedStatement finished(std::uint32_t number, LoggedStatement statement) const {
     const auto why = hidden_.find(number);
     if (statement.refused > 0) {
@@ -425,7 +429,7 @@ class LogJudge {
   std::int64_t left_out_ = 0;
 };
 
-// ---- Forms
+// ---- Text and JSON
 
 constexpr std::array<std::string_view, 5> kStates = {"acted", "not-honoured", "overruled",
                                                      "unmatched", "not-shown"};
@@ -434,7 +438,8 @@ constexpr std::array<std::string_view, 5> kHeadings = {
     "Statements that others overruled:", "Statements that nothing in the run matches:",
     "Statements of which such a log says nothing:"};
 
-// Returns how often a statement was followed or refused, or why the log does not show it.
+// Returns text that tells how often a statement was followed or not, or why the log does not show
+// it.
 std::string result(const LoggedStatement& statement) {
   if (statement.state == State::kActed) return count(statement.acted, statement.of);
   if (statement.state == State::kNotHonoured) {
@@ -444,7 +449,8 @@ std::string result(const LoggedStatement& statement) {
   return statement.why;
 }
 
-// Returns a difference as JSON. `why` exists only if Legion could not replicate the task.
+// Returns a difference between the log and a statement as JSON. `why` exists only if Legion could
+// not replicate the task.
 OrderedJson json_of(const Difference& difference) {
   OrderedJson json = {{"wanted", difference.wanted},
                       {"got", difference.got},
@@ -456,8 +462,8 @@ OrderedJson json_of(const Difference& difference) {
   return json;
 }
 
-// Returns a sentence about a difference. It stands below the text of the statement, so "it" is the
-// statement.
+// Returns a sentence about a difference between the log and a statement. It stands below the text
+// of the statement, so the word "it" in it means the statement.
 std::string sentence(const Difference& one) {
   const std::string times = count(one.count, "time"), example = harmless(one.example);
   switch (one.kind) {
@@ -474,7 +480,7 @@ std::string sentence(const Difference& one) {
                      harmless(one.got), times, example);
 }
 
-// Returns the JSON of all statements with their states and differences. docs/commands.md describes
+// Returns all statements with their states and differences as JSON, as docs/commands.md describes
 // it.
 OrderedJson log_json(const LogExplanation& log, const Program& program) {
   OrderedJson json = {{"file", log.log},
@@ -503,8 +509,8 @@ OrderedJson log_json(const LogExplanation& log, const Program& program) {
 
 }  // namespace
 
-// Compares the log with the program. `name` is the name of the log, for messages. `app` may be
-// null.
+// Compares a mapper log with the program of a mapping. `name` is the name of the log, for messages.
+// `app` may be null.
 LogExplanation explain_log(const Program& program, const MapperLog& log, std::string name,
                            const Workload* app, Diagnostics& diags) {
   LogExplanation made;
@@ -522,7 +528,7 @@ LogExplanation explain_log(const Program& program, const MapperLog& log, std::st
   return made;
 }
 
-// Draws the statements for a person, grouped by their states.
+// Returns the statements as text for a person, grouped by their states.
 std::string draw(const LogExplanation& log, const Program& program, bool color) {
   std::string text = fmt::format("{}: {} and {} mapped", harmless(log.log),
                                  count(log.tasks, "task"), count(log.regions, "region"));
@@ -548,8 +554,8 @@ std::string draw(const LogExplanation& log, const Program& program, bool color) 
   return text;
 }
 
-// Returns the comparison with the log. `explanation` may be null; otherwise the same object has its
-// decisions, too.
+// Returns the comparison with the log as JSON. If `explanation` is not null, the same JSON object
+// has its decisions, too.
 std::string to_json(const LogExplanation& log, const Explanation* explanation,
                     const Program& program, const Diagnostics& diags) {
   OrderedJson json =

@@ -1,5 +1,5 @@
 // Decides whether a run of a program under a mapping was right: by its exit code, by its results,
-// and by what the guide recognises in its output.
+// and by the failures that the guide recognises in its output.
 #include "legion_run/judge_run.h"
 
 #include <fmt/format.h>
@@ -21,20 +21,20 @@ using End = CommandOutcome::End;
 using Same = ProgramResult::Same;
 using Stage = ProgramResult::Stage;
 
-// The beginning of a line that tells the guide that the results differ. A rule in lib/guide/rules
-// matches it.
+// The beginning of a line that is added to the output to tell the guide that the results differ. A
+// rule in lib/guide/rules matches it.
 constexpr std::string_view kOtherResults = "groma: other results than without the mapping: ";
-// The number of runs without the mapping, at most, with which the results are compared before a
+// The largest number of runs without the mapping with which the results are compared before a
 // difference counts. Some programs print different results each time.
 constexpr int kMaxReferences = 3;
 
-// Returns true if the command has this word.
+// Returns true if the command line of the run contains this word.
 bool has_word(const ProgramRun& run, std::string_view word) {
   return std::find(run.words.begin(), run.words.end(), word) != run.words.end();
 }
 
-// Returns the kinds of processors and memories that Legion provides only with a flag, and whose
-// flag the command does not have. The list is empty for a program that is not a known application,
+// Returns the kinds of processors and memories that Legion provides only with a command-line flag
+// that the command does not have. The list is empty for a program that is not a known application,
 // because such a program may set the flags by other means.
 std::vector<std::string> lacking(const ProgramRun& run) {
   std::vector<std::string> kinds;
@@ -46,8 +46,8 @@ std::vector<std::string> lacking(const ProgramRun& run) {
   return kinds;
 }
 
-// Returns how a program ended, as the end of a sentence. It is needed if no Legion runtime said
-// more.
+// Returns how a program ended, as the end of a sentence. The sentence is needed if no Legion
+// runtime explained the end.
 std::string words_of_end(const CommandOutcome& outcome) {
   if (outcome.end == End::kDeadline) return " before its time limit";
   if (outcome.end == End::kSignalled) return fmt::format("; signal {} ended it", outcome.code);
@@ -64,8 +64,8 @@ bool is_refusal(const Feedback& feedback) {
 }
 
 // Compares the results of a run with those of runs without the mapping, which it starts if there
-// are none yet. Returns how the results differ; "" if they do not differ or cannot be compared.
-// Sets `result.same_results`. A difference counts only if it remains after kMaxReferences runs,
+// are none yet. Returns how the results differ, or "" if they do not differ or cannot be compared,
+// and sets `result.same_results`. A difference counts only if it remains after kMaxReferences runs,
 // because the difference between two runs without the mapping shows which lines change each time.
 Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRun& run,
                                   ProgramResult& result) {
@@ -104,8 +104,9 @@ class RunJudge {
   RunJudge(const EndedRun& ended, const GuideRules& rules, ProgramResult& result)
       : ended_(ended), run_(ended.run), rules_(rules), result_(result) {}
 
-  // Compares the results of a run that ended well, unless the caller does not want this, a launcher
-  // started Groma, or the program ran well under the mapping in the last 7 days.
+  // Compares the results of a run that ended without an error. Does nothing if the caller does not
+  // want this, if a launcher started Groma, or if the program ran well under the mapping in the
+  // last 7 days.
   std::optional<Error> compare_if_wanted() {
     if (!ended_.is_well()) return std::nullopt;
     result_.same_results = why_not_compared();
@@ -113,7 +114,7 @@ class RunJudge {
   }
 
   // Lets the guide explain the output. A program may print a failure and yet end with exit code 0.
-  // Its results are then compared, unless this was done before: if the program prints the same
+  // Its results are then compared, unless this was done before. If the program prints the same
   // without the mapping, the failure is normal for the program.
   std::optional<Error> explain() {
     result_.feedback = feedback();
@@ -176,7 +177,8 @@ class RunJudge {
       if (output->left_out_bytes > 0) reader.read("\n");
       reader.read(std::string_view(output->text).substr(output->cut_at));
     }
-    // A shell ends with exit code 127 if it does not find the command. The output then says so.
+    // A shell ends with exit code 127 if it does not find the command. The program then never
+    // began.
     const bool never_began = outcome.end == End::kExited && outcome.code == 127;
     if (!ended_.taken_over && !ended_.said_why_not && !never_began) {
       reader.begin("groma run");
@@ -211,14 +213,15 @@ class RunJudge {
   const ProgramRun& run_;
   const GuideRules& rules_;
   ProgramResult& result_;
-  // A text that says how the results differ from those without the mapping. Empty: they do not.
+  // A text that says how the results differ from those without the mapping. Empty if they do not
+  // differ.
   std::string differs_;
 };
 
 }  // namespace
 
-// The results are compared before the guide explains the output, because a difference is part of
-// what it explains.
+// Judges a run. The results are compared before the guide explains the output, because the
+// explanation includes a difference.
 std::optional<Error> judge_run(const EndedRun& ended, const GuideRules& rules,
                                ProgramResult& result) {
   RunJudge judge(ended, rules, result);

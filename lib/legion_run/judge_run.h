@@ -11,28 +11,28 @@
 
 namespace groma::inspect {
 
-// A run that has ended. Everything must outlive the call.
+// A run of a program that has ended. All referenced objects must outlive the call of judge_run().
 struct EndedRun {
-  // The mapping of the run. Null: the program maps itself.
+  // The mapping of the run. Null if the program maps itself.
   const Program* mapping;
   const ProgramRun& run;
   const CommandOutcome& outcome;
   // True if Groma's library took over a Legion runtime of the program.
   bool taken_over = false;
-  // True if the library said why it did not take over a runtime.
+  // True if Groma's library printed why it did not take over a runtime.
   bool said_why_not = false;
   // True if the program has run well under the mapping in the last 7 days.
   bool was_checked = false;
-  // The profile of the run, or null.
+  // The profile of the run. Null if there is none.
   const ProfileFacts* profile = nullptr;
 
-  // Returns true if the program ended well and was taken over.
+  // Returns true if the program ended without an error and Groma took it over.
   bool is_well() const { return taken_over && outcome.ended_well(); }
 };
 
-// Sets the stage, the feedback and the comparison of results in `result`, which must have the exit
-// code, `checked` and the record. May run the program without the mapping to compare the results.
-// Fails if the program cannot be started for that.
+// Judges a run: sets the stage, the feedback and the comparison of results in `result`, which must
+// have the exit code, `checked` and the record. May run the program without the mapping to compare
+// the results. Fails if the program cannot be started for that.
 std::optional<Error> judge_run(const EndedRun& ended, const GuideRules& rules,
                                ProgramResult& result);
 

@@ -1,5 +1,5 @@
-// LogLimits: limits the names that are kept of a mapper log, and counts the entries that were left
-// out.
+// LogLimits: limits the total size of the names that are kept of a mapper log, and counts the log
+// entries that were left out.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace groma::inspect {
 
 class LogLimits {
  public:
-  // Counts an entry as left out.
+  // Counts a log entry as left out.
   void leave_out() { ++left_out_; }
-  // Returns true if names of this many bytes may be kept. Otherwise counts an entry as left out.
+  // Returns true if names of this many bytes may be kept. Otherwise counts a log entry as left out.
   bool has_room(std::size_t bytes) {
     if (name_bytes_ + bytes > kMaxLogNames) {
       leave_out();

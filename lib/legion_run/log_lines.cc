@@ -1,5 +1,5 @@
-// Reads the parts of a line of a mapper log: numbers, points, domains and tasks. Any input is safe,
-// because a log may come from a stranger.
+// Parses the parts of a line of a mapper log: numbers, points, domains and tasks. Any input is
+// safe, because a log may come from a stranger.
 #include "legion_run/log_lines.h"
 
 #include <vector>
@@ -7,7 +7,7 @@
 namespace groma::inspect {
 namespace {
 
-// Limit on the digits of a task's number, which stands in `<>`.
+// The largest number of digits of a task's unique id, which a log writes in `<>`.
 constexpr std::size_t kMaxDigits = 20;
 
 // Reads a point, such as "0,1". Returns nullopt if a coordinate is not a number or if there are too
@@ -28,15 +28,16 @@ std::optional<Point> read_point(std::string_view text) {
 
 }  // namespace
 
-// take() and take_until() move the beginning of `text`, so that a series of calls reads a line step
-// by step.
+// Removes `begin` from the beginning of the text, if it is there. A series of calls of take() and
+// take_until() reads a line step by step.
 bool take(std::string_view& text, std::string_view begin) {
   if (!text.starts_with(begin)) return false;
   text.remove_prefix(begin.size());
   return true;
 }
 
-// The text stays as it is if it does not contain the mark.
+// Removes and returns the text before the mark. The text stays as it is if it does not contain the
+// mark.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view mark) {
   const std::size_t at = text.find(mark);
   if (at == text.npos) return std::nullopt;
@@ -45,7 +46,7 @@ std::optional<std::string_view> take_until(std::string_view& text, std::string_v
   return before;
 }
 
-// Legion writes ids as hexadecimal numbers.
+// Parses an id, which Legion writes as a hexadecimal number.
 std::optional<std::uint64_t> read_id(std::string_view text) {
   return read_number<std::uint64_t>(text, 16);
 }
@@ -87,9 +88,9 @@ std::string LoggedTask::words() const {
   return text + " <" + std::to_string(uid) + ">";
 }
 
-// Reads a task, such as "write(index_point=(0))<20> @ file:3". A name may contain `<` itself (a C++
-// template). So the first number in `<>` counts after which the text ends or continues as Legion
-// continues it.
+// Parses a task, such as "write(index_point=(0))<20> @ file:3". A name may contain `<` itself (a
+// C++ template). So the unique id is the first number in `<>` after which the text ends or
+// continues with " @ " or ":".
 std::optional<LoggedTask> read_task(std::string_view text) {
   for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
     const std::string_view inside = text.substr(at + 1, kMaxDigits + 1);

@@ -1,4 +1,4 @@
-// Reads the parts of a line of a mapper log: numbers, domains and tasks.
+// Parses the parts of a line of a mapper log: numbers, domains and tasks.
 #pragma once
 
 #include <charconv>
@@ -12,16 +12,16 @@
 
 namespace groma::inspect {
 
-// Limit on the bytes of the name of a task or region.
+// The largest length of the name of a task or region, in bytes.
 inline constexpr std::size_t kMaxLoggedName = 4096;
 
 // If the text begins with `begin`, removes `begin` from the text and returns true.
 bool take(std::string_view& text, std::string_view begin);
-// Removes and returns the text before `mark`, and removes the mark. Returns nullopt if there is no
-// mark.
+// Removes the text before `mark` and the mark itself, and returns the text before it. Returns
+// nullopt if there is no mark.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view mark);
 
-// Reads a text that is a number and nothing else.
+// Parses a text that is a number and nothing else. Returns nullopt for any other text.
 template <typename Number>
 std::optional<Number> read_number(std::string_view text, int base = 10) {
   Number value = 0;
@@ -30,26 +30,28 @@ std::optional<Number> read_number(std::string_view text, int base = 10) {
   return value;
 }
 
-// Reads the id of a processor or memory: "1d00000000000001".
+// Parses the hexadecimal id of a processor or memory: "1d00000000000001".
 std::optional<std::uint64_t> read_id(std::string_view text);
-// Reads a domain: "<0,0>..<3,3>".
+// Parses a launch domain: "<0,0>..<3,3>".
 std::optional<Rect> read_domain(std::string_view text);
-// Returns the box from the first point to the last; nullopt if this is not a box or is too large.
+// Returns the box from the first point to the last, or nullopt if this is not a box or is too
+// large.
 std::optional<Rect> box_between(const Point& first, const Point& last);
 
-// A task of a line: "write(index_point=(0))<20> @ provenance".
+// A task as a log line names it: "write(index_point=(0))<20> @ provenance".
 struct LoggedTask {
   std::string name;
   std::optional<Point> point;
   std::uint64_t uid = 0;
-  // The text behind the task in the same line.
+  // The rest of the line after the task.
   std::string_view rest;
 
-  // Returns the task for a message: "write (0) <20>".
+  // Returns the text for the task in a message: "write (0) <20>".
   std::string words() const;
 };
 
-// Reads the name, the point and the number of a task; nullopt if the text names no task.
+// Parses the name, the point and the unique id of a task. Returns nullopt if the text names no
+// task.
 std::optional<LoggedTask> read_task(std::string_view text);
 
 }  // namespace groma::inspect

@@ -9,14 +9,14 @@
 namespace groma::inspect {
 namespace {
 
-// Limit on the launches of a task that are considered for one point, which bounds the time for a
-// log.
+// The largest number of launches of a task that are considered for one point, which bounds the time
+// to read a log.
 constexpr int kMaxCandidates = 64;
 
 }  // namespace
 
-// Adds a launch. A slice may be sliced again and then has the number of its launch. This happens
-// only to the latest launch of a task, so only its number is compared.
+// Adds an index launch. A slice may be sliced again and then has the number of its launch. This
+// happens only to the latest launch of a task, so only its number is compared.
 LoggedLaunches::Launch* LoggedLaunches::add(const LoggedTask& task, const Rect& domain, bool whole,
                                             LogLimits& limits) {
   if (count_ >= kMaxLogLaunches) {
@@ -34,10 +34,10 @@ LoggedLaunches::Launch* LoggedLaunches::add(const LoggedTask& task, const Rect& 
   return &launches.emplace_back(Launch{task.uid, domain, whole, 0});
 }
 
-// Makes the domain of a launch the bounding box of its present domain and the slice.
+// Extends the domain of a launch to the bounding box of its present domain and the slice.
 bool LoggedLaunches::extend(Launch& launch, const Rect& slice) {
   if (launch.whole) return true;
-  // The bounding box of the slices so far.
+  // The bounding box of the slices of the launch that were read so far.
   Rect& all = launch.domain;
   if (all.dimensions() != slice.dimensions()) return false;
   Point first = all.lower, last = all.lower;
@@ -52,8 +52,9 @@ bool LoggedLaunches::extend(Launch& launch, const Rect& slice) {
 }
 
 // Returns the launch to which a point task may belong: a launch of the same task that began
-// earlier, contains the point and still lacks points. The point counts for the oldest of them. If
-// their domains differ, the result is null, because the log does not tell which one is right.
+// earlier, contains the point and still lacks points. The point counts for the oldest such launch.
+// If the domains of these launches differ, the result is null, because the log does not tell which
+// one is right.
 const LoggedLaunches::Launch* LoggedLaunches::of_point(const LoggedTask& task) {
   const auto found = by_task_.find(task.name);
   if (found == by_task_.end()) return nullptr;
@@ -74,7 +75,7 @@ const LoggedLaunches::Launch* LoggedLaunches::of_point(const LoggedTask& task) {
   return alike ? oldest : nullptr;
 }
 
-// Returns the position of the domain in domains_. Equal domains share one position, because most
+// Returns the index of a launch domain in domains_. Equal domains share one index, because most
 // launches of a program repeat.
 std::optional<std::size_t> LoggedLaunches::domain_index(const Rect& domain, LogLimits& limits) {
   std::vector<std::int64_t> numbers;

@@ -22,29 +22,29 @@ class LoggedLaunches {
   // An index launch. Its point tasks may follow in the log.
   struct Launch {
     std::uint64_t uid = 0;
-    // The domain of the launch if the log states it, otherwise the bounding box of the slices so
-    // far.
+    // The launch domain if the log states it, otherwise the bounding box of the slices that were
+    // read so far.
     Rect domain;
-    // True if the log states the domain.
+    // True if the log states the domain of the launch.
     bool whole = false;
-    // The number of point tasks that were mapped so far.
+    // The number of point tasks of the launch that were mapped so far in the log.
     std::int64_t mapped = 0;
   };
 
-  // Adds a launch with this domain: `whole` if the log states the domain, otherwise its first
-  // slice. Returns null if the launch is known already (a slice may be sliced again, with the
-  // launch's number) or if the limits are reached. The result is valid as long as this object.
+  // Adds an index launch. `whole`: `domain` is the launch domain; otherwise it is the first slice
+  // of the launch. Returns null if the launch is known already (a slice may be sliced again, with
+  // the launch's number) or if the limits are reached. The result is valid as long as this object.
   Launch* add(const LoggedTask& task, const Rect& domain, bool whole, LogLimits& limits);
   // Extends the launch's bounding box by a slice, unless the log states the domain. Returns false
   // if the slice does not fit the launch.
   static bool extend(Launch& launch, const Rect& slice);
-  // Returns the launch of a point if the log does not state it: an earlier launch that still lacks
-  // points. Returns null if the possible launches have different domains. The points of launches
-  // come in any order, so the point is counted for the oldest.
+  // Returns the launch of a point task whose launch the log does not state: an earlier launch of
+  // the task that still lacks points. Returns null if the possible launches have different domains.
+  // The points of launches come in any order, so the point is counted for the oldest launch.
   const Launch* of_point(const LoggedTask& task);
 
-  // Returns the index of a domain in domains() and adds it if it is new; nullopt if the list is
-  // full.
+  // Returns the index of a launch domain in domains() and adds the domain if it is new. Returns
+  // nullopt if the list is full.
   std::optional<std::size_t> domain_index(const Rect& domain, LogLimits& limits);
   const std::vector<Rect>& domains() const { return domains_; }
 
@@ -52,7 +52,7 @@ class LoggedLaunches {
   std::map<std::string, std::deque<Launch>, std::less<>> by_task_;
   std::size_t count_ = 0;
   std::vector<Rect> domains_;
-  // The position of each domain in domains_. The key consists of the lower corner and the extents.
+  // The index of each domain in domains_. The key consists of the lower corner and the extents.
   std::map<std::vector<std::int64_t>, std::size_t> indices_;
 };
 

@@ -17,10 +17,11 @@ constexpr std::string_view kProcessors[] = {"LOC_PROC", "TOC_PROC", "OMP_PROC",
                                             "IO_PROC",  "PY_PROC",  "PROC_SET"};
 constexpr std::string_view kMemories[] = {"SYSTEM_MEM", "GPU_FB_MEM", "Z_COPY_MEM", "SOCKET_MEM",
                                           "REGDMA_MEM"};
-// Limit on the number of processors and memories together.
+// The largest number of processors and memories together that are kept.
 constexpr std::size_t kMaxListed = 1 << 16;
 
-// Returns the kind whose name stands in `names`, or nullopt if the name is not there.
+// Returns the kind that a log calls `name`, by its index in the list `names`, or nullopt if the
+// list does not have it.
 template <typename Kind, std::size_t kCount>
 std::optional<Kind> kind_named(const std::string_view (&names)[kCount], std::string_view name) {
   const auto* const found = std::find(std::begin(names), std::end(names), name);
@@ -32,15 +33,15 @@ std::optional<Kind> kind_named(const std::string_view (&names)[kCount], std::str
 // layer.
 std::int64_t node_of(std::uint64_t id) { return static_cast<std::int64_t>(id >> 40 & 0xFFFF); }
 
-// The beginning of a line in either list: the id and the kind, as in "  1d00000000000001
-// (LOC_PROC)".
+// The beginning of a log line about a processor or memory: the id and the kind, as in "
+// 1d00000000000001 (LOC_PROC)".
 struct Listed {
   std::uint64_t id = 0;
   std::string_view kind, rest;
 };
 
-// Reads the id and the kind at the beginning of a line. Returns nullopt if the line does not begin
-// so.
+// Parses the id and the kind at the beginning of a log line. Returns nullopt if the line does not
+// begin so.
 std::optional<Listed> read_listed(std::string_view line) {
   line.remove_prefix(2);
   const auto own = take_until(line, " (");
@@ -50,7 +51,8 @@ std::optional<Listed> read_listed(std::string_view line) {
   return Listed{*id, *kind, line};
 }
 
-// Increments the group of the same kind, or adds the group `one` if there is none.
+// Increments the count of the group that has the same kind, or adds the group `one` if there is
+// none.
 template <typename Group>
 void add_to_group(std::vector<Group>& groups, const Group& one) {
   const auto same = std::find_if(groups.begin(), groups.end(),
@@ -64,14 +66,15 @@ void add_to_group(std::vector<Group>& groups, const Group& one) {
 
 }  // namespace
 
-// Returns true if one more processor or memory may be kept. Otherwise counts an entry as left out.
+// Returns true if one more processor or memory may be kept. Otherwise counts a log entry as left
+// out.
 bool LoggedMachine::has_room(LogLimits& limits) const {
   if (processors_.size() + memories_.size() < kMaxListed) return true;
   limits.leave_out();
   return false;
 }
 
-// Reads a line about a processor. Several processes may list the same processor; the first line
+// Reads a log line about a processor. Several processes may list the same processor; the first line
 // counts.
 bool LoggedMachine::read_processor(std::string_view line, LogLimits& limits) {
   const auto listed = read_listed(line);
@@ -82,7 +85,7 @@ bool LoggedMachine::read_processor(std::string_view line, LogLimits& limits) {
   return true;
 }
 
-// Reads a line about a memory: its id, its kind and its size in bytes.
+// Reads a log line about a memory: its id, its kind and its size in bytes.
 bool LoggedMachine::read_memory(std::string_view line, LogLimits& limits) {
   auto listed = read_listed(line);
   if (!listed) return false;
@@ -94,9 +97,9 @@ bool LoggedMachine::read_memory(std::string_view line, LogLimits& limits) {
   return true;
 }
 
-// Returns each processor with its node, its kind and its number within both, by id. The result is
-// cached until another processor is added. Processors of kinds that the language does not have are
-// left out.
+// Returns each listed processor, by its id: its node, its kind and its number within both. The
+// result is cached until another processor is added. Processors of kinds that the language does not
+// have are left out.
 const std::map<std::uint64_t, Processor>& LoggedMachine::places() const {
   if (!places_.empty()) return places_;
   std::map<std::pair<std::int64_t, ProcKind>, std::int64_t> counts;
@@ -124,7 +127,7 @@ std::int64_t LoggedMachine::node_count() const {
   return std::ssize(nodes);
 }
 
-// Builds a machine with one type of node for each node. Nodes must be numbered from 0 without gaps,
+// Builds a machine with one node type for each node. Nodes must be numbered from 0 without gaps;
 // otherwise the list of a process is missing and the result is nullopt.
 std::optional<Machine> LoggedMachine::machine() const {
   std::map<std::int64_t, NodeType> nodes;
@@ -138,7 +141,7 @@ std::optional<Machine> LoggedMachine::machine() const {
   std::vector<NodeType> types;
   std::vector<std::uint32_t> order;
   for (auto& [node, type] : nodes) {
-    // The list of a node is missing.
+    // A gap in the numbers of the nodes means that the list of a node is missing.
     if (node != std::ssize(order)) return std::nullopt;
     order.push_back(static_cast<std::uint32_t>(types.size()));
     types.push_back(std::move(type));

@@ -1,6 +1,6 @@
 // MapperLogReader: turns the lines of a mapper log into decisions. A block consists of a line and
-// the indented lines after it. Blocks of several threads may be interleaved, so the reader keeps a
-// position in a block for each thread.
+// the indented lines after it. Blocks of several threads may be interleaved, so the reader keeps
+// the current block of each thread.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -29,9 +29,9 @@ using inspect::take;
 using inspect::take_until;
 
 struct MapperLogReader::State {
-  // The kinds of blocks that are read.
+  // The kinds of blocks in a mapper log that are read.
   enum class In : std::uint8_t { kOther, kMemories, kProcessors, kMapTask, kSlice, kSelect };
-  // The position of a thread in a block of lines.
+  // The current block of one thread of the logged program, and what was read of it.
   struct Thread {
     In in = In::kOther;
     LoggedTask task;
@@ -39,10 +39,10 @@ struct MapperLogReader::State {
     std::optional<Processor> processor;
     std::optional<ProcKind> kind;
     bool has_target = false;
-    // The requirement to which the following instances belong.
+    // The region requirement to which the instances in the following lines belong.
     MapperLog::Data data;
     bool has_requirement = false;
-    // The launch whose slices the block lists.
+    // The index launch whose slices the current block lists.
     LoggedLaunches::Launch* launch = nullptr;
     // The domain of the launch to which the point belongs, if the log states it.
     std::optional<Rect> domain;
@@ -53,25 +53,25 @@ struct MapperLogReader::State {
 
   MapperLog log;
   inspect::LogLimits limits;
-  // The beginning of a line that is not complete.
+  // The beginning of a line whose rest has not been read yet.
   std::string line;
   bool too_long = false;
-  // The number of runs that have begun and not ended.
+  // The number of program runs in the log that have begun and not ended.
   std::int64_t open_runs = 0;
-  // The number of runs that have begun.
+  // The number of program runs in the log that have begun.
   std::int64_t begun_runs = 0;
   std::map<std::string, Thread, std::less<>> threads;
   inspect::LoggedMachine machine;
   LoggedLaunches launches;
-  // The position of each kind of task in log.tasks.
+  // The index in log.tasks of each group of equal tasks.
   std::map<TaskKey, std::size_t> tasks;
-  // The position of each kind of data in log.data.
+  // The index in log.data of each group of equal data.
   std::map<DataKey, std::size_t> data;
   // True if launches were divided among shards before they were sliced.
   bool sharded = false;
-  // The positions of points whose launch is known only from slices.
+  // The indices of points whose launch is known only from slices.
   std::vector<std::size_t> guessed;
-  // The number of moves of tasks with this name to the processor with this id.
+  // The number of times that tasks with this name were moved to the processor with this id.
   std::map<std::pair<std::string, std::uint64_t>, std::int64_t> moves;
 
   void add(std::string_view text);
@@ -89,13 +89,14 @@ struct MapperLogReader::State {
   bool select_line(std::string_view text);
 };
 
-// Reads a line without its end. The beginning of a line of Legion's logger tells which thread wrote
-// it.
+// Reads a log line without its line end. The beginning of a line of Legion's logger tells which
+// thread wrote it.
 void MapperLogReader::State::add(std::string_view text) {
   ++log.lines;
   if (text.ends_with('\r')) text.remove_suffix(1);
   std::string_view key;
-  if (text.starts_with('[')) {  // "[0 - 7f54ac01c000]    0.703446 {2}{mapper}: "
+  // The line is one of Legion's logger: "[0 - 7f54ac01c000]    0.703446 {2}{mapper}: ".
+  if (text.starts_with('[')) {
     std::string_view rest = text.substr(1);
     const auto thread = take_until(rest, "]");
     if (thread && take_until(rest, "}: ")) {
@@ -119,7 +120,8 @@ void MapperLogReader::State::add(std::string_view text) {
   }
 }
 
-// Reads the first line of a block, which is not indented. It ends the previous block of the thread.
+// Reads the first line of a log block, which is not indented. This line ends the previous block of
+// the thread.
 void MapperLogReader::State::begin_block(Thread& thread, std::string_view text) {
   thread = Thread();
   if (text.starts_with("Memories on rank ")) {
@@ -142,8 +144,8 @@ void MapperLogReader::State::begin_block(Thread& thread, std::string_view text) 
   }
 }
 
-// Begins a block about the task that the text names. If the task cannot be read, its whole block is
-// ignored.
+// Begins a log block about the task that the text names. If the task cannot be parsed, its whole
+// block is ignored.
 void MapperLogReader::State::begin_task(Thread& thread, In in, std::string_view text) {
   auto task = read_task(text);
   if (!task) {
@@ -171,7 +173,8 @@ void MapperLogReader::State::options_line(std::string_view text) {
   if (says(" replicable=false")) ++options.not_replicable;
 }
 
-// Counts a run that begins or ends. Logs of several processes may be concatenated.
+// Counts a program run that begins or ends in the log. Logs of several processes may be
+// concatenated.
 void MapperLogReader::State::run_line(bool begins) {
   log.by_groma = true;
   begun_runs += begins ? 1 : 0;
@@ -179,8 +182,8 @@ void MapperLogReader::State::run_line(bool begins) {
   log.broken_off = open_runs > 0;
 }
 
-// Reads an indented line of the current block. Returns false if the line is malformed; a line that
-// the reader does not need is well-formed.
+// Reads an indented line of the current log block. Returns false if the line is malformed. A line
+// that the reader does not need is well-formed.
 bool MapperLogReader::State::in_block(Thread& thread, std::string_view text) {
   switch (thread.in) {
     case In::kMemories:
@@ -212,8 +215,8 @@ bool MapperLogReader::State::slice_line(Thread& thread, std::string_view text) {
   return true;
 }
 
-// Reads a line of a SELECT_TASKS_TO_MAP block, and counts a move of a task to another processor: "
-// RELOCATE write(index_point=(0))<20> -> 1d00000000000002"
+// Reads a line of a SELECT_TASKS_TO_MAP block, and counts a move of a task to another processor.
+// Example of a line: " RELOCATE write(index_point=(0))<20> -> 1d00000000000002"
 bool MapperLogReader::State::select_line(std::string_view text) {
   text.remove_prefix(2);
   if (!take(text, "RELOCATE ")) return true;
@@ -262,9 +265,9 @@ void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
   log.points.push_back({known->second, launch_of(thread), *task.point, *thread.processor});
 }
 
-// Returns the position of the domain of a point's launch, or nullopt if the launch is unknown. If
-// the domain is known only from slices, the point is noted in `guessed`. Call it before the point
-// is added.
+// Returns the index of the domain of a point's launch, or nullopt if the launch is unknown. If the
+// domain is known only from slices, the point is noted in `guessed`. Call this function before the
+// point is added.
 std::optional<std::size_t> MapperLogReader::State::launch_of(const Thread& thread) {
   if (thread.domain) return launches.domain_index(*thread.domain, limits);
   const LoggedLaunches::Launch* const launch = launches.of_point(thread.task);
@@ -302,8 +305,8 @@ bool MapperLogReader::State::map_line(Thread& thread, std::string_view text) {
   return true;
 }
 
-// Reads a requirement, whose instances are in the lines that follow:
-// "0](region=(27,*,26),...,fields=10)"
+// Reads a line about a region requirement, whose instances are in the lines that follow. Example of
+// a line: "0](region=(27,*,26),...,fields=10)"
 bool MapperLogReader::State::requirement(Thread& thread, std::string_view text) {
   thread.has_requirement = false;
   const auto position = take_until(text, "]");
@@ -319,7 +322,7 @@ bool MapperLogReader::State::requirement(Thread& thread, std::string_view text) 
   return true;
 }
 
-// Reads an instance and counts it for the kind of data that it belongs to. A virtual instance has
+// Reads a line about an instance and counts it for its group of equal data. A virtual instance has
 // no memory. Example of a line:
 // "[4000000000000000](region=(27,*,26),memory=1e00000000000000,domain=<0>..<9>,fields=10,layout=SoA:X)"
 bool MapperLogReader::State::instance(Thread& thread, std::string_view text) {
@@ -363,8 +366,8 @@ MapperLogReader::~MapperLogReader() = default;
 MapperLogReader::MapperLogReader(MapperLogReader&&) noexcept = default;
 MapperLogReader& MapperLogReader::operator=(MapperLogReader&&) noexcept = default;
 
-// Splits the bytes into lines. A line that is longer than kMaxLogLine is cut and counted as
-// unreadable. The last line may continue in the next call.
+// Reads bytes of a log and splits them into lines. A line that is longer than kMaxLogLine is cut
+// and counted as unreadable. The last line may continue in the next call.
 void MapperLogReader::read(std::string_view bytes) {
   State& state = *state_;
   while (!bytes.empty()) {
@@ -382,16 +385,16 @@ void MapperLogReader::read(std::string_view bytes) {
   }
 }
 
-// Returns how many processes of the run have no log here. Each node of the machine has one process.
-// Only a log by Groma says when a run begins, so the result is 0 for other logs.
+// Returns the number of processes of the run whose logs were not read. Each node of the machine has
+// one process. Only a log by Groma says when a run begins, so the result is 0 for other logs.
 std::int64_t MapperLogReader::missing_processes() const {
   if (!state_->log.by_groma) return 0;
   return std::max<std::int64_t>(0, state_->machine.node_count() - state_->begun_runs);
 }
 
-// Returns what the log showed. Fails if no task was mapped or if the log does not list the
-// processors. If launches were divided among shards, slices cover only a part of a launch, so
-// launches that are known only from slices are removed.
+// Returns the decisions that the log showed. Fails if no task was mapped or if the log does not
+// list the processors. If launches were divided among shards, slices cover only a part of a launch,
+// so launches that are known only from slices are removed.
 Result<MapperLog> MapperLogReader::finish() {
   if (!state_->line.empty()) read("\n");
   MapperLog& log = state_->log;
@@ -412,7 +415,7 @@ Result<MapperLog> MapperLogReader::finish() {
   log.machine = state_->machine.machine();
   log.launches = state_->launches.domains();
   log.left_out = state_->limits.left_out();
-  // Slices then cover only a part of a launch.
+  // If launches were divided among shards, slices cover only a part of a launch.
   if (state_->sharded) {
     for (const std::size_t point : state_->guessed) log.points[point].launch.reset();
   }

@@ -15,10 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Launchers that may start processes on other computers.
+// The names of launchers that may start processes on other computers.
 constexpr std::array<std::string_view, 9> kRemoteStarters = {
     "srun", "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "jsrun", "aprun", "flux"};
-// Commands that start another command on this computer.
+// The names of commands that start another command on this computer.
 constexpr std::array<std::string_view, 12> kHere = {"env",     "nice",   "nohup",   "numactl",
                                                     "perf",    "setsid", "stdbuf",  "strace",
                                                     "taskset", "time",   "timeout", "xvfb-run"};
@@ -63,10 +63,10 @@ bool starts_processes_elsewhere(std::string_view command) {
   return is_among(kRemoteStarters, file_name(command));
 }
 
-// Returns the name of the program, without its folder and, for a script, without its extension.
-// Launchers and interpreters are skipped with their options. The value of an option may look like
-// the program; such a value is rarely the name of an executable file, so the first word that names
-// one is taken. Examples:
+// Returns the name of the program that a command starts, without its folder and, for a script,
+// without its extension. Launchers and interpreters are skipped with their options. The value of an
+// option may look like the program; such a value is rarely the name of an executable file, so the
+// first word that names one is taken. Examples:
 // * `mpirun -n 4 ./circuit -ll:gpu 1` gives `circuit`
 // * `python3 solver.py` gives `solver`
 // * `python3 -m legate.jupyter` gives `legate.jupyter`
@@ -84,19 +84,19 @@ std::string program_name(const std::vector<std::string>& words) {
       if (language != nullptr && word == "-m" && next + 1 < words.size()) return words[next + 1];
       if (word.empty() || word.starts_with('-')) continue;
       if (language != nullptr) {
-        // The word is a script of the language, or an interpreter that is written in the language,
-        // as in `python3 regent.py a.rg`.
+        // The word is a script that the interpreter runs, or an interpreter that is itself a
+        // script, as in `python3 regent.py a.rg`.
         if (!is_file(word)) continue;
         if (interpreter(file_name(word)) != nullptr) break;
         if (fs::path(word).extension() == language->extension)
           return fs::path(word).stem().string();
         continue;
       }
-      // A word with `=` sets a variable, as in `env NAME=value`.
+      // A word with `=` sets an environment variable, as in `env NAME=value`.
       const bool assigns = word.find('=') != word.npos;
       if (!assigns && find_program(word)) break;
     }
-    // No further word could be a program, so the launcher itself is the result.
+    // No further word of the command could be a program, so the launcher itself is the result.
     if (next == words.size()) return name;
     at = next;
   }

@@ -1,4 +1,4 @@
-// Turns the result of a program's run into text: JSON for a tool, a line and a drawing for a
+// Formats the result of a program's run: as JSON for a tool, and as a line and a drawing for a
 // person.
 #include <fmt/format.h>
 
@@ -38,8 +38,8 @@ std::string_view reason(ProgramResult::Same same) {
   return "";
 }
 
-// Returns the end of a sentence for people that says whether the results were compared, and why
-// not. It stands behind the time of the run.
+// Returns the end of a sentence that tells people whether the results were compared, and why not.
+// It follows the time of the run.
 std::string_view comparison_words(ProgramResult::Same same) {
   switch (same) {
     case Same::kSame:
@@ -64,7 +64,7 @@ std::string_view comparison_words(ProgramResult::Same same) {
 }
 
 // Returns the end of a sentence about lines that were not compared because they change from run to
-// run. It stands behind comparison_words().
+// run. It follows comparison_words().
 std::string unsteady_words(const UnsteadyResults& unsteady) {
   return unsteady.lines == 0 ? "" : ", except for " + to_text(unsteady);
 }
@@ -136,8 +136,8 @@ std::string time_line(const ProgramResult& result, const Program& mapping, const
                      checks);
 }
 
-// Draws the feedback of a failure. For a run that went well, draws the advice and the profile;
-// `profile` may be null.
+// Returns the feedback on a failed run as text for a person. For a run that went well, returns the
+// advice and the profile instead; `profile` may be null.
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
                  const Profile* profile, bool color) {
   if (!result.ok()) return draw(result.feedback, color);

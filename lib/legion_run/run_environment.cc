@@ -18,22 +18,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limit on the text of a mapping in a variable. Linux allows 128 KB for one variable.
+// The largest length of a mapping's text in an environment variable, in bytes. Linux allows 128 KB
+// for one variable.
 constexpr std::size_t kMaxTextBytes = 96 << 10;
 
-// Returns "NAME=first", followed by the separator and the present value of the variable, if there
-// is one.
+// Returns "NAME=first", followed by the separator and the present value of the environment
+// variable, if there is one.
 std::string before(const char* name, const std::string& first, std::string_view between) {
   const char* const present = std::getenv(name);
   const std::string_view rest = present == nullptr ? "" : present;
   return fmt::format("{}={}{}{}", name, first, rest.empty() ? "" : between, rest);
 }
 
-// Returns the variable with which Realm logs to standard error, unless the program chooses a file.
+// Returns the environment variable with which Realm logs to standard error, unless the program
+// chooses a file.
 std::string log_to_standard_error() { return before("REALM_DEFAULT_ARGS", "-logfile stderr", " "); }
 
-// Returns the variable that hands the mapping over to Groma's library. It holds the text of the
-// mapping, or the path of its file if the text is too long. Fails if a long text is not in a file.
+// Returns the environment variable that passes the mapping to Groma's library. It holds the text of
+// the mapping, or the path of its file if the text is too long. Fails if a long text is not in a
+// file.
 Result<std::string> mapping_variable(const Source& source) {
   if (source.text().size() <= kMaxTextBytes) {
     std::string name(source.name());
@@ -62,9 +65,9 @@ fs::path absolute(const std::string& path) {
   return code ? fs::path(path) : made;
 }
 
-// A Legion that was built with CUDA cannot be loaded without a CUDA driver. If this computer has
-// none, adds the folder of an empty driver library. Does nothing if the program may run on other
-// computers.
+// Lets the program start on a computer without a CUDA driver: adds the folder of an empty driver
+// library to the environment. A Legion that was built with CUDA cannot be loaded without the
+// driver. Does nothing if the program may run on other computers.
 void add_stand_in(const ProgramRun& run, std::vector<std::string>& environment) {
   std::error_code code;
   const fs::path stand_in = absolute(run.library).parent_path() / "no_driver";
@@ -76,7 +79,8 @@ void add_stand_in(const ProgramRun& run, std::vector<std::string>& environment) 
 
 }  // namespace
 
-// Each launcher sets one of these variables for the processes that it starts.
+// Returns true if a launcher started this process. Each launcher sets one of these variables for
+// the processes that it starts.
 bool is_launched() {
   static constexpr std::array kRanks = {
       "OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",    "MV2_COMM_WORLD_RANK",
@@ -85,9 +89,9 @@ bool is_launched() {
                      [](const char* rank) { return std::getenv(rank) != nullptr; });
 }
 
-// Returns the variables for a run under the mapping. Variables of an earlier run are removed, so
-// that a Groma within a Groma does not inherit them. LD_PRELOAD separates its paths by spaces and
-// colons, so the library's path may contain neither.
+// Returns the environment variables for a run under the mapping. Variables of an earlier run are
+// removed, so that a Groma that was started by Groma does not inherit them. LD_PRELOAD separates
+// its paths by spaces and colons, so the library's path may contain neither.
 Result<std::vector<std::string>> environment_of(const Program* mapping, const ProgramRun& run,
                                                 const std::string& profile_file, bool checked) {
   const fs::path library = absolute(run.library);
@@ -126,8 +130,8 @@ Result<std::vector<std::string>> environment_of(const Program* mapping, const Pr
   return made;
 }
 
-// Returns the variables for a run without Groma. Legion logs to standard error in both kinds of
-// runs, so that their outputs can be compared.
+// Returns the environment variables for a run without Groma. Legion logs to standard error in both
+// kinds of runs, so that their outputs can be compared.
 std::vector<std::string> environment_without_groma(const ProgramRun& run) {
   std::vector<std::string> made = {log_to_standard_error(), "GROMA_API_KEY", "GROMA_MAPPING",
                                    "GROMA_RECORD",          "GROMA_LOG",     "GROMA_PROFILE"};

@@ -1,5 +1,5 @@
-// run_program(): runs a Legion program under a mapping as a child process, and reads what the run
-// leaves behind: its output, its profile and its log.
+// run_program(): runs a Legion program under a mapping as a child process, and reads its output,
+// its profile and its log.
 #include "groma/run_program.h"
 
 #include <fmt/format.h>
@@ -83,8 +83,8 @@ int shell_code(const CommandOutcome& outcome) {
   return kSignal + (outcome.end == End::kSignalled ? outcome.code : kKill);
 }
 
-// Runs the program with these variables. `announced` reads the messages of Groma's library, which
-// stand on standard error, and run.on_output gets all output.
+// Runs the program with these environment variables. `announced` reads the messages of Groma's
+// library, which are on standard error. `run.on_output` gets all output.
 Result<CommandOutcome> execute(const ProgramRun& run, std::vector<std::string> environment,
                                inspect::Announcements& announced) {
   Command command;
@@ -176,8 +176,8 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   return result;
 }
 
-// Runs the program with these rules of the guide. `rules` may be null, which means the rules that
-// come with Groma.
+// Runs the program and judges the run by these rules of the guide. `rules` may be null, which means
+// the rules that come with Groma.
 Result<ProgramResult> run_by(const Program* mapping, const ProgramRun& how,
                              const GuideRules* rules) {
   if (rules != nullptr) return run(mapping, how, *rules);

@@ -1,4 +1,4 @@
-// The grid of processors as a mapping sees it. Part of the code that `groma emit` writes
+// The grid of processors with which a mapping computes. Part of the code that `groma emit` writes
 // (lib/emit/parts.cc).
 #pragma once
 
@@ -19,7 +19,7 @@ using namespace mapper;
 // @end
 
 // @if sets
-// An index of a Grid: a number, or all indices.
+// An index in one dimension of a Grid: a number, or all indices of the dimension.
 struct Axis {
   Axis(Int number) : at(number) {}
   Axis(std::int64_t number) : at(number) {}
@@ -29,7 +29,7 @@ struct Axis {
 inline constexpr std::nullopt_t kAll = std::nullopt;
 
 // @end
-// A grid of processors: Machine(KIND), or what split, merge and similar operations make of it.
+// A grid of processors: Machine(KIND), or the result of split, merge and similar operations on it.
 class Grid {
  public:
   Grid() : Grid(ProcKind::kCpu, 1, 0) {}
@@ -41,7 +41,7 @@ class Grid {
   Int volume() const { return size_.volume(); }
   Int len() const { return size_.len(); }
 
-  // Returns the processor at an index.
+  // Returns the processor at an index of the grid.
   Processor at(const Tuple& index) const {
     check_count(index.count());
     Coordinates at;
@@ -55,7 +55,7 @@ class Grid {
     return {kind(), base[0], base[1]};
   }
   // @if sets
-  // Returns the processors of a row, a plane, ... in row-major order.
+  // Returns the processors of a row, a plane, ... of the grid in row-major order.
   Processors all(const List<Axis>& index) const {
     check_count(index.count());
     List<Tuple> places{Tuple{}};
@@ -75,7 +75,7 @@ class Grid {
   }
   // @end
   // @if processor
-  // Returns the index of a processor, given by its node and its index in its kind.
+  // Returns the grid index of a processor.
   Tuple place_of(const Processor& processor) const {
     if (processor.node >= nodes_) outside(0, processor.node, nodes_);
     if (processor.index >= per_node_) outside(1, processor.index, per_node_);
@@ -104,7 +104,8 @@ class Grid {
   Grid merge(Int first, Int second) const {
     const int a = checked("merge", first), b = checked("merge", second);
     if (a == b) fail("`merge` needs two different dimensions [same-dimension]");
-    extent(a) * extent(b);  // fails on overflow
+    // The product fails on overflow.
+    extent(a) * extent(b);
     return with(view_.merge(a, b));
   }
   // @end
@@ -172,7 +173,7 @@ class Grid {
   Grid decompose(Int dimension, const Tuple& extents) const {
     return decompose(dimension, extents, each(extents, [](Int) { return Int(1); }));
   }
-  // `halo`: how much neighbours exchange in each dimension.
+  // `halo`: the widths of the data that neighbours exchange in each dimension.
   Grid decompose(Int dimension, const Tuple& extents, const Tuple& halo) const {
     const int d = checked("decompose", dimension);
     const std::int64_t n = extent(d).value();
@@ -189,7 +190,8 @@ class Grid {
   static constexpr int kMaxGridDimensions = 32;
   // @if auto_split || decompose
 
-  // Cache of splits. Functions split the same way for every point, and a search takes long.
+  // A cache of split results. Mapping functions split the same way for every point, and a search
+  // takes long.
   class SplitMemo {
    public:
     struct Key {
@@ -265,7 +267,8 @@ class Grid {
 
   MachineView view_;
   Tuple size_;
-  std::int64_t nodes_, per_node_;  // those of the machine
+  // The number of nodes of the machine, and of processors in each node.
+  std::int64_t nodes_, per_node_;
 };
 
 }  // namespace groma::emit

@@ -1,5 +1,5 @@
-// The mapper class: hooks of Legion's DefaultMapper that the statements of a mapping change. Part
-// of the code that `groma emit` writes (lib/emit/parts.cc).
+// The mapper class: overrides the hooks of Legion's DefaultMapper that the statements of a mapping
+// change. Part of the code that `groma emit` writes (lib/emit/parts.cc).
 #pragma once
 
 #include <legion.h>
@@ -28,7 +28,7 @@ inline Tuple tuple_of(const Legion::DomainPoint& point) {
 // @end
 // @if index_function
 
-// Returns the Task of a point of a launch, for a function.
+// Returns the Task that a mapping function gets for one point of a launch.
 inline Task point_of(std::string_view name, const Legion::Domain& launch,
                      const Legion::DomainPoint& point) {
   Task task;
@@ -39,15 +39,15 @@ inline Task point_of(std::string_view name, const Legion::Domain& launch,
   return task;
 }
 
-// The part of a launch that one processor gets.
+// A box of points of a launch that all go to one processor.
 struct Box {
   Legion::DomainPoint lower, upper;
   Processor processor;
 };
 
-// Cuts a launch into boxes that each go to one processor. The boxes are runs in the last dimension.
-// They are joined with the runs of the row before if these are the same, and so on in each
-// dimension.
+// Divides a launch into boxes of points that each go to one processor. The boxes are runs in the
+// last dimension. They are joined with the runs of the row before if these are the same, and so on
+// in each dimension.
 template <typename PlaceOf>
 std::vector<Box> boxes_of(const Legion::Domain& domain, Legion::DomainPoint point, int d,
                           const PlaceOf& processor_of) {
@@ -93,7 +93,8 @@ class Sharding final : public Legion::ShardingFunctor {
       const Processors placed = mapping_->place(function_, point_of(task_, launch, point));
       return shard_of(*placed.begin());
     } catch (const Failure&) {
-      return 0;  // slice_task reports the error
+      // slice_task reports this error.
+      return 0;
     }
   }
 
@@ -119,7 +120,8 @@ class Sharding final : public Legion::ShardingFunctor {
   std::vector<Processor> shards_;
 };
 
-// Makes one functor for each function, task and shard table. Its id is the same on every node.
+// Makes one sharding functor for each mapping function, task and shard table. Its id is the same on
+// every node.
 class Shardings {
  public:
   Legion::ShardingID id_of(Legion::Runtime* runtime, const Mapping& mapping,
@@ -138,7 +140,8 @@ class Shardings {
     // This call may ask another node, so it is made without the lock.
     const Legion::ShardingID id = runtime->generate_library_sharding_ids(name.c_str(), 1);
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (ids_.emplace(name, id).second) {  // Legion deletes the functor
+    // Legion deletes the functor.
+    if (ids_.emplace(name, id).second) {
       runtime->register_sharding_functor(id, new Sharding(&mapping, function, task, shards), true);
     }
     return id;
@@ -152,7 +155,7 @@ class Shardings {
 
 // @if limits
 
-// While this object lives, no other hook of its mapper begins, whatever it calls.
+// While this object lives, no other hook of its mapper begins, whatever the current hook calls.
 class ReentrancyGuard {
  public:
   ReentrancyGuard(Legion::Mapping::MapperRuntime* rt, Legion::Mapping::MapperContext context)
@@ -172,7 +175,7 @@ class ReentrancyGuard {
 };
 // @end
 
-// The state that all mapper objects share.
+// The state that all mapper objects of a process share.
 struct Shared {
   Site site;
   // @if collects
@@ -226,7 +229,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     if (output.replicate) output.map_locally = false;
     // @end
     // @if limits
-    if (limit_of(context, task) > 0) output.memoize = false;  // a replay asks no mapper
+    // The replay of a trace asks no mapper, so the task is not traced.
+    if (limit_of(context, task) > 0) output.memoize = false;
     // @end
     // @if steals
     output.stealable = steal_of(context, task).has_value() && !output.replicate;
@@ -248,8 +252,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if kinds
 
-  // Ranks the kinds of the Task statement, in their order, that the machine has and for which the
-  // task has a variant.
+  // Ranks the processor kinds of the Task statement, in their order. Kinds that the machine does
+  // not have or for which the task has no variant are left out.
   void default_policy_rank_processor_kinds(Context context, const Legion::Task& task,
                                            std::vector<Legion::Processor::Kind>& ranking) override {
     const std::string name = task.get_task_name();
@@ -269,7 +273,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if replicates
 
-  // Makes one shard on each node, or, on a single node, one on each processor of the task's kind.
+  // Replicates the task: makes one shard on each node, or, on a single node, one on each processor
+  // of the task's kind.
   void replicate_task(Context context, const Legion::Task& task, const ReplicateTaskInput& input,
                       ReplicateTaskOutput& output) override {
     const Legion::Processor at = task.target_proc.exists() ? task.target_proc : task.current_proc;
@@ -290,7 +295,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if index_function
 
-  // IndexTaskMap: a point belongs to the shard of its processor.
+  // IndexTaskMap: each point belongs to the shard of its processor.
   void select_sharding_functor(Context context, const Legion::Task& task,
                                const SelectShardingFunctorInput& input,
                                SelectShardingFunctorOutput& output) override {
@@ -361,8 +366,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     const ReentrancyGuard guard(rt_, context);
     std::vector<const Legion::Task*> waiting;
     for (const Legion::Task* task : input.ready_tasks) {
-      // Legion asks about a top-level task on the first processor, which sends it on, and again at
-      // its target. It is mapped at the target and must not count here.
+      // Legion asks about a top-level task on the first processor, which sends the task on, and
+      // again at its target. The task is mapped at the target and must not count here.
       if (task->get_parent_task() == nullptr && task->target_proc != local_proc) {
         output.map_tasks.insert(task);
         continue;
@@ -403,7 +408,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     // @end
   }
 
-  // An instance has ended, so another one may begin.
+  // A task has ended, so another instance of it may begin.
   void report_profiling(Context context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     if (!input.task_response) return;
@@ -426,7 +431,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if steals
 
-  // TaskSteal, as Legion does it: it steals only while tasks wait here too.
+  // TaskSteal with Legion's own protocol: a processor steals only while tasks wait on it too.
   void select_steal_targets(Context, const SelectStealingInput& input,
                             SelectStealingOutput& output) override {
     const Legion::Processor victim =
@@ -445,11 +450,11 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @if shares || shared_limits
 
   // @if shares
-  // TaskSteal for processors without any task. A processor with waiting tasks offers them. An idle
-  // processor requests one, and gets a task by relocation or the reply that there is none.
+  // TaskSteal for idle processors, with messages. A processor with waiting tasks offers them. An
+  // idle processor requests one, and gets a task by relocation or the reply that there is none.
   // @end
   // @if shared_limits
-  // InstanceLimit over several processors: one mapper object counts for all of them.
+  // InstanceLimit over several processors: one mapper object counts the instances for all of them.
   // @end
   void handle_message(Context context, const MapperMessage& message) override {
     // @if shared_limits
@@ -472,7 +477,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       case kRequest:
         if (!has_stealable_) return refuse(context, sender);
         requests_.push_back(sender);
-        if (is_deferred_ && deferred_.exists()) {  // make Legion call select_tasks_to_map again
+        // This makes Legion call select_tasks_to_map again.
+        if (is_deferred_ && deferred_.exists()) {
           const ReentrancyGuard guard(rt_, context);
           rt_->trigger_mapper_event(context,
                                     std::exchange(deferred_, rt_->create_mapper_event(context)));
@@ -503,8 +509,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     }
     // @end
     // @if single_function
-    // The task was sent where its function said. The function, asked again from there, may name
-    // more processors.
+    // A single task was sent to the processor that its function returned. The function, called
+    // again from there, may name more processors.
     if (!task.is_index_space) {
       found = placed_or_none(context, task, here, here.kind);
       const bool same = std::find(found.begin(), found.end(), here) != found.end();
@@ -513,7 +519,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
     }
     // @end
-    for (const Processor& processor : found) {  // the first one decides the node
+    // The first processor decides the node.
+    for (const Processor& processor : found) {
       if (processor.node == found.begin()->node) targets.push_back(site_.legion(processor));
     }
     if (found.count() > 0) return;
@@ -550,7 +557,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     // @end
     // @if limits
     // @if shares
-    ++mapped_;  // counts tasks, to know whether this processor is idle
+    // Tasks are counted to know whether this processor is idle.
+    ++mapped_;
     // @end
     // @if !shares
     if (limit_of(context, task) == 0) return;
@@ -563,7 +571,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @if must_epoch
   // @if index_function
 
-  // Shards the points of a must epoch too, if it consists of one index launch.
+  // Chooses the sharding functor of a must epoch: that of its index launch, if it consists of one.
   void select_sharding_functor(Context context, const Legion::MustEpoch& epoch,
                                const SelectShardingFunctorInput& input,
                                MustEpochShardingFunctorOutput& output) override {
@@ -573,8 +581,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   // @end
 
-  // Gives all tasks different processors: if functions name a processor twice, the next one of its
-  // kind is taken. Data that tasks share lies where the first of them wants it.
+  // Places the tasks of a must epoch on different processors. If functions name a processor twice,
+  // the next one of its kind is taken. Data that tasks share lies where the first of them wants it.
   void map_must_epoch(Context context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override {
     output.task_processors.clear();
@@ -590,7 +598,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
 
  private:
   // @if best_variant
-  // Returns the variant with the highest number for that kind of processor; 0: none.
+  // Returns the task variant with the highest number for that kind of processor, or 0 if there is
+  // none.
   Legion::VariantID best_variant(Context context, const Legion::Task& task, ProcKind kind,
                                  bool replicable = false) const {
     std::vector<Legion::VariantID> ids;
@@ -613,20 +622,21 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   // @end
   // @if limits
-  // Returns 0 (no limit) if the points of a launch wait for each other.
+  // Returns the limit on instances of the task that run at once. Returns 0 (no limit) if the points
+  // of a launch wait for each other.
   std::int64_t limit_of(Context context, const Legion::Task& task) {
     if (is_rendezvous(task)) return 0;
     return Mapping::limit_of(task.get_task_name(), kind_of(context, task));
   }
-  // Makes Legion call select_tasks_to_map again, if that deferred all ready tasks.
+  // Makes Legion call select_tasks_to_map again, if the last call deferred all ready tasks.
   void look_again(Context context) {
     if (!deferred_.exists()) return;
     rt_->trigger_mapper_event(context, std::exchange(deferred_, Legion::Mapping::MapperEvent()));
   }
   // @end
   // @if shared_limits
-  // Returns the processor whose mapper object counts for several processors; nullopt: each mapper
-  // object counts its own.
+  // Returns the processor whose mapper object counts the instances of a task for several
+  // processors. Returns nullopt if each mapper object counts its own.
   std::optional<Processor> keeper_of(Context context, const Legion::Task& task) {
     const ProcKind kind = kind_of(context, task);
     switch (Mapping::limit_scope_of(task.get_task_name(), kind)) {
@@ -655,7 +665,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if targets
 
-  // Returns true if the task may run only where it was sent.
+  // Returns true if the task may run only on the processor to which it was sent.
   bool stays_where_sent([[maybe_unused]] Context context, const Legion::Task& task) {
     // @if limits
     if (limit_of(context, task) > 0) return true;
@@ -668,8 +678,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if replicates
 
-  // Returns true if the task can be replicated. Legion refuses or ignores the replication of other
-  // tasks.
+  // Returns true if the task can be replicated. Legion refuses or ignores the replication of some
+  // tasks, such as those that reduce.
   bool can_replicate(Context context, const Legion::Task& task) {
     for (const Legion::RegionRequirement& region : task.regions) {
       if ((region.privilege & LEGION_READ_WRITE) == LEGION_REDUCE) return false;
@@ -680,7 +690,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if functions
 
-  // Returns the function that maps the task, if any.
+  // Returns the mapping function that places the task, or Function::none.
   Mapping::Function function_of(Context context, const Legion::Task& task) {
     const ProcKind kind = kind_of(context, task);
     const std::string name = task.get_task_name();
@@ -693,7 +703,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return Mapping::Function::none;
   }
 
-  // Returns the answer of the function, which must have the kind on which the task runs. May fail.
+  // Calls a mapping function. Fails if the returned processors do not have the kind on which the
+  // task runs.
   Processors place(Mapping::Function function, const Task& task, ProcKind kind) const {
     Processors found = shared_->mapping.place(function, task);
     const ProcKind other = found.begin()->kind;
@@ -705,8 +716,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return found;
   }
 
-  // Returns where the function sends a task that is on `here`; empty if no function maps it. May
-  // fail.
+  // Returns the processors to which a mapping function sends a task that is on `here`, or nothing
+  // if no function maps it. May fail.
   Processors placed(Context context, const Legion::Task& task,
                     [[maybe_unused]] const Processor& here, ProcKind kind) {
     const Mapping::Function function = function_of(context, task);
@@ -740,7 +751,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if index_function
 
-  // Cuts the launch into boxes that each go to one processor.
+  // Divides the launch into boxes that each go to one processor.
   void cut(Mapping::Function function, const Legion::Task& task, ProcKind kind,
            const Legion::Domain& domain, std::vector<TaskSlice>& slices) const {
     const auto processor_of = [&](const Legion::DomainPoint& point) {
@@ -749,7 +760,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                              kind);
               }).begin();
     };
-    // Points of a must epoch get different processors in the end.
+    // Points of a must epoch get different processors, so each becomes one slice.
     if (domain.dense() && !task.must_epoch_task) {
       for (const Box& box : boxes_of(domain, domain.lo(), 0, processor_of)) {
         slices.emplace_back(Legion::Domain(box.lower, box.upper), site_.legion(box.processor),
@@ -762,7 +773,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
     }
     if (!task.concurrent_task || task.must_epoch_task) return;
-    std::set<Legion::Processor> used;  // Legion would wait for ever
+    // If two points of a concurrent launch had one processor, Legion would wait for ever.
+    std::set<Legion::Processor> used;
     for (const TaskSlice& slice : slices) {
       if (slice.domain.get_volume() == 1 && used.insert(slice.proc).second) continue;
       end("slice_task of `" + std::string(task.get_task_name()) +
@@ -799,7 +811,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       names.push_back(name);
     }
   }
-  // The program attached names to some handles. A subregion has its name from a region above it.
+  // Returns the names by which statements can refer to a region requirement. The program attached
+  // names to some handles. A subregion gets its name from a region above it.
   Region region_of(Context context, const Legion::RegionRequirement& requirement,
                    std::size_t position) const {
     Region region;
@@ -816,7 +829,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return region;
   }
 
-  // Returns why the requirement needs an instance, or null if it does not.
+  // Returns the reason why the region requirement needs an instance, or null if a virtual one is
+  // enough.
   static const char* why_not_virtual(const Legion::RegionRequirement& requirement, bool leaf) {
     if (reduces(requirement) && leaf) return "a leaf reduces to it";
     if ((requirement.prop & LEGION_RELAXED) != LEGION_EXCLUSIVE) return "it is shared while in use";
@@ -826,13 +840,16 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return nullptr;
   }
 
-  // The needs of a task for a region: an instance in the first of these memories that the processor
-  // reaches and that has room, or a virtual instance.
+  // What a task needs for one region: the wished instances, of which the first is taken whose
+  // memory the processor reaches and has room, or a virtual instance.
   struct Needs {
     std::vector<InstanceWish> wishes;
-    Legion::Memory memory = Legion::Memory::NO_MEMORY;  // used if no statement names a memory
-    Demands demands;                                    // demands of the variant
-    const char* not_virtual = nullptr;                  // why it cannot be virtual
+    // The memory to use if no statement names a memory.
+    Legion::Memory memory = Legion::Memory::NO_MEMORY;
+    // The layout demands of the variant.
+    Demands demands;
+    // The reason why the instance cannot be virtual, or null.
+    const char* not_virtual = nullptr;
     bool is_virtual = false, collects = false;
     int priority = LEGION_GC_LAST_PRIORITY;
   };
@@ -900,14 +917,15 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
       // @end
       needs.wishes.push_back(wish);
-      if (memory == MemKind::kVirtual) break;  // a virtual instance always has room
+      // A virtual instance always has room, so later memories do not matter.
+      if (memory == MemKind::kVirtual) break;
     }
     check_layouts(requirement, position, task, target, needs);
     return needs;
   }
 
-  // Ends the process if a layout contradicts the variant. Legion would end the process or ignore
-  // it.
+  // Ends the process if a wished layout contradicts a demand of the variant. Legion would end the
+  // process or ignore the demand.
   void check_layouts(const Legion::RegionRequirement& requirement, std::size_t position,
                      const Legion::Task& task, Legion::Processor target, const Needs& needs) const {
     for (const InstanceWish& wish : needs.wishes) {
@@ -927,10 +945,11 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                            const Needs& needs) const {
     return needs.memory.exists() ? needs.memory : site_.memory(target, wish.memory);
   }
-  // Why a region gets no instance. If the text is empty, it gets one.
+  // The reason why a region gets no instance. If the text is empty, there is an instance.
   struct NoInstance {
     std::string text;
-    bool no_room = false;  // a suitable memory is too full
+    // True if a suitable memory is too full.
+    bool no_room = false;
   };
   static void add_reason(MemKind memory, const NoInstance& why, NoInstance& reasons) {
     reasons.text += reasons.text.empty() ? ": " : ", ";
@@ -982,16 +1001,17 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     end_nowhere(named(position, task), reasons);
   }
 
-  // Makes an instance for each group of fields. Returns why it cannot. `shared` are the regions of
-  // several tasks that have the instance at once. If it is empty, the instance is for the
-  // requirement's region and those that share its memory.
+  // Makes an instance in `memory` for each group of fields. If that fails, the result has the
+  // reason. `shared` are the regions of several tasks that use the instance at once. If it is
+  // empty, the instance is for the requirement's region and those that share its memory.
   NoInstance make(Context context, const Legion::RegionRequirement& requirement,
                   const std::vector<Legion::LogicalRegion>& shared, const InstanceWish& wish,
                   const Needs& needs, Legion::Memory memory,
                   std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
     std::vector<Legion::FieldID> fields(requirement.privilege_fields.begin(),
                                         requirement.privilege_fields.end());
-    if (!reduces(requirement) || !shared.empty()) {  // all fields, so that others can use it
+    // The instance has all fields, so that other tasks can use it.
+    if (!reduces(requirement) || !shared.empty()) {
       fields.clear();
       rt_->get_field_space_fields(context, requirement.region.get_field_space(), fields);
     }
@@ -1038,7 +1058,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return why;
   }
 
-  // An output region gets its instance when the task returns its data.
+  // Chooses the memory of an output region, which gets its instance when the task returns its data.
   void map_output(Context context, const Legion::Task& task, std::size_t position,
                   MapTaskOutput& output) {
     const Legion::OutputRequirement& requirement = task.output_regions[position];
@@ -1138,13 +1158,14 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if steals
 
-  // Returns half of those waiting tasks that the thief may have.
+  // Returns half of those waiting tasks that the thief may take.
   std::vector<const Legion::Task*> tasks_for_thief(
       Context context, Legion::Processor thief, const std::vector<const Legion::Task*>& waiting) {
     const Processor to = site_.place_of(thief, local_);
     std::vector<const Legion::Task*> tasks;
     // @if shared_limits
-    std::set<Legion::TaskID> keeps_one;  // for a place that was requested
+    // The kinds of tasks of which one stays here, because permission to run it was requested.
+    std::set<Legion::TaskID> keeps_one;
     // @end
     for (const Legion::Task* task : waiting) {
       // @if shared_limits
@@ -1159,7 +1180,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return tasks;
   }
 
-  // Returns the next processor to ask, in turn.
+  // Returns the next processor from which to steal, in turn.
   template <typename Refused>
   Legion::Processor next_victim(const Refused& refused) {
     const auto scope = Mapping::steals_from(local_.kind);
@@ -1192,8 +1213,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     send_steal_message(context, thief, kNothing);
   }
 
-  // Gives waiting tasks to those who requested them, and offers the rest, to the nearest processors
-  // first.
+  // Gives waiting tasks to the processors that requested them, and offers the rest, to the nearest
+  // processors first.
   void share_tasks(Context context, std::vector<const Legion::Task*> waiting,
                    SelectMappingOutput& output) {
     const auto stays_here = [&](const Legion::Task* task) { return !steal_of(context, *task); };
@@ -1244,10 +1265,10 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   InstanceLimits limits_;
   // @end
   // @if !shared_limits
-  // Limited tasks that were let through and have not ended.
+  // The number of limited tasks of each kind that were let through and have not ended.
   std::map<Legion::TaskID, std::int64_t> in_flight_;
   // @end
-  // The event for which deferred tasks wait.
+  // The mapper event for which deferred tasks wait.
   Legion::Mapping::MapperEvent deferred_;
   // @end
   // @if steals
@@ -1255,14 +1276,22 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if shares
   static constexpr unsigned kOffer = 0xFFFFFF00, kRequest = kOffer + 1, kNothing = kOffer + 2;
-  static constexpr std::size_t kMaxOffers = 64;  // at once
-  std::vector<Legion::Processor> offers_;        // processors that offer tasks
-  std::vector<Legion::Processor> offered_;       // processors that were sent an offer
-  std::vector<Legion::Processor> requests_;      // processors that request tasks
-  std::size_t asked_ = 0;                        // requests without an answer
-  std::int64_t mapped_ = 0;                      // tasks that were mapped here and have not ended
-  bool has_waiting_ = false, has_stealable_ = false;  // tasks wait here; some of them may be stolen
-  bool is_deferred_ = false;                          // true if Legion waits for deferred_
+  // The largest number of open offers.
+  static constexpr std::size_t kMaxOffers = 64;
+  // The processors that offer tasks to this one.
+  std::vector<Legion::Processor> offers_;
+  // The processors to which this one sent an offer.
+  std::vector<Legion::Processor> offered_;
+  // The processors that request tasks from this one.
+  std::vector<Legion::Processor> requests_;
+  // The number of requests of this processor that have no answer yet.
+  std::size_t asked_ = 0;
+  // The number of tasks that were mapped here and have not ended.
+  std::int64_t mapped_ = 0;
+  // True if tasks wait here, and if some of them may be stolen.
+  bool has_waiting_ = false, has_stealable_ = false;
+  // True if Legion waits for deferred_.
+  bool is_deferred_ = false;
   // @end
 };
 

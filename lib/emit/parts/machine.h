@@ -11,12 +11,15 @@
 
 namespace groma::emit {
 
-// The number of processors of each kind in every node, and the memories that they can address.
+// The machine: the number of processors of each kind in every node, and the memories that they can
+// address.
 struct Machine {
   struct Node {
-    std::array<std::int64_t, 6> processors{};  // [ProcKind]
+    // The number of processors of each kind, by ProcKind.
+    std::array<std::int64_t, 6> processors{};
     // @if reaches
-    std::array<std::array<bool, 6>, 6> reaches{};  // [ProcKind][MemKind]
+    // True if a processor kind can address a memory kind, by ProcKind and MemKind.
+    std::array<std::array<bool, 6>, 6> reaches{};
     // @end
   };
   std::vector<Node> nodes;
@@ -27,7 +30,8 @@ struct Machine {
   }
   // @end
   // @if values
-  // Returns Machine(KIND). The number of processors in each node is the smallest one of any node.
+  // Returns the grid Machine(KIND) of the mapping language. Its number of processors in each node
+  // is the smallest one of any node.
   Grid grid(ProcKind kind) const {
     std::int64_t least = count(0, kind);
     for (std::size_t n = 1; n < nodes.size(); ++n) {

@@ -1,4 +1,5 @@
-// Writes values as `print` does. Part of the code that `groma emit` writes (lib/emit/parts.cc).
+// Prints values as the statement `print` of the mapping language does. Part of the code that `groma
+// emit` writes (lib/emit/parts.cc).
 #pragma once
 
 #include <cstdio>

@@ -9,7 +9,8 @@
 
 namespace groma::emit {
 
-// A processor: its node, and its index among the processors of its kind in that node.
+// A processor of the machine: its kind, its node, and its index among the processors of its kind in
+// that node.
 struct Processor {
   ProcKind kind = ProcKind::kCpu;
   std::int64_t node = 0, index = 0;

@@ -1,4 +1,4 @@
-// Legion's machine as a mapping sees it. Part of the code that `groma emit` writes
+// Legion's machine, described for a mapping. Part of the code that `groma emit` writes
 // (lib/emit/parts.cc).
 #pragma once
 
@@ -20,7 +20,8 @@
 
 namespace groma::emit {
 
-// Ends the process with a message, where Legion would abort silently or wait for ever.
+// Ends the process with a message, for errors on which Legion would abort silently or wait for
+// ever.
 [[noreturn]] inline void end(const std::string& why) {
   std::fprintf(stderr, "MAPPER_CLASS: %s\n", why.c_str());
   std::fflush(nullptr);
@@ -28,7 +29,7 @@ namespace groma::emit {
 }
 // @if values
 
-// Calls `what`; ends the process if it fails.
+// Calls the function `what` and returns its result. Ends the process if the call fails.
 template <typename F>
 auto or_end(const F& what) {
   try {
@@ -64,9 +65,9 @@ inline Legion::Memory::Kind realm_kind(MemKind kind) {
 }
 // @end
 
-// Legion's machine as the mapping sees it. Nodes are address spaces, processors are numbered in the
-// order of their ids, and memories without capacity are left out. It is made once for all mapper
-// objects.
+// Legion's machine, described for the mapping. Nodes are address spaces, processors are numbered in
+// the order of their ids, and memories without capacity are left out. There is one object for all
+// mapper objects.
 struct Site {
   Site() {
     const Legion::Machine legion = Legion::Machine::get_machine();
@@ -83,8 +84,8 @@ struct Site {
   }
 
   // @if places
-  // Returns the processor; `otherwise` if the mapping has no word for its kind (a utility
-  // processor).
+  // Converts Legion's processor. Returns `otherwise` if the mapping language has no word for its
+  // kind (a utility processor).
   Processor place_of(Legion::Processor processor, const Processor& otherwise) const {
     const auto found = places.find(processor);
     return found == places.end() ? otherwise : found->second;
@@ -95,7 +96,8 @@ struct Site {
   }
   // @end
   // @if must_epoch || steals || shared_limits
-  // Return the first processor of that kind from a node on, and the one after a processor.
+  // first_from() returns the first processor of this kind, from a node on. next() returns the
+  // processor of the same kind after this one.
   Processor first_from(ProcKind kind, std::int64_t node) const {
     const auto count = static_cast<std::int64_t>(machine.nodes.size());
     for (std::int64_t i = 0; i < count; ++i) {
@@ -121,7 +123,8 @@ struct Site {
 
   Machine machine;
   // @if places
-  std::vector<std::array<std::vector<Legion::Processor>, 6>> processors;  // [node][kind][index]
+  // Legion's processors by node, kind and index.
+  std::vector<std::array<std::vector<Legion::Processor>, 6>> processors;
   // @end
   std::map<Legion::Processor, Processor> places;
   // @if memories

@@ -1,5 +1,5 @@
-// Types for what the statements of a mapping decide: regions, layouts, limits, stealing. Part of
-// the code that `groma emit` writes (lib/emit/parts.cc).
+// Types for the decisions of mapping statements: regions, layouts, limits, stealing. Part of the
+// code that `groma emit` writes (lib/emit/parts.cc).
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct LayoutSpec {
 struct LayoutAspects {
   bool dimensions = false, fields = false, exact = false, alignment = false;
 };
-// The content of a Layout statement.
+// The layout that a Layout statement asks for, and the parts of it that the statement names.
 struct StatedLayout {
   LayoutSpec layout;
   LayoutAspects named;
@@ -45,9 +45,10 @@ struct StatedLayout {
 // @end
 // @if instances
 
-// A demand of a variant on a layout.
+// A layout that a task variant demands for a region requirement.
 struct LayoutDemand {
-  std::uint32_t requirement = 0;  // position of the requirement
+  // The position of the region requirement.
+  std::uint32_t requirement = 0;
   std::optional<DimensionOrder> dimensions;
   std::optional<FieldOrder> fields;
   std::optional<MemKind> memory;
@@ -56,21 +57,22 @@ struct LayoutDemand {
   std::int64_t align_bytes = 0;
 };
 
-// A possible instance.
+// A possible instance of a region: its memory kind and its layout.
 struct InstanceWish {
   MemKind memory = MemKind::kSysmem;
   LayoutSpec layout;
-  bool layout_origin = false;  // true if a statement decides the layout
+  // True if a statement decides the layout.
+  bool layout_origin = false;
 };
 // @end
 // @if shared_limits
 
-// The processors over which the instances of a task are counted together.
+// The processors for which the running instances of a task are counted together.
 enum class LimitScope { kProcessor, kNode, kMachine };
 // @end
 // @if steals
 
-// Which idle processors may take a waiting task: those of its node, or those of any node.
+// The idle processors that may take a waiting task: those of its node, or those of any node.
 enum class Steal { kSameNode, kAnyNode };
 // @end
 

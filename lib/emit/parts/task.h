@@ -8,18 +8,23 @@
 
 namespace groma::emit {
 
-// The properties of a task that a function can read: coordinates for a point of a launch,
+// The properties of a task that a mapping function can read: coordinates for a point of a launch,
 // processors for a single task.
 struct Parent {
   std::string_view name;
-  Processor processor;  // where it runs
+  // The processor on which the parent task runs.
+  Processor processor;
 };
 struct Task {
   std::string_view name;
-  Tuple ipoint;         // counted from the lower corner of the launch
-  Tuple ispace;         // extents of the launch
-  Tuple ilo;            // lower corner of the launch
-  Processor processor;  // the processor that holds the task before it is mapped
+  // The point, counted from the lower corner of the launch.
+  Tuple ipoint;
+  // The extents of the launch domain.
+  Tuple ispace;
+  // The lower corner of the launch domain.
+  Tuple ilo;
+  // The processor that holds the task before it is mapped.
+  Processor processor;
   Parent parent;
 };
 

@@ -1,5 +1,5 @@
-// Values of a mapping: checked integers, tuples, and the places of errors. Part of the code that
-// `groma emit` writes (lib/emit/parts.cc).
+// Values of the mapping language: checked integers, tuples, and the places of errors. Part of the
+// code that `groma emit` writes (lib/emit/parts.cc).
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,20 @@
 
 namespace groma::emit {
 // @if in_tree
-inline constexpr const char* kMapping = "";  // name of the mapping's file
+// The name of the mapping's file.
+inline constexpr const char* kMapping = "";
 // @end
 
 // ---- Errors
 
-// An error that appears only for some point or machine. Its text begins with the place in the
-// mapping.
+// An error of the mapping that appears only for some point or machine. Its text begins with the
+// place in the mapping.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The current statement of the mapping: here(line, column) precedes each statement. At the end of a
-// function the caller's statement becomes current again.
+// Stores the current statement of the mapping, for error messages: here(line, column) precedes each
+// statement. At the end of a function the caller's statement becomes current again.
 class Here {
  public:
   Here() : before_(now()) {}
@@ -53,7 +54,7 @@ class Here {
 
 [[noreturn]] inline void fail(const std::string& why) { throw Failure(Here::text() + ": " + why); }
 
-// Stands for an expression of type T that can only fail.
+// An expression of type T that can only fail.
 template <typename T>
 T failed(const std::string& why) {
   fail(why);
@@ -61,7 +62,7 @@ T failed(const std::string& why) {
 
 // ---- Integers
 
-// A 64-bit integer. Overflow is an error.
+// A 64-bit integer whose overflow is an error.
 class Int {
  public:
   Int() = default;
@@ -132,7 +133,7 @@ class List {
     for (const T& item : items_) product = product * item;
     return product;
   }
-  // A negative index counts from the end.
+  // Returns an item of the list. A negative index counts from the end.
   T operator[](Int index) const {
     const std::int64_t n = len().value(), i = index.value();
     if (i < -n || i >= n) {
@@ -141,7 +142,8 @@ class List {
     }
     return items_[static_cast<std::size_t>(i < 0 ? i + n : i)];
   }
-  // Works as in Python: negative ends count from the back, and ends are clamped to the list.
+  // Returns a part of the list, as in Python: negative ends count from the back, and ends are
+  // clamped to the list.
   List slice(Int from, Int to) const {
     const std::int64_t n = len().value();
     const auto end = [n](std::int64_t i) {
@@ -179,7 +181,7 @@ auto each(const List<T>& items, const F& item_of) {
   return result;
 }
 
-// Makes the list for `(*a, b)`: tuples and items, one after the other.
+// Concatenates tuples and single items into one list, as in `(*a, b)`.
 template <typename T, typename... Parts>
 List<T> join(const Parts&... parts) {
   List<T> result;
@@ -187,7 +189,7 @@ List<T> join(const Parts&... parts) {
   return result;
 }
 
-// Applies `f` elementwise; an integer is combined with each item.
+// Applies `f` to the items of two lists of equal length, one pair after the other.
 template <typename A, typename B, typename F>
 auto zip(const List<A>& a, const char* sign, const List<B>& b, const F& f) {
   List<A>::check_lengths(a.count(), sign, b.count());
@@ -198,7 +200,8 @@ auto zip(const List<A>& a, const char* sign, const List<B>& b, const F& f) {
 }
 // @if ignore
 
-// Evaluates the values that a `print` in a function would write.
+// Does nothing with the values that a `print` in a function would write. They are evaluated,
+// because they may fail.
 template <typename... Values>
 void ignore(const Values&...) {}
 // @end
