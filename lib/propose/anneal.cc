@@ -18,14 +18,19 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kHot = 0.2, kCold = 0.0005;
-constexpr double kMore = 0.3;             // probability of changing yet another decision
-constexpr double kWide = 0.3;             // probability of a change for all tasks or regions
-constexpr std::size_t kMost = 4;          // limit of decisions that change together
-constexpr std::int64_t kFirstCycle = 10;  // number of proposals in the first cycle
+// The probability that a neighbour changes yet another decision.
+constexpr double kMore = 0.3;
+// The probability that a change applies to all tasks or regions.
+constexpr double kWide = 0.3;
+// The limit on the number of decisions that change together.
+constexpr std::size_t kMost = 4;
+// The number of proposals in the first annealing cycle.
+constexpr std::int64_t kFirstCycle = 10;
 // From this cycle length on, four proposals are made at once, so that they can be tried
 // concurrently.
 constexpr std::int64_t kMany = 160;
-constexpr int kTries = 1000;  // attempts to find an untried choice
+// The limit on attempts to find a mapping that was not tried before.
+constexpr int kTries = 1000;
 
 class Anneal : public Proposer {
  public:
@@ -43,7 +48,8 @@ class Anneal : public Proposer {
   void learn(const Step& step) override;
 
  private:
-  // A mapping, as the chosen option of each decision, and its score; infinite if it did not run.
+  // A mapping, given by the chosen option of each decision, and its score. The score is infinite if
+  // the mapping did not run.
   struct State {
     Choice choice;
     double score = std::numeric_limits<double>::infinity();
@@ -59,7 +65,8 @@ class Anneal : public Proposer {
   Draws draws_;
   std::vector<Choice> beginnings_;
   std::size_t next_beginning_ = 0;
-  std::vector<std::size_t> open_;  // decisions with more than one option
+  // The indices of the decisions that have more than one option.
+  std::vector<std::size_t> open_;
   State current_, best_;
   // The number of the proposal at which the current cycle began, and the cycle's length.
   std::int64_t begin_ = 0, length_ = kFirstCycle;
@@ -74,7 +81,8 @@ class Anneal : public Proposer {
   ScoreMemory memory_;
 };
 
-// Begins the next cycle if the current one is over. Proposes one neighbour, or four in long cycles.
+// Begins the next annealing cycle if the current one is over. Proposes one neighbour of the current
+// mapping, or up to four neighbours in long cycles.
 std::vector<Proposal> Anneal::propose(Round& round) {
   if (tags_ - begin_ >= length_) {
     begin_ = tags_;
@@ -151,8 +159,8 @@ void Anneal::widen(std::size_t d, Choice& choice) const {
   }
 }
 
-// Moves to a mapping if it is better, or else with the probability exp(-worse / temperature). A
-// mapping that failed is never accepted.
+// Makes a mapping the current one if it is better than the current one, or else with probability
+// exp(-worse / temperature). A mapping that failed is never accepted.
 void Anneal::go_on(Choice choice, double score) {
   if (!std::isfinite(score)) return;
   const double worse = (score - current_.score) / std::max(std::abs(current_.score), 1e-300);
@@ -161,7 +169,7 @@ void Anneal::go_on(Choice choice, double score) {
   }
 }
 
-// Remembers the score of a proposal, and moves to it if it is accepted.
+// Stores the score of a proposal, and makes the proposal the current mapping if it is accepted.
 void Anneal::learn(const Step& step) {
   for (Tried& tried : pending_) {
     if (tried.tag != step.proposal.tag) continue;

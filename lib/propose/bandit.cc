@@ -8,9 +8,8 @@
 
 namespace groma::tuning {
 
-// Updates the sums of the technique's arm incrementally. Drops the oldest use if the window is
-// full; every remaining success of its arm then moves down by one position, so `sum` falls by their
-// number.
+// Updates the statistics of a technique. If the window is full, drops the oldest use. Every success
+// of that use's technique then moves down by one position, so `sum` falls by their number.
 void Bandit::record_use(std::size_t technique, bool success) {
   history_.push_back({technique, success});
   Arm& arm = arms_[technique];
@@ -28,7 +27,7 @@ void Bandit::record_use(std::size_t technique, bool success) {
   if (oldest.success) --old.successes;
 }
 
-// The area is divided by the largest possible one, in which every use succeeds.
+// Divides the area by the largest possible area, which a technique has if every use succeeds.
 double Bandit::area_under_curve(std::size_t technique) const {
   const Arm& arm = arms_[technique];
   return arm.uses == 0 ? 0 : 2 * arm.sum / (arm.uses * (arm.uses + 1));
@@ -42,7 +41,8 @@ double Bandit::score(std::size_t technique) const {
   return area_under_curve(technique) + exploration_ * std::sqrt(2 * std::log2(all) / uses);
 }
 
-// Shuffles before the stable sort, so that ties are in random order.
+// Shuffles the techniques before the stable sort by score, so that equal scores are in random
+// order.
 std::vector<std::size_t> Bandit::techniques_by_score(Draws& draws) const {
   std::vector<std::size_t> techniques(arms_.size());
   std::iota(techniques.begin(), techniques.end(), 0);

@@ -1,7 +1,7 @@
-// Bandit: chooses which search technique to use next, by the area under the curve of its successes.
-// Techniques that succeeded recently are preferred; others are tried now and then. Source:
-// opentuner/search/bandittechniques.py (AUCBanditQueue) and Fialho et al., Comparison-based
-// Adaptive Strategy Selection with Bandits in Differential Evolution.
+// Bandit: a multi-armed bandit that chooses the search technique to use next, by the area under the
+// curve of its successes. It prefers techniques that succeeded recently, and tries the others now
+// and then. Source: opentuner/search/bandittechniques.py (AUCBanditQueue) and Fialho et al.,
+// Comparison-based Adaptive Strategy Selection with Bandits in Differential Evolution.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace groma::tuning {
 
-// The curve of a technique counts its successes over its uses, so a late success adds more area.
+// Ranks search techniques by their successes over their uses. A late success of a technique counts
+// more than an early one.
 class Bandit {
  public:
   // `exploration` is the weight of the bonus for techniques that were used rarely. Only the last
@@ -20,15 +21,17 @@ class Bandit {
   explicit Bandit(std::size_t techniques, double exploration = 0.05, std::size_t window = 500)
       : exploration_(exploration), window_(window), arms_(techniques) {}
 
-  // Records one use of a technique, and whether it gave a new best result.
+  // Records one use of a technique, and whether that use gave a new best result.
   void record_use(std::size_t technique, bool success);
 
-  // Returns the area under the curve, 0 to 1. Later successes have more weight.
+  // Returns the area under the technique's curve of successes, from 0 to 1. Later successes have
+  // more weight than earlier ones.
   double area_under_curve(std::size_t technique) const;
-  // Returns the area plus the exploration bonus; infinity if the technique was not used within the
-  // window.
+  // Returns the area under the curve plus the exploration bonus, which is larger for techniques
+  // that are used rarely. Returns infinity if the technique was not used within the window.
   double score(std::size_t technique) const;
-  // Returns the techniques by score, highest first. Ties are in random order.
+  // Returns the indices of the techniques, the highest score first. Techniques with equal scores
+  // are in random order.
   std::vector<std::size_t> techniques_by_score(Draws& draws) const;
 
  private:
@@ -36,11 +39,15 @@ class Bandit {
     std::size_t technique;
     bool success;
   };
-  // The statistics of one technique within the window.
+  // The statistics of one technique within the window of the last uses.
   struct Arm {
     double uses = 0;
-    double sum = 0;        // sum of the 1-based positions of the successes among the arm's uses
-    double successes = 0;  // `sum` falls by this when the oldest use is dropped
+    // The sum of the positions (from 1) that the successful uses have among all uses of the
+    // technique.
+    double sum = 0;
+    // The number of successful uses. When the oldest use of the technique is dropped, each position
+    // falls by 1, so `sum` falls by this number.
+    double successes = 0;
   };
   double exploration_;
   std::size_t window_;

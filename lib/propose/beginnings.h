@@ -1,4 +1,4 @@
-// beginnings(): the mappings from which a proposer starts that changes one mapping step by step.
+// beginnings(): the mappings from which a local search starts, such as annealing or descent.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,10 @@
 
 namespace groma::tuning {
 
-// Returns the starting points in the order in which to try them. A search starts at the first one
-// that runs. The first has option 0 for every decision. Each of the others differs from it in one
-// layout decision for all tasks, because some programs fail with the default layout.
+// Returns the mappings with which to start a search, in the order in which to try them. The search
+// starts at the first mapping that runs. The first one has option 0 for every decision. Each of the
+// others differs from it in one layout decision for all tasks, because some programs fail with the
+// default layout.
 inline std::vector<Choice> beginnings(const SearchSpace& space) {
   const std::vector<Decision>& decisions = space.decisions();
   std::vector<Choice> choices = {Choice(decisions.size(), 0)};

@@ -44,21 +44,28 @@ class Ccd : public Proposer {
   // A processor kind on which a task can run.
   struct Kind {
     ProcKind kind;
-    std::uint32_t option;  // the option of the Task decision that lists only this kind
+    // The option of the Task decision that lists only this processor kind.
+    std::uint32_t option;
   };
   // A task whose processor kind the search space can decide.
   struct Task {
-    std::uint32_t number = 0;  // index in the workload
+    // The index of the task in the workload.
+    std::uint32_t number = 0;
     std::string name;
     std::size_t decision = 0;
-    std::vector<Kind> kinds;  // kinds with a variant
+    // The processor kinds for which the task has a variant.
+    std::vector<Kind> kinds;
   };
-  // One step of the descent: the decisions that are varied while all others stay the same.
+  // One axis of the coordinate descent: the decisions that are varied while all others stay the
+  // same.
   struct Axis {
-    std::size_t task = 0;  // the task whose kind varies together with the argument's memory
+    // The index of the task whose processor kind varies together with the memory of its argument.
+    std::size_t task = 0;
     std::size_t kind = 0;
-    int argument = -1;         // number of a collection; -1: only the kind varies (no arguments)
-    std::size_t decision = 0;  // the decision that varies on an axis without a task
+    // The index of the collection whose memory varies; -1 if no memory varies.
+    int argument = -1;
+    // The index of the decision that varies if `plain` is true.
+    std::size_t decision = 0;
     bool plain = false;
   };
   struct Tried {
@@ -70,12 +77,14 @@ class Ccd : public Proposer {
   void make_axes(const ProfileFacts* profile);
   std::vector<Choice> candidates(const Axis& axis) const;
   std::string words(const Axis& axis) const;
-  // Returns the best choice with one task on another kind and one collection in another memory.
+  // Returns the best mapping, changed so that one task runs on another processor kind and one
+  // collection lies in another memory.
   Choice moved(std::size_t task, std::size_t kind, std::uint32_t collection, MemKind memory) const;
   ProcKind kind_of(const Task& task, const Choice& choice) const;
   void run_on(const Task& task, const Kind& kind, Choice& choice) const;
-  // Returns true if the task can address the memory from its processor kind or from another one of
-  // its kinds. In the second case moves the task there, to `first` if possible.
+  // Returns true if the task can address the memory from its present processor kind or from another
+  // kind on which it can run. In the second case moves the task to that kind, to `first` if
+  // possible.
   bool reach(const Task& task, MemKind memory, ProcKind first, Choice& choice) const;
   void place(std::uint32_t collection, ProcKind kind, MemKind memory, Choice& choice) const;
   bool addresses(ProcKind kind, MemKind memory) const {
@@ -89,11 +98,14 @@ class Ccd : public Proposer {
   std::vector<Task> tasks_;
   // The index of the Region decision for each region and processor kind.
   std::map<std::pair<std::string, ProcKind>, std::size_t> regions_;
-  std::size_t loosest_ = 0;  // overlaps before it do not count
+  // The index of the first overlap that still constrains two collections to one memory. The
+  // overlaps are sorted by size, and the smaller ones before this index no longer count.
+  std::size_t loosest_ = 0;
 
   std::vector<Choice> beginnings_;
   std::size_t next_beginning_ = 0;
-  bool profiled_ = false;  // true: a starting point ran
+  // True if some mapping has run, so that its profile could order the tasks.
+  bool profiled_ = false;
 
   Choice best_;
   double best_score_ = std::numeric_limits<double>::infinity();
@@ -153,8 +165,8 @@ void Ccd::make_tasks(const Problem& problem) {
   }
 }
 
-// Makes the axes of a rotation: first those of tasks, the task with the longest run time first,
-// then all other decisions. `profile` gives the run times and may be null.
+// Makes the axes of one rotation of the coordinate descent: first those of tasks, the task with the
+// longest run time first, then all other decisions. `profile` gives the run times and may be null.
 void Ccd::make_axes(const ProfileFacts* profile) {
   std::vector<double> shares(tasks_.size(), 0);
   if (profile != nullptr) {
@@ -193,7 +205,8 @@ void Ccd::make_axes(const ProfileFacts* profile) {
         return 3;
     }
   };
-  std::map<std::int32_t, std::size_t> places;  // position of a task in `order`, by its number
+  // The position of each task in `order`, by the index of the task in the workload.
+  std::map<std::int32_t, std::size_t> places;
   for (std::size_t i = 0; i < order.size(); ++i) {
     places[static_cast<std::int32_t>(tasks_[order[i]].number)] = i;
   }
@@ -211,8 +224,9 @@ void Ccd::make_axes(const ProfileFacts* profile) {
   for (const auto& [stage_of, place, d] : plain) axes_.push_back({0, 0, -1, d, true});
 }
 
-// Proposes all mappings along the next axis that were not tried before. Before any mapping has run,
-// proposes a starting point. After the last rotation nothing is proposed, which ends the search.
+// Proposes the mappings along the next axis that were not tried before, at most round.most().
+// Before any mapping has run, proposes a starting point. After the last rotation proposes nothing,
+// which ends the search.
 std::vector<Proposal> Ccd::propose(Round& round) {
   std::vector<Choice> fresh;
   std::string why = "to begin with";
@@ -224,8 +238,8 @@ std::vector<Proposal> Ccd::propose(Round& round) {
     if (next_axis_ == axes_.size()) {
       next_axis_ = 0;
       ++rotation_;
-      // The overlaps are sorted by size. After each rotation another quarter of them is dropped, so
-      // the last rotation has no constraints.
+      // The overlaps are sorted by size, the smallest first. After each rotation another quarter of
+      // them is dropped, so the last rotation has no constraints.
       loosest_ =
           collections_.overlaps.size() * static_cast<std::size_t>(rotation_) / (kRotations - 1);
       continue;
@@ -250,8 +264,8 @@ std::vector<Proposal> Ccd::propose(Round& round) {
   return proposals;
 }
 
-// Keeps a mapping that is better than the best by more than the noise. The first mapping that runs
-// supplies the profile, which decides the order of the tasks.
+// Makes a mapping the best one if it is better than the best by more than the noise. The first
+// mapping that runs supplies the profile, which decides the order of the tasks.
 void Ccd::learn(const Step& step) {
   for (const Tried& tried : pending_) {
     if (tried.tag != step.proposal.tag) continue;
@@ -267,8 +281,8 @@ void Ccd::learn(const Step& step) {
   }
 }
 
-// Returns the choices that differ from the best only along this axis: each option of a plain
-// decision, or the argument in each memory that the kind can address.
+// Returns the mappings that differ from the best one only along this axis: each option of a plain
+// decision, or the argument in each memory that the processor kind can address.
 std::vector<Choice> Ccd::candidates(const Axis& axis) const {
   std::vector<Choice> made;
   if (axis.plain) {
@@ -293,7 +307,7 @@ std::vector<Choice> Ccd::candidates(const Axis& axis) const {
   return made;
 }
 
-// Returns the words that describe an axis to people: "step on GPU, tiles elsewhere".
+// Returns a description of an axis for people: "step on GPU, tiles elsewhere".
 std::string Ccd::words(const Axis& axis) const {
   if (axis.plain) return space_.decisions()[axis.decision].head;
   const Task& task = tasks_[axis.task];
@@ -303,9 +317,9 @@ std::string Ccd::words(const Axis& axis) const {
                      collections_.all[static_cast<std::size_t>(axis.argument)].names.front());
 }
 
-// Returns the best choice, changed so that the task runs on this kind and the collection lies in
-// this memory. Collections that still share a constraint with it move to the same memory, and so do
-// those that share one with them.
+// Returns the best mapping, changed so that the task runs on this processor kind and the collection
+// lies in this memory. Collections that are constrained to lie with that collection, directly or
+// through others, move to the same memory.
 Choice Ccd::moved(std::size_t task, std::size_t kind, std::uint32_t collection,
                   MemKind memory) const {
   Choice choice = best_;
@@ -336,8 +350,8 @@ Choice Ccd::moved(std::size_t task, std::size_t kind, std::uint32_t collection,
   return choice;
 }
 
-// Returns the kind on which a task runs under a choice. Its Task decision may list several kinds or
-// none; then the first kind in the default order counts.
+// Returns the processor kind on which a task runs under a choice of options. If the task's decision
+// does not name exactly one kind, the first kind in the default order counts.
 ProcKind Ccd::kind_of(const Task& task, const Choice& choice) const {
   for (const Kind& kind : task.kinds) {
     if (kind.option == choice[task.decision]) return kind.kind;
@@ -350,12 +364,14 @@ ProcKind Ccd::kind_of(const Task& task, const Choice& choice) const {
   return ProcKind::kCpu;
 }
 
-// Changes the Task decision only if the task does not run on this kind already.
+// Makes a task run on a processor kind. Changes the Task decision only if the task does not run on
+// this kind already.
 void Ccd::run_on(const Task& task, const Kind& kind, Choice& choice) const {
   if (kind_of(task, choice) != kind.kind) choice[task.decision] = kind.option;
 }
 
-// Prefers the kind `first`; otherwise takes the first kind of the task that can address the memory.
+// If the task must move to another processor kind, prefers the kind `first`, and otherwise takes
+// the first kind of the task that can address the memory.
 bool Ccd::reach(const Task& task, MemKind memory, ProcKind first, Choice& choice) const {
   if (addresses(kind_of(task, choice), memory)) return true;
   const Kind* other = nullptr;
@@ -368,8 +384,8 @@ bool Ccd::reach(const Task& task, MemKind memory, ProcKind first, Choice& choice
   return true;
 }
 
-// Places a collection in a memory for the tasks on one kind. Does nothing if the present decisions,
-// or the statements with which every mapping begins, already place it there.
+// Places a collection in a memory for the tasks on one processor kind. Does nothing if the present
+// decisions, or the statements with which every mapping begins, already place the collection there.
 void Ccd::place(std::uint32_t collection, ProcKind kind, MemKind memory, Choice& choice) const {
   const std::vector<std::string>& names = collections_.all[collection].names;
   const std::size_t* own = region_decision(names.front(), kind);

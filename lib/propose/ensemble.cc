@@ -1,5 +1,5 @@
-// Ensemble: collects the requests of a generation and distributes their results. Source:
-// opentuner/search/{driver,metatechniques}.py.
+// Collects the requests of the search techniques in generations, and passes the results back to the
+// techniques. Source: opentuner/search/{driver,metatechniques}.py.
 #include "propose/ensemble.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ constexpr int kEmptyGenerations = 500;
 
 }  // namespace
 
-// The rates are OpenTuner's. The order of the techniques is that of kTechniques.
+// The mutation rates are those of OpenTuner. The techniques have the order of kTechniques.
 Ensemble::Ensemble(std::vector<Parameter> parameters, std::uint64_t seed)
     : space_(std::move(parameters)),
       shared_{space_, Draws(seed), ScoreMemory(), nullptr},
@@ -24,9 +24,9 @@ Ensemble::Ensemble(std::vector<Parameter> parameters, std::uint64_t seed)
   techniques_.push_back(std::make_unique<NelderMead>());
 }
 
-// Distributes the results of the last generation, then collects requests until the new generation
-// is full or no technique has another one. A technique may pause for one generation and have a
-// request in the next, so some empty generations do not end the search.
+// Passes the results of the last generation to the techniques. Then collects requests until the new
+// generation is full or no technique has another request. Some empty generations do not end the
+// search, because a technique may pause for one generation and have a request in the next.
 std::vector<Ensemble::Request> Ensemble::ask(std::size_t most) {
   std::vector<Request> requests;
   if (space_.size() == 0) return requests;
@@ -38,7 +38,8 @@ std::vector<Ensemble::Request> Ensemble::ask(std::size_t most) {
   return requests;
 }
 
-// Adds one request of the technique with the best score that has one. Returns false if none has.
+// Adds one request of the technique with the best score that has a request. Returns false if no
+// technique has one.
 bool Ensemble::add_request(std::vector<Request>& requests) {
   for (const std::size_t technique : bandit_.techniques_by_score(shared_.draws)) {
     const Technique::Request asked = techniques_[technique]->ask(shared_);
@@ -47,8 +48,8 @@ bool Ensemble::add_request(std::vector<Request>& requests) {
       bandit_.record_use(technique, false);
       continue;
     }
-    // A known configuration needs no run. One that another request of this generation already has
-    // gets that one's result.
+    // A configuration with a known result needs no run. If another pending request has the same
+    // configuration, both requests get the result of that one run.
     PendingRequest pending{++requests_, asked.trial, technique};
     if (shared_.knows(*pending.trial)) {
       pending.repeated = pending.told = true;
@@ -64,7 +65,7 @@ bool Ensemble::add_request(std::vector<Request>& requests) {
   return false;
 }
 
-// Requests that repeat an earlier configuration are ignored, because their results are known.
+// Ignores requests that repeat an earlier configuration, because they get the earlier result.
 void Ensemble::tell(std::int64_t number, double score, bool ok) {
   for (PendingRequest& pending : pending_) {
     if (pending.number != number || pending.repeated) continue;
@@ -73,8 +74,8 @@ void Ensemble::tell(std::int64_t number, double score, bool ok) {
   }
 }
 
-// Stores the results in the order of the requests, then tells each technique and the bandit in the
-// same order. A request without a result stays pending.
+// Stores the results in the order of the requests. Then tells each result to its technique and to
+// the bandit, in the same order. A request without a result stays pending.
 void Ensemble::finish_generation() {
   for (PendingRequest& pending : pending_) {
     if (!pending.told || pending.repeated) continue;

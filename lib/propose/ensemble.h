@@ -30,29 +30,34 @@ class Ensemble {
   Ensemble(const Ensemble&) = delete;
   Ensemble& operator=(const Ensemble&) = delete;
 
-  // A configuration to try.
+  // A request to try one configuration.
   struct Request {
-    std::int64_t number = 0;  // from 1
+    // The number of the request, counted from 1.
+    std::int64_t number = 0;
     Configuration configuration;
-    std::size_t technique = 0;  // technique that made the request
-    bool repeated = false;      // true: it was tried before, and tell() ignores it
+    // The index in `kTechniques` of the technique that made the request.
+    std::size_t technique = 0;
+    // True if the configuration was requested before. tell() then ignores a result of this request.
+    bool repeated = false;
   };
-  // Returns the next generation of at most min(`most`, kGeneration) requests. Empty: no technique
-  // has another request.
+  // Returns the next generation of at most min(`most`, kGeneration) requests. Returns an empty list
+  // if no technique has another request.
   std::vector<Request> ask(std::size_t most = kGeneration);
   // Reports the result of a request of the last generation. `score` is infinite if the request
   // failed.
   void tell(std::int64_t number, double score, bool ok = true);
 
  private:
-  // A request of the current generation, with what is known about its result.
+  // A request of the current generation, and the state of its result.
   struct PendingRequest {
     std::int64_t number = 0;
     TrialRef trial;
     std::size_t technique = 0;
     bool repeated = false;
     bool told = false;
-    bool late = false;  // true: repeats a request of its generation, so the result comes later
+    // True if another pending request has the same configuration. The result of this request is
+    // then known as soon as the other one has its result.
+    bool late = false;
   };
   bool add_request(std::vector<Request>& requests);
   void finish_generation();

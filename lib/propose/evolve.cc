@@ -21,23 +21,31 @@ namespace {
 
 constexpr double kEvolveTemperature = 0.7;
 constexpr std::size_t kIslands = 5, kPopulation = 1000, kArchive = 100, kBins = 10;
-constexpr std::size_t kReferences = 20;  // number of members to which distances are measured
+// The number of programs to which the distance of a new program is measured.
+constexpr std::size_t kReferences = 20;
 constexpr double kExplore = 0.2, kExploit = 0.7, kEliteShare = 0.1, kMigrants = 0.1;
-constexpr std::size_t kWorkers = 2;     // concurrent proposals, each on the next island
-constexpr int kMigrationInterval = 50;  // an island migrates after so many new programs
+// The number of concurrent proposals. Each one changes a program of the next island.
+constexpr std::size_t kWorkers = 2;
+// The number of new programs after which an island migrates.
+constexpr int kMigrationInterval = 50;
 constexpr std::size_t kTop = 3, kDiverse = 2, kAttempts = 3, kInspirations = 5;
-constexpr int kNear = 2;         // cells at most this many bins apart are near each other
-constexpr int kFailedEdits = 2;  // failed edits in a row before whole texts are requested
+// The number of bins by which two cells may differ on each axis and still be near each other.
+constexpr int kNear = 2;
+// The number of failed edits in a row after which the model is asked for whole texts.
+constexpr int kFailedEdits = 2;
 constexpr std::size_t kMaxPending = 64;
 
 // A program of the population of an island, and its result.
 struct IslandMember {
   std::int64_t id = 0;
-  std::int64_t parent = 0;  // 0: no parent
+  // The id of the program from which the model made this one; 0 if there is none.
+  std::int64_t parent = 0;
   std::string text, change;
   double score = 0;
-  double parent_score = 0;  // 0: no parent
-  double distance = 0;      // mean distance to the references when the member was added
+  // The score of the parent; 0 if there is no parent.
+  double parent_score = 0;
+  // The mean distance to the reference programs when the member was added.
+  double distance = 0;
   bool migrated = false;
   Feedback feedback;
 };
@@ -59,8 +67,8 @@ double distance_of(const std::string& a, const std::string& b) {
   return 0.1 * length + 10 * std::abs(x['\n'] - y['\n']) + letters;
 }
 
-// The position of a cell. Each island of the evolution keeps its best texts in a grid of cells, one
-// text for each cell.
+// The position of a cell in the grid of an island: the bin of a program's length, and the bin of
+// its distance from other programs. The island keeps its best program for each cell.
 struct Cell {
   std::size_t length = 0, distance = 0;
   friend auto operator<=>(const Cell&, const Cell&) = default;
@@ -69,13 +77,13 @@ struct Cell {
 // Divides the range of all values seen so far into kBins bins of equal width.
 class Scale {
  public:
-  // Extends the range, so that the bin of an older value may change.
+  // Extends the range by a value. The bins of earlier values may change.
   void see(double value) {
     least_ = seen_ ? std::min(least_, value) : value;
     most_ = seen_ ? std::max(most_, value) : value;
     seen_ = true;
   }
-  // Returns the number of the bin, from 0; 0 if all values are equal.
+  // Returns the number of the value's bin, from 0. Returns 0 if all values so far are equal.
   std::size_t bin(double value) const {
     if (!(most_ > least_)) return 0;
     const double part = std::clamp((value - least_) / (most_ - least_), 0.0, 1.0);
@@ -87,7 +95,8 @@ class Scale {
   double least_ = 0, most_ = 0;
 };
 
-// A part of the population: its members, the fittest first, and the grid of its fittest programs.
+// An island of the population: its members, the fittest first, and the grid of its fittest
+// programs.
 struct Island {
   std::vector<Shared> members;
   std::map<Cell, Shared> cells;
@@ -105,7 +114,8 @@ class Evolve : public Proposer {
   std::string_view name() const override { return "evolve"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
-  // Asks the model to change one parent from each of the next islands. Returns the usable changes.
+  // Asks the model to change one program of each of the next islands. Returns the replies that can
+  // be used, as proposals.
   std::vector<Proposal> propose(Round& round) override {
     const std::size_t count = std::min(round.most(), kWorkers);
     std::vector<Attempt> attempts;
@@ -180,10 +190,11 @@ class Evolve : public Proposer {
   }
 
  private:
-  // A question to the model: which parent of which island is changed.
+  // A question to the model: the island, and the program of that island which the model changes.
   struct Attempt {
     std::size_t island = 0;
-    Shared parent;  // null: the problem's start
+    // The program to change; null if it is the text with which the search starts.
+    Shared parent;
     std::string change;
   };
 
@@ -205,19 +216,20 @@ class Evolve : public Proposer {
     return sum / static_cast<double>(references_.size());
   }
 
-  // Returns the cell of a member in the present grid.
+  // Returns the grid cell to which a member belongs under the present scales.
   Cell cell_of(const IslandMember& member) const {
     return {lengths_.bin(static_cast<double>(member.text.size())), distances_.bin(member.distance)};
   }
 
-  // Inserts the member into a list that is sorted by fitness, and drops the worst beyond the limit.
+  // Inserts the member into a list that is sorted by fitness. If the list has more than `most`
+  // members, drops the worst one.
   static void keep_best(std::vector<Shared>& list, const Shared& member, std::size_t most) {
     list.insert(std::upper_bound(list.begin(), list.end(), member, fitter), member);
     if (list.size() > most) list.pop_back();
   }
 
-  // Adds a member to an island. The island migrates after kMigrationInterval members that were made
-  // on it.
+  // Adds a member to an island. After kMigrationInterval members that did not come from other
+  // islands, the island sends copies of its best members to its neighbours.
   void insert(std::size_t number, const Shared& member) {
     Island& island = islands_[number];
     Shared& owner = island.cells[cell_of(*member)];
@@ -249,13 +261,13 @@ class Evolve : public Proposer {
     }
   }
 
-  // Returns a part of a number, rounded up.
+  // Returns the share `part` (0 to 1) of the number `of`, rounded up.
   static std::size_t share(std::size_t of, double part) {
     return static_cast<std::size_t>(std::ceil(static_cast<double>(of) * part));
   }
 
-  // Removes the worst members of all islands until the population is within its limit. The newest
-  // member stays.
+  // Removes the worst members of all islands until the population is within its limit. Never
+  // removes the newest member.
   void limit_population(const Shared& newest) {
     std::size_t all = 0;
     for (const Island& island : islands_) all += island.members.size();
@@ -334,8 +346,8 @@ class Evolve : public Proposer {
   // write edits.
   bool whole() const { return asker_.writes_programs() || failed_edits_ >= kFailedEdits; }
 
-  // Builds the prompt: the language and the problem, the parent, recent attempts, other programs,
-  // failures and the task. A program is shown only once.
+  // Builds the prompt for a change: the descriptions of the language and the problem, the parent,
+  // recent attempts, other programs, failures and the task. A program is shown only once.
   void build(Prompt& prompt, Round& round, const Attempt& attempt, const Segments& base) {
     const Problem& problem = round.problem();
     const Island& island = islands_[attempt.island];
@@ -367,7 +379,7 @@ class Evolve : public Proposer {
     add_task(prompt, problem);
   }
 
-  // Returns the members, those with the largest distance from the references first.
+  // Returns the members of an island, the one with the largest distance from the references first.
   static std::vector<Shared> different(const Island& island) {
     std::vector<Shared> members = island.members;
     std::stable_sort(members.begin(), members.end(),
@@ -383,8 +395,8 @@ class Evolve : public Proposer {
     return score_words(evaluation, evaluator);
   }
 
-  // Adds the score and the feedback of the current program, its cell, and how it compares with its
-  // own parent.
+  // Adds to the prompt the score and the feedback of the current program, its cell, and how the
+  // program compares with its own parent.
   void add_state(Prompt& prompt, const Round& round, const Shared& parent) {
     if (parent == nullptr) {
       prompt.user("FITNESS of the current program: not known, it was not run yet\n");
@@ -408,8 +420,8 @@ class Evolve : public Proposer {
     for (FeedbackLine& line : lines) prompt.user(std::move(line.text), line.stage);
   }
 
-  // Adds the latest members of the island, each with its change and whether it improved on its
-  // parent.
+  // Adds to the prompt the latest members of the island, each with its change and whether it
+  // improved on its parent.
   static void add_attempts(Prompt& prompt, const Round& round, const Island& island) {
     std::vector<Shared> recent = island.members;
     std::stable_sort(recent.begin(), recent.end(),
@@ -427,7 +439,8 @@ class Evolve : public Proposer {
     }
   }
 
-  // Asks for edits in SEARCH/REPLACE form, or for a whole text after several failed edits.
+  // Adds the task to the prompt: to write edits in SEARCH/REPLACE form, or a whole text if the
+  // model cannot write edits.
   void add_task(Prompt& prompt, const Problem& problem) const {
     if (whole()) {
       prompt.user("TASK: write a better one.\n" + whole_format(problem, asker_.writes_programs()));
@@ -451,7 +464,8 @@ class Evolve : public Proposer {
   std::array<Island, kIslands> islands_;
   std::vector<Shared> archive_, references_;
   Scale lengths_, distances_;
-  std::map<std::int64_t, Attempt> pending_;  // proposals without a result, by their tag
+  // The proposals without a result, by their tag.
+  std::map<std::int64_t, Attempt> pending_;
   std::int64_t tags_ = 0;
   std::size_t next_island_ = 0;
   int failed_edits_ = 0;

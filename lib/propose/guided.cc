@@ -17,12 +17,18 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kBatch = 16;    // estimates per batch
-constexpr double kWorthIt = 0.999;    // a new score must be at most this share of the old one
-constexpr std::size_t kSampled = 96;  // number of moves that are estimated after a jump
-constexpr int kBreadth = 3;  // changes tried of one mapping before moving to the best of them
-constexpr std::size_t kEliteDrafts = 32;  // number of drafts kept
-constexpr int kMostShort = 64;            // limit on the memory shortages that are solved in a row
+// The number of mappings that are estimated in one batch.
+constexpr std::size_t kBatch = 16;
+// A change is an improvement only if the new score is at most this share of the old score.
+constexpr double kWorthIt = 0.999;
+// The number of single changes that are sampled for estimates after random changes.
+constexpr std::size_t kSampled = 96;
+// The number of changes of one mapping that are tried before the search moves to the best of them.
+constexpr int kBreadth = 3;
+// The number of best drafts that are kept.
+constexpr std::size_t kEliteDrafts = 32;
+// The limit on the number of memory shortages that are solved in a row.
+constexpr int kMostShort = 64;
 
 class Guided : public Proposer {
  public:
@@ -49,22 +55,23 @@ class Guided : public Proposer {
   void learn(const Step& step) override;
 
  private:
-  // A mapping with its result, or with its estimate.
+  // A mapping with its measured result or its estimated result.
   struct Known {
     Draft draft;
     std::string why;
     double score = HUGE_VAL;
     std::optional<ProfileFacts> facts;
-    std::optional<Shortage> shortage = {};  // the shortage of memory that made it fail
+    // The shortage of memory that made the mapping fail; nullopt if there was none.
+    std::optional<Shortage> shortage = {};
   };
 
-  // ---- With a cheaper evaluator that gives estimates
+  // ---- Functions for a search that has a cheaper evaluator, which gives estimates
   void search(Round& round);
   bool improve(Round& round, Known& at, std::vector<Move> moves);
   std::vector<Proposal> next_of_elite(Round& round);
   void remember(const Known& known);
-  // Returns the entry of the elite (the drafts with the best estimates) that a proposal came from;
-  // null if it did not come from there.
+  // Returns the entry of the elite (the drafts with the best estimates) from which a proposal was
+  // made; null if the proposal was made otherwise.
   const Known* liked_as(const Proposal& proposal) const {
     const bool known =
         proposal.tag >= 1 && proposal.tag <= static_cast<std::int64_t>(elite_.size());
@@ -72,12 +79,12 @@ class Guided : public Proposer {
   }
   void look_at(Round& round, Known& known);
 
-  // ---- While no mapping has run, because memory is short
+  // ---- Functions for the time in which no mapping has run, because memory is short
   std::vector<Proposal> with_room(const Round& round);
   bool make_room(const Round& round, Known& known) const;
   static std::optional<Shortage> shortage_of(const Round& round, const std::string& text);
 
-  // ---- Without a cheaper evaluator
+  // ---- Functions for a search without a cheaper evaluator
   std::vector<Proposal> next_change(Round& round);
   void begin_with_the_best(const History& history);
   std::vector<Proposal> jump(Round& round);
@@ -86,16 +93,16 @@ class Guided : public Proposer {
 
   std::uint64_t random() { return draws_.bits(); }
   double jitter() { return 0.5 + draws_.unit(); }
-  // Returns true if the text should run. A text that may fail is accepted only while `risky_` is
-  // true: the best mapping may fail too, or no other change is left.
+  // Returns true if a run of the text should succeed. A text that may fail is accepted only while
+  // `risky_` is true: the best mapping may fail too, or no other change is left.
   bool is_fine(const Round& round, const std::string& text) const {
     const Evaluator& evaluator = round.evaluator();
     return !evaluator.check(text, GuideDetail::kNone) && (risky_ || !evaluator.may_fail(text));
   }
   // Returns true if the text was not estimated or proposed before, and remembers it.
   bool is_new(const std::string& text) { return seen_.add(hash_of(text), {}); }
-  // Returns true if the text should run, was not tried, and does not decide the same as the best
-  // mapping.
+  // Returns true if a run of the text should succeed, the text was not tried, and it makes other
+  // decisions than the best mapping.
   bool is_worth_it(const Round& round, const std::string& text) {
     return seen_.find(hash_of(text)) == nullptr && is_fine(round, text) && is_new(text) &&
            !round.evaluator().acts_alike(drafts_.text_of(best_.draft), text);
@@ -108,25 +115,34 @@ class Guided : public Proposer {
   Drafts drafts_;
   const Draft start_;
   Draws draws_;
-  RecentMap<std::monostate> seen_;  // texts that were estimated or proposed
+  // The hashes of the texts that were estimated or proposed.
+  RecentMap<std::monostate> seen_;
   bool searched_ = false, exhausted_ = false;
-  std::vector<Known> elite_;  // the best drafts, best first
-  std::size_t proposed_ = 0;  // how many of elite_ were proposed
+  // The drafts with the best estimates, the best first.
+  std::vector<Known> elite_;
+  // How many drafts of `elite_` were proposed.
+  std::size_t proposed_ = 0;
 
-  Known best_;                   // the draft whose changes are proposed
-  std::optional<Known> better_;  // the best of these changes so far, if it is better than best_
-  int tried_here_ = 0;           // number of changes of best_ that were tried
+  // The draft whose changes are proposed.
+  Known best_;
+  // The best change of `best_` so far; nullopt if no change is better than `best_`.
+  std::optional<Known> better_;
+  // The number of changes of `best_` that were tried.
+  int tried_here_ = 0;
   std::optional<Known> pending_;
-  std::optional<Known> failed_;  // the last draft that failed, or the start
+  // The last draft that failed to run, or the start.
+  std::optional<Known> failed_;
   std::size_t pending_what_ = Move::kWhats;
-  std::array<std::vector<Move>, Move::kWhats> queues_;  // by Move::what, highest weight last
+  // The untried changes of `best_`, one queue for each Move::Aspect. The last one of a queue has
+  // the highest weight.
+  std::array<std::vector<Move>, Move::kWhats> queues_;
   bool queues_stale_ = true, began_ = false, risky_ = false;
   std::array<int, Move::kWhats> tries_{}, wins_{};
 };
 
-// ---------------------------------------------------------------------------------- with estimates
+// --------------------------------------------------------------------------- search with estimates
 
-// Inserts a draft into the elite, which is sorted by score and keeps the best kEliteDrafts drafts.
+// Inserts a draft into the elite, a list of the kEliteDrafts drafts with the best estimates.
 void Guided::remember(const Known& known) {
   const auto place =
       std::upper_bound(elite_.begin(), elite_.end(), known,
@@ -149,8 +165,8 @@ void Guided::look_at(Round& round, Known& known) {
   known.shortage = estimates.front().feedback.shortage;
 }
 
-// Estimates the moves in batches, the most promising ones first. Moves to the best draft of the
-// first batch that has a better one. Returns false if no batch has one.
+// Estimates the changes of a draft in batches, the most promising ones first. Replaces `at` by the
+// best draft of the first batch that has a better draft. Returns false if no batch has one.
 bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
   for (Move& move : moves) move.weight *= jitter();
   std::stable_sort(moves.begin(), moves.end(),
@@ -186,8 +202,9 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
   return false;
 }
 
-// Descends from the start by the best moves. Then repeatedly descends from the best draft after one
-// to three random changes, until the estimates are used up or 1000 attempts in a row bring nothing.
+// Improves the start by the best single changes. Then repeatedly improves the best draft after one
+// to three random changes. Ends when the estimates are used up, or when 1000 attempts bring
+// nothing. An attempt that is much worse after the random changes does not count.
 void Guided::search(Round& round) {
   Known at{start_, start_words(), HUGE_VAL, {}};
   look_at(round, at);
@@ -217,7 +234,7 @@ void Guided::search(Round& round) {
       continue;
     }
     look_at(round, at);
-    // A draft that is much worse after the jump is not worth a descent.
+    // A draft that is much worse after the random changes is not improved further.
     if (exhausted_ || !std::isfinite(at.score) || at.score > 1.3 * best.score) continue;
     for (bool better = true; better && !exhausted_ && !round.stop();) {
       std::vector<Move> moves = drafts_.moves(at.draft, at.facts ? &*at.facts : nullptr);
@@ -290,8 +307,8 @@ std::vector<Proposal> Guided::with_room(const Round& round) {
   return {{drafts_.text_of(failed_->draft), failed_->why}};
 }
 
-// Proposes the next draft of the elite that should run. The tag of the proposal is the number of
-// the draft, from 1.
+// Proposes the next draft of the elite (the drafts with the best estimates) that should run. The
+// tag of the proposal is the position of the draft in the elite, from 1.
 std::vector<Proposal> Guided::next_of_elite(Round& round) {
   while (proposed_ < elite_.size()) {
     const Known& known = elite_[proposed_++];
@@ -303,7 +320,7 @@ std::vector<Proposal> Guided::next_of_elite(Round& round) {
   return {};
 }
 
-// ------------------------------------------------------------------------------- without estimates
+// ------------------------------------------------------------------------ search without estimates
 
 // If the history has a better text than this proposer found, continues from that text. It may be
 // the text of another proposer, as in `hybrid`.
@@ -431,7 +448,8 @@ double Guided::prior(Move::Aspect what) const {
     if (kind.busy > 0.05) imbalance = std::max(imbalance, 1 - 1 / std::max(kind.imbalance, 1.0));
   }
   switch (what) {
-    case Move::Aspect::kWithParent:  // tried first, because there are few
+    // Changes of this kind are tried first, because there are few of them.
+    case Move::Aspect::kWithParent:
       return 2 * kAlways + facts.copies + waiting + imbalance;
     case Move::Aspect::kPlaceAlike:
       return kAlways + facts.copies + waiting + imbalance;

@@ -13,11 +13,15 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kHybridTemperature = 0.7;
-constexpr std::size_t kSamples = 3;  // replies for each question, if estimates can choose one
+// The number of replies to each question, if estimates can choose one of them.
+constexpr std::size_t kSamples = 3;
 constexpr std::size_t kBestShown = 4, kRecentShown = 2;
-constexpr int kMostFailed = 2;   // rounds without a usable reply before `guided` continues alone
-constexpr int kPauseTurns = 16;  // turns until the model is asked again
-constexpr std::int64_t kAsked = -1;  // tag of the model's proposals; guided uses its own tags
+// The number of rounds without a usable reply after which the model is asked rarely.
+constexpr int kMostFailed = 2;
+// The number of turns until the model is asked again after such rounds.
+constexpr int kPauseTurns = 16;
+// The tag of the model's proposals. The proposer `guided` uses its own tags.
+constexpr std::int64_t kAsked = -1;
 
 class Hybrid : public Proposer {
  public:
@@ -28,8 +32,8 @@ class Hybrid : public Proposer {
   std::string_view name() const override { return "hybrid"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
-  // The model proposes every second time. After kMostFailed useless replies it is asked only every
-  // kPauseTurns times.
+  // Lets the model propose every second time. After kMostFailed rounds without a usable reply, asks
+  // the model only every kPauseTurns times.
   std::vector<Proposal> propose(Round& round) override {
     const int period = failed_ < kMostFailed ? 2 : kPauseTurns;
     const bool model_first = guided_ == nullptr || turn_++ % period == period - 1;
@@ -57,8 +61,8 @@ class Hybrid : public Proposer {
     return proposals;
   }
 
-  // Asks the model for new segments of the best text. With estimates, takes several samples and
-  // keeps the best.
+  // Asks the model for new segments of the best text. With estimates, takes several replies and
+  // keeps the one with the best estimate.
   std::vector<Proposal> asked(Round& round) {
     const Problem& problem = round.problem();
     const Step* best = round.history().best();
@@ -83,7 +87,7 @@ class Hybrid : public Proposer {
     return proposals;
   }
 
-  // Keeps the proposal with the best estimate. The model may propose the other ones again, since
+  // Keeps the proposal with the best estimate. The model may propose the other texts again, since
   // they were not tried.
   void keep_best(Round& round, std::vector<Proposal>& proposals) {
     std::vector<std::string> texts;
@@ -100,8 +104,8 @@ class Hybrid : public Proposer {
     proposals = {std::move(proposals[best])};
   }
 
-  // Builds the prompt: the language and the problem, the best text, earlier texts, failures, and
-  // the feedback about the best text.
+  // Builds the prompt: the descriptions of the language and the problem, the best text, earlier
+  // texts, failures, and the feedback about the best text.
   void build(Prompt& prompt, Round& round, const Step* best, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
@@ -121,8 +125,8 @@ class Hybrid : public Proposer {
     prompt.user(asker_.take_remarks() + "You may change all segments. PLAN, then blocks.\n");
   }
 
-  // Adds the best and the most recent texts that ran, as differences from the current text, the
-  // best last.
+  // Adds to the prompt the best and the most recent texts that ran, as differences from the current
+  // text. The best text stands last.
   static void add_history(Prompt& prompt, const Round& round, const Segments& base) {
     const History& history = round.history();
     std::vector<const Step*> shown;
@@ -155,9 +159,11 @@ class Hybrid : public Proposer {
   }
 
   Asker asker_;
-  std::unique_ptr<Proposer> guided_;  // null: the text is not a mapping
+  // The proposer `guided`; null if the text is not a mapping.
+  std::unique_ptr<Proposer> guided_;
   int turn_ = 0, failed_ = 0;
-  bool spent_ = false;  // true: no estimates are left
+  // True if no estimates are left.
+  bool spent_ = false;
 };
 
 }  // namespace

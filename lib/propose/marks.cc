@@ -1,6 +1,7 @@
-// marks: varies a text whose lines list the alternatives of a value: `kRows = 32;  // groma: one of
-// 16 32 64`. The proposer changes one value of the best text so far at a time, nearest values
-// first. When all such texts were tried, it draws untried combinations at random.
+// marks: a proposer that varies a text in which comments list the alternatives of a value, such as
+// `// groma: one of 16 32 64` behind the value 32. The proposer changes one value of the best text
+// so far at a time, the nearest values first. When all such texts were tried, it draws untried
+// combinations at random.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +18,16 @@ namespace {
 
 constexpr std::string_view kMark = "groma: one of";
 constexpr std::size_t kMaxMarks = 64, kMaxValues = 64;
-constexpr int kMaxDraws = 1000;  // limit on tried draws in a row
+// The limit on consecutive random draws that were all tried before.
+constexpr int kMaxDraws = 1000;
 
-using Choice = std::vector<std::uint32_t>;  // for each mark, the index of its value
+// For each marked line, the index of its chosen value in the list of alternatives.
+using Choice = std::vector<std::uint32_t>;
 
-// A line that has a value and lists the values that may replace it.
+// A marked line of the text: it has a value, and lists the values that may replace that value.
 struct Mark {
-  std::size_t line = 0;  // line number, from 1
+  // The number of the line in the text, from 1.
+  std::size_t line = 0;
   std::vector<std::string> values;
 };
 
@@ -46,13 +50,13 @@ std::vector<std::string> values_in(std::string_view rest) {
   }
 }
 
-// A place in a line at which one of its values stands as a whole word.
+// An occurrence of one of the listed values in a line, as a whole word.
 struct Place {
   std::size_t at;
   std::uint32_t value;
 };
-// Returns the places of the values in a line. If several values fit at one place, takes the
-// longest: `1.5` and not `1`.
+// Returns the occurrences of the listed values in a line. If several values match at one position,
+// takes the longest: `1.5` and not `1`.
 std::vector<Place> places_in(std::string_view line, const std::vector<std::string>& values) {
   std::vector<Place> places;
   for (std::size_t at = 0; at < line.size();) {
@@ -74,10 +78,11 @@ std::vector<Place> places_in(std::string_view line, const std::vector<std::strin
   return places;
 }
 
-// A text that is cut at the values which may be replaced.
+// A text that is split at the values that may be replaced.
 struct MarkedText {
   std::vector<Mark> marks;
-  std::vector<std::string> between;  // the text before, between and after the values
+  // The parts of the text before, between and after the values.
+  std::vector<std::string> between;
   Choice chosen;
 
   // Returns the text with the chosen values.
@@ -90,9 +95,9 @@ struct MarkedText {
   }
 };
 
-// Finds the marks of a text. Fails with the number of the wrong line: kMalformed if a line lists
-// too few or too many values or does not have exactly one of them, kTooLarge if there are too many
-// marks.
+// Finds the marked lines of a text. Fails with the number of the wrong line: kMalformed if a line
+// lists too few or too many values or does not have exactly one of them, kTooLarge if there are too
+// many marked lines.
 Result<MarkedText> read_marks(std::string_view text) {
   const auto failure = [](std::size_t line, std::string_view what) {
     return Error{Error::Code::kMalformed, fmt::format("line {}: {}", line, what)};
@@ -136,15 +141,15 @@ Result<MarkedText> read_marks(std::string_view text) {
   return made;
 }
 
-// Proposes texts that differ in the values of the marks.
+// Proposes texts that differ in the values of the marked lines.
 class Marks : public Proposer {
  public:
   Marks(MarkedText text, std::uint64_t seed) : text_(std::move(text)), seed_(seed) {}
 
   std::string_view name() const override { return "marks"; }
 
-  // Proposes the start first, then neighbours of the best text, then random combinations. Ends
-  // after kMaxDraws draws in a row that were tried before.
+  // Proposes the start first, then texts that differ from the best one in one value, then random
+  // combinations. Ends after kMaxDraws random draws in a row that were tried before.
   std::vector<Proposal> propose(Round& round) override {
     if (round.history().last() == nullptr) return {proposal(text_.chosen, text_.chosen)};
     tried(text_.chosen);
@@ -158,7 +163,7 @@ class Marks : public Proposer {
   }
 
  private:
-  // Returns a hash of the choice, the key under which it is remembered.
+  // Returns a hash of the choice, which is the key under which the choice is remembered as tried.
   static std::uint64_t key_of(const Choice& choice) {
     std::uint64_t key = 0;
     for (const std::uint32_t value : choice) key = mix_bits(key ^ value) + 1;
@@ -167,15 +172,15 @@ class Marks : public Proposer {
   void tried(const Choice& choice) { tried_.add(key_of(choice), {}); }
   bool was_tried(const Choice& choice) const { return tried_.find(key_of(choice)) != nullptr; }
 
-  // Returns the values that a step's text has at the marks. If this proposer cannot have made the
-  // text, returns the values of the start.
+  // Returns the values that a step's text has in its marked lines. If this proposer cannot have
+  // made the text, returns the values of the start.
   Choice choice_of(const Step* step) const {
     if (step == nullptr) return text_.chosen;
     const auto read = read_marks(step->proposal.text);
     return read && read->between == text_.between ? read->chosen : text_.chosen;
   }
 
-  // Returns the proposal of the choice `to`. Its description lists the changes since `from`: "line
+  // Returns the proposal for the choice `to`. Its description lists the changes since `from`: "line
   // 3: 64 for 32".
   Proposal proposal(const Choice& from, const Choice& to) {
     tried(to);
@@ -189,9 +194,9 @@ class Marks : public Proposer {
     return {text_.text_of(to), why.empty() ? "as it is" : why};
   }
 
-  // Returns an untried choice that differs from `from` at one mark; nullopt if all were tried.
-  // Begins with a random mark. First tries the adjacent values of each mark, then values two places
-  // away, and so on.
+  // Returns an untried choice that differs from `from` in one marked line; nullopt if all were
+  // tried. Begins with a random line. First tries the values next to the chosen one in each line's
+  // list, then values two positions away, and so on.
   std::optional<Choice> neighbour(const Choice& from) {
     const std::size_t first = random_at(seed_, next_++) % from.size();
     for (std::size_t distance = 1; distance < kMaxValues; ++distance) {
@@ -209,7 +214,7 @@ class Marks : public Proposer {
     return std::nullopt;
   }
 
-  // Returns a choice with a random value for each mark.
+  // Returns a choice with a random value for each marked line.
   Choice draw() {
     Choice choice;
     for (const Mark& mark : text_.marks) {
@@ -225,8 +230,8 @@ class Marks : public Proposer {
 
 }  // namespace
 
-// Checks the marks before the search begins. The error for a text without marks shows how to write
-// one.
+// Checks the marked lines before the search begins. The error for a text without marked lines shows
+// how to write one.
 Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed) {
   const Source source(problem.file.empty() ? "text" : problem.file, problem.start);
   if (edit::has_segment_mark(source.text())) {

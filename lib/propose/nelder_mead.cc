@@ -9,14 +9,15 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kReflect = 2, kExpand = 2, kContract = 0.5, kShrink = 0.5;
-// A round is one call of advance(). After kPauseRounds rounds without a new trial the other
-// techniques get a turn; after kRestartRounds the method begins again at random points.
+// A round is one call of advance(). After kPauseRounds rounds without a new trial, the other
+// techniques get a turn. After kRestartRounds rounds the simplex method begins again at random
+// points.
 constexpr std::size_t kPauseRounds = 50, kRestartRounds = 500;
 
 }  // namespace
 
-// Returns the trials of the current step one by one, except those with a known result. When all
-// results are known, continues with the next step.
+// Returns the trials of the current step of the simplex method one by one, except those with a
+// known result. When all results are known, continues with the next step.
 Technique::Request NelderMead::ask(EnsembleState& shared) {
   while (!done_) {
     while (handed_ < wanted_.size()) {
@@ -54,8 +55,8 @@ bool NelderMead::request_trial(TrialRef trial, Step step) {
   return true;
 }
 
-// Each case evaluates the results of the finished step and chooses the next one. Returns false if
-// the method has ended.
+// Evaluates the results of the finished step of the simplex method, and chooses the next step.
+// Returns false if the method has ended.
 bool NelderMead::advance(EnsembleState& shared) {
   switch (step_) {
     case Step::kBegin:
@@ -72,7 +73,7 @@ bool NelderMead::advance(EnsembleState& shared) {
       return reflect(shared);
 
     case Step::kReflected:
-      // If the reflected point is the best, the method tries to go further in that direction.
+      // If the reflected point is the best one, a point further in the same direction is tried.
       if (shared.better(*reflection_, *simplex_[0])) {
         expansion_ = point(centroid_, reflection_->configuration, -kExpand, shared);
         return request_trial(expansion_, Step::kExpanded);
@@ -81,8 +82,8 @@ bool NelderMead::advance(EnsembleState& shared) {
         simplex_.back() = reflection_;
         return reflect(shared);
       }
-      // The reflected point is worse than nearly all others, so the simplex contracts towards its
-      // centre.
+      // The reflected point is no better than the second best point, so the simplex contracts
+      // towards its centre.
       base_ = shared.better(*simplex_.back(), *reflection_) ? simplex_.back() : reflection_;
       contraction_ = point(centroid_, base_->configuration, -kContract, shared);
       return request_trial(contraction_, Step::kContracted);
@@ -96,7 +97,8 @@ bool NelderMead::advance(EnsembleState& shared) {
         simplex_.back() = contraction_;
         return reflect(shared);
       }
-      // The contraction was no better, so all points move towards the best one.
+      // The contracted point is worse than the point before the contraction, so all points move
+      // towards the best one.
       for (std::size_t i = 1; i < simplex_.size(); ++i) {
         simplex_[i] =
             point(simplex_[0]->configuration, simplex_[i]->configuration, -kShrink, shared);
@@ -108,8 +110,8 @@ bool NelderMead::advance(EnsembleState& shared) {
   return false;
 }
 
-// Sorts the simplex and reflects its worst point at the centre. Returns false if the simplex did
-// not change since the last reflection, or after too many rounds without a new trial.
+// Sorts the points of the simplex and reflects the worst one at the centre. Returns false if the
+// simplex did not change since the last reflection, or after too many rounds without a new trial.
 bool NelderMead::reflect(EnsembleState& shared) {
   if (rounds_ > 3 * simplex_.size() + 1) return false;
   const auto same = [](const TrialRef& a, const TrialRef& b) { return a->hash == b->hash; };
@@ -125,7 +127,8 @@ bool NelderMead::reflect(EnsembleState& shared) {
   return request_trial(reflection_, Step::kReflected);
 }
 
-// Returns the point from + scale * (from - other). A negative scale gives a point between the two.
+// Returns the point from + scale * (from - other). A scale between -1 and 0 gives a point between
+// the two; a scale below -1 gives a point beyond `other`.
 TrialRef NelderMead::point(const Configuration& from, const Configuration& other, double scale,
                            EnsembleState& shared) const {
   Configuration made = from;

@@ -42,8 +42,8 @@ class Opro : public Proposer {
   }
 
  private:
-  // Builds the prompt: the language and the problem, then the best texts with their results, the
-  // best last.
+  // Builds the prompt: the descriptions of the language and the problem, then the best texts with
+  // their results. The best text stands last.
   void build(Prompt& prompt, Round& round, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
@@ -68,7 +68,8 @@ class Opro : public Proposer {
                 "than all of them.\n");
   }
 
-  // Returns a text with its result and its feedback; an empty text if it has no segments.
+  // Returns a text with its result and its feedback, for the prompt. Returns an empty string if the
+  // text has no segments.
   static std::string entry(const Step& step, const Round& round, GuideDetail detail) {
     const auto segments = segments_of(round.problem(), step.proposal.text);
     if (!segments.ok()) return "";

@@ -1,4 +1,5 @@
-// The parameters of OpenTuner's techniques, and random and small changes of their values.
+// Draws random values for the parameters of OpenTuner's search techniques, and changes values a
+// little.
 #include "propose/parameters.h"
 
 #include <algorithm>
@@ -13,9 +14,13 @@
 namespace groma::tuning {
 namespace {
 
-constexpr double kSigma = 0.1;        // standard deviation of the noise, as a share of the range
-constexpr double kSwap = 0.25;        // probability of each swap in a permutation
-constexpr double kRounding = 0.4999;  // an integer's range is extended by this at both ends
+// The standard deviation of the Gaussian noise that disturb() adds, as a share of the number's
+// range.
+constexpr double kSigma = 0.1;
+// The probability that disturb() swaps two neighbouring items of a permutation.
+constexpr double kSwap = 0.25;
+// The length by which the range of an integer is extended at both ends, because values are rounded.
+constexpr double kRounding = 0.4999;
 
 // Returns a normally distributed number with mean 0 and standard deviation 1 (Box and Muller).
 double normal(Draws& draws) {
@@ -32,7 +37,8 @@ std::uint64_t hash_of(const Configuration& configuration) {
   return hash;
 }
 
-// A permutation has one value for each item, every other parameter one value.
+// Computes the index at which the values of each parameter begin. A permutation has one value for
+// each item; every other parameter has one value.
 ParameterSpace::ParameterSpace(std::vector<Parameter> parameters)
     : parameters_(std::move(parameters)), places_(1, 0) {
   for (const Parameter& parameter : parameters_) {
@@ -46,7 +52,7 @@ std::size_t ParameterSpace::numbers() const {
                                                 [](const auto& p) { return p.is_number(); }));
 }
 
-// A permutation begins in ascending order before it is shuffled.
+// Fills each permutation in ascending order before it is shuffled.
 Configuration ParameterSpace::random(Draws& draws) const {
   Configuration configuration(places_.back());
   for (std::size_t p = 0; p < size(); ++p) {
@@ -107,7 +113,7 @@ void ParameterSpace::disturb(Configuration& configuration, std::size_t p, Draws&
   }
 }
 
-// Numbers are computed as parts of their ranges, so that the scale means the same for each.
+// Scales all numbers to 0 to 1 over their ranges, so that `scale` means the same for each number.
 void ParameterSpace::set_linear(Configuration& configuration, std::size_t p, const Configuration& a,
                                 double scale, const Configuration& b, const Configuration& c,
                                 Draws& draws) const {
@@ -128,14 +134,14 @@ ParameterSpace::Bounds ParameterSpace::bounds(std::size_t p) const {
   return {parameter.least - beyond, parameter.most + beyond};
 }
 
-// A range of one value gives 0.
+// Returns 0 if the range of the number has no length.
 double ParameterSpace::unit_value(const Configuration& configuration, std::size_t p) const {
   const Bounds within = bounds(p);
   if (within.least >= within.most) return 0;
   return (configuration[places_[p]] - within.least) / (within.most - within.least);
 }
 
-// Clamps `unit` to 0..1, and rounds an integer.
+// Limits `unit` to 0 to 1, and rounds the new value of an integer.
 void ParameterSpace::set_unit_value(Configuration& configuration, std::size_t p,
                                     double unit) const {
   const Bounds within = bounds(p);
@@ -144,7 +150,7 @@ void ParameterSpace::set_unit_value(Configuration& configuration, std::size_t p,
   configuration[places_[p]] = std::clamp(value, parameters_[p].least, parameters_[p].most);
 }
 
-// Returns true if a and b agree in this parameter.
+// Returns true if the configurations a and b have the same value of parameter `p`.
 bool ParameterSpace::has_same_value(std::size_t p, const Configuration& a,
                                     const Configuration& b) const {
   const auto at = static_cast<std::ptrdiff_t>(places_[p]);

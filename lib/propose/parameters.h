@@ -14,8 +14,10 @@ namespace groma::tuning {
 struct Parameter {
   enum class Kind : std::uint8_t { kInteger, kFloat, kEnum, kBoolean, kPermutation };
   Kind kind = Kind::kEnum;
-  double least = 0, most = 0;  // range of a number, inclusive
-  std::uint32_t count = 0;     // number of options of an enum or of items of a permutation
+  // The range of a number, both ends included. Not used for other kinds of parameters.
+  double least = 0, most = 0;
+  // The number of options of an enum, or the number of items of a permutation.
+  std::uint32_t count = 0;
 
   static Parameter integer(std::int64_t least, std::int64_t most) {
     return {Kind::kInteger, static_cast<double>(least), static_cast<double>(most)};
@@ -28,8 +30,8 @@ struct Parameter {
   bool is_number() const { return kind == Kind::kInteger || kind == Kind::kFloat; }
 };
 
-// The values of all parameters in their order. A number has its value, an enum the index of its
-// option, a boolean 0 or 1, and a permutation the indices of its items.
+// The values of all parameters, in the order of the parameters. A number has its value, an enum the
+// index of its option, a boolean 0 or 1, and a permutation the indices of its items.
 using Configuration = std::vector<double>;
 
 std::uint64_t hash_of(const Configuration& configuration);
@@ -41,7 +43,8 @@ class ParameterSpace {
 
   std::size_t size() const { return parameters_.size(); }
   const Parameter& operator[](std::size_t p) const { return parameters_[p]; }
-  std::size_t numbers() const;  // how many parameters are numbers
+  // Returns how many of the parameters are numbers (integers or reals).
+  std::size_t numbers() const;
   // Returns the index in a configuration at which the values of the parameter begin.
   std::size_t place(std::size_t p) const { return places_[p]; }
 
@@ -53,13 +56,13 @@ class ParameterSpace {
   // of its range. A boolean flips. An enum gets a random value. A permutation is shuffled
   // completely, or some neighbours in it swap.
   void disturb(Configuration& configuration, std::size_t p, Draws& draws) const;
-  // Sets a number to a + scale * (b - c). A parameter of another kind gets its value in a, or a
-  // random value if b and c differ in it.
+  // Sets parameter `p` from three other configurations. A number becomes a + scale * (b - c). A
+  // parameter of another kind gets its value in `a`, or a random value if `b` and `c` differ in it.
   void set_linear(Configuration& configuration, std::size_t p, const Configuration& a, double scale,
                   const Configuration& b, const Configuration& c, Draws& draws) const;
 
-  // Return and set the value of a number as a part of its range, from 0 to 1. The range of an
-  // integer is widened by almost 0.5 at both ends, because values are rounded.
+  // Return and set the value of a number scaled to 0 to 1 over its range. The range of an integer
+  // is widened by almost 0.5 at both ends, because values are rounded.
   double unit_value(const Configuration& configuration, std::size_t p) const;
   void set_unit_value(Configuration& configuration, std::size_t p, double unit) const;
 
@@ -67,7 +70,7 @@ class ParameterSpace {
   struct Bounds {
     double least, most;
   };
-  // Returns the range of a number, widened for an integer.
+  // Returns the range of a number. The range of an integer is widened at both ends for rounding.
   Bounds bounds(std::size_t p) const;
   bool has_same_value(std::size_t p, const Configuration& a, const Configuration& b) const;
 

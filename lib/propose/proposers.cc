@@ -15,7 +15,7 @@ namespace {
 
 using Made = Result<std::unique_ptr<Proposer>>;
 
-// A proposer in the list: its description, and the function that makes it.
+// An entry in the list of proposers: the description, and the function that makes the proposer.
 struct Listed {
   ProposerInfo info;
   Made (*make)(const Problem& problem, std::uint64_t seed, const AskOptions& options);
@@ -63,15 +63,15 @@ constexpr std::array kListed = {
     Listed{{"hybrid", "a model and `guided` take turns", true}, asking<make_hybrid>},
 };
 
-// Returns the names of the tasks of an input. Inputs with the same tasks are sizes of the same
-// application.
+// Returns the names of the tasks of an input. Two inputs with the same tasks count as two sizes of
+// the same application.
 std::set<std::string_view> tasks_of(const Workload& input) {
   std::set<std::string_view> names;
   for (const app::Task& task : input.data().tasks) names.insert(task.name);
   return names;
 }
 
-// The descriptions of the list, for callers that only show them.
+// The descriptions of all proposers, for callers that only show them.
 constexpr auto kInfos = [] {
   std::array<ProposerInfo, kListed.size()> infos;
   for (std::size_t i = 0; i < kListed.size(); ++i) infos[i] = kListed[i].info;
@@ -82,8 +82,8 @@ constexpr auto kInfos = [] {
 
 std::span<const ProposerInfo> proposers() { return kInfos; }
 
-// Fails if the name is unknown, if the proposer only searches for mappings and the text is not one,
-// or if the inputs have different tasks.
+// Makes the proposer with this name. Fails if the name is unknown, if the proposer only searches
+// for mappings and the text is not a mapping, or if the inputs have different tasks.
 Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
                                                 std::uint64_t seed, const AskOptions& options) {
   std::vector<std::string_view> names;

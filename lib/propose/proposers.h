@@ -1,4 +1,5 @@
-// The proposers of the tuner, each in a file with its name. proposers.cc lists them.
+// The functions that make the proposers of the tuner. A proposer chooses the texts (mostly
+// mappings) to try next. Each proposer has a source file with its name.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace groma::tuning {
 
-// guided: finds where the run time goes and changes the decisions that cause it (draft.h).
+// guided: finds in a profile where the run time goes, and changes the mapping decisions that cause
+// it.
 std::unique_ptr<Proposer> make_guided(const Problem& problem, std::uint64_t seed);
 // anneal: simulated annealing over the search space, in cycles of increasing length.
 std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed);
@@ -16,15 +18,14 @@ std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed
 std::unique_ptr<Proposer> make_ccd(const Problem& problem, std::uint64_t seed);
 // opentuner: OpenTuner's default ensemble over the search space.
 std::unique_ptr<Proposer> make_opentuner(const Problem& problem, std::uint64_t seed);
-// marks: changes values in the text to the alternatives that its lines list. Fails if no line lists
+// marks: varies a text in which lines list the alternatives of a value. Fails if no line lists
 // alternatives.
 Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed);
-// random: draws mappings from the search space (search_space.h). Every option of a decision is
-// equally likely.
+// random: draws mappings from the search space. Every option of a decision is equally likely.
 std::unique_ptr<Proposer> make_random(const Problem& problem, std::uint64_t seed);
 
-// These proposers ask a language model. The file of each one names the paper or program that it
-// follows.
+// Make the proposers that ask a language model. The source file of each proposer names the paper or
+// program that it follows.
 std::unique_ptr<Proposer> make_trace(const Problem& problem, std::uint64_t seed,
                                      const AskOptions& options);
 std::unique_ptr<Proposer> make_opro(const Problem& problem, std::uint64_t seed,

@@ -28,7 +28,8 @@ class Random : public Proposer {
   }
 
  private:
-  // Returns the seed of a draw. Two searches with neighbouring seeds have no draws in common.
+  // Returns the random seed of the draw with the number `drawn`. Two searches with neighbouring
+  // seeds have no draws in common.
   std::uint64_t seed_of(std::uint64_t drawn) const { return random_at(seed_, drawn); }
 
   SearchSpace space_;

@@ -24,17 +24,21 @@ constexpr std::size_t kAvenues = 10, kExperiments = 5, kMaxExperiments = 8;
 
 // A text that was tried, with its result and the texts that it came from.
 struct PopulationMember {
-  std::int64_t id = 0;  // the step's number
+  // The number of the step in which the text was tried.
+  std::int64_t id = 0;
   std::int64_t base = 0, reference = 0;
   std::string text;
-  Evaluation evaluation;  // the result; its feedback is not kept
+  // The result of the text, without its feedback.
+  Evaluation evaluation;
 };
 
 // An experiment that the designer planned on the base text.
 struct Experiment {
   std::string description, rubric;
-  double least = 0, most = 0;  // the expected gain, in percent
-  double innovation = 0;       // 0 to 100
+  // The least and the greatest gain that the model expects, in percent.
+  double least = 0, most = 0;
+  // How innovative the experiment is by the model's own rating, from 0 to 100.
+  double innovation = 0;
   // The ids of the base and the reference of the proposal that carries out the experiment; 0 if
   // there is none.
   std::int64_t base = 0, reference = 0;
@@ -69,7 +73,8 @@ std::string words_in(const llm::json& object, const char* key) {
   const llm::json* value = llm::member(object, key);
   if (value == nullptr) return "";
   if (value->is_string()) return one_line(value->get<std::string>(), kMaxWords);
-  std::string words;  // a list of items
+  // The items of the list, joined by semicolons.
+  std::string words;
   for (const llm::json& item : *value) {
     if (!item.is_string()) continue;
     words += (words.empty() ? "" : "; ") + item.get<std::string>();
@@ -120,7 +125,8 @@ class Scientist : public Proposer {
   std::string_view name() const override { return "scientist"; }
   std::string findings() const override { return findings_; }
 
-  // Selects a base, designs experiments on it, and asks for one text for each experiment.
+  // Selects a base text, designs experiments on it, and asks the model for one text for each
+  // experiment.
   std::vector<Proposal> propose(Round& round) override {
     measured_ = what(round.evaluator());
     higher_is_better_ = round.evaluator().higher_is_better();
@@ -160,8 +166,8 @@ class Scientist : public Proposer {
     return proposals;
   }
 
-  // Adds the text to the population. If the text carried out an experiment, records its result as a
-  // finding.
+  // Adds the tried text to the population. If the text carried out an experiment, records its
+  // result as a finding.
   void learn(const Step& step) override {
     PopulationMember member{step.number, 0, 0, step.proposal.text, step.evaluation};
     member.evaluation.feedback = {};
@@ -179,13 +185,15 @@ class Scientist : public Proposer {
   }
 
  private:
-  // The two texts with which an experiment begins.
+  // The two texts with which an experiment begins: the base that is changed, and a reference.
   struct Pair {
-    const PopulationMember* base = nullptr;  // null: the problem's start
+    // The text to change; null if it is the text with which the search starts.
+    const PopulationMember* base = nullptr;
     const PopulationMember* reference = nullptr;
   };
 
-  // Returns the gain over the base of the experiment in percent, or why the gain is unknown.
+  // Returns in words how the measured value changed against the base of the experiment, in percent.
+  // Says so if the text did not run or if there is no difference.
   std::string outcome(const Evaluation& evaluation, const Experiment& experiment) const {
     if (!evaluation.ok()) return "it did not run";
     if (experiment.base_score <= 0 || !std::isfinite(experiment.base_score)) return "it ran";
@@ -210,13 +218,13 @@ class Scientist : public Proposer {
     population_.erase(worst);
   }
 
-  // Appends a finding. If all findings exceed their limit, removes the oldest ones.
+  // Appends a finding. If the findings together exceed their limit, removes the oldest ones.
   void note(std::string_view text) {
     findings_ += fmt::format("- {}\n", harmless(text));
     while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
   }
 
-  // Returns the members that ran, the best first.
+  // Returns the members of the population that ran, the best first.
   std::vector<const PopulationMember*> valid() const {
     std::vector<const PopulationMember*> members;
     for (const PopulationMember& member : population_) {
@@ -326,7 +334,7 @@ class Scientist : public Proposer {
     return line + "\n";
   }
 
-  // Shows the newest findings, at most kShownFindings bytes of them.
+  // Adds the newest findings to the prompt, at most kShownFindings bytes of them.
   void add_findings(Prompt& prompt) const {
     if (findings_.empty()) return;
     prompt.heading("FINDINGS of earlier experiments\n", RemovalStage::kHistory);
@@ -427,11 +435,14 @@ class Scientist : public Proposer {
   }
 
   Asker asker_;
-  std::vector<PopulationMember> population_;    // oldest first
-  std::map<std::int64_t, Experiment> pending_;  // by tag
+  // The texts that were tried, the oldest first.
+  std::vector<PopulationMember> population_;
+  // The experiments whose results are not known yet, by the tag of their proposals.
+  std::map<std::int64_t, Experiment> pending_;
   std::int64_t tags_ = 0;
   std::string findings_;
-  std::string measured_;  // what is measured, in a word
+  // The word for what the evaluator measures, such as "time".
+  std::string measured_;
   bool higher_is_better_ = false;
 };
 

@@ -1,5 +1,5 @@
-// ScoreMemory: the scores of the configurations that were tried last. The key is the hash of the
-// configuration. With this memory no configuration is tried twice.
+// ScoreMemory: the results of the configurations that were tried last, by the hash of the
+// configuration. With this memory a search need not try a configuration twice.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace groma::tuning {
 
-// Returns the hash of the chosen options of a search space.
+// Returns the hash of a choice, which holds the index of the chosen option of each decision.
 inline std::uint64_t hash_of(const std::vector<std::uint32_t>& choice) {
   std::uint64_t hash = choice.size();
   for (std::uint32_t option : choice) hash = mix_bits(hash ^ option) + 1;
@@ -19,9 +19,11 @@ inline std::uint64_t hash_of(const std::vector<std::uint32_t>& choice) {
 
 // The result of a configuration that was tried.
 struct TriedScore {
-  double score = std::numeric_limits<double>::infinity();  // infinite for a failure
+  // The score of the configuration, of which less is better. Infinite for a failure.
+  double score = std::numeric_limits<double>::infinity();
   bool ok = false;
-  bool was_best = false;  // true: it was better than all earlier results, or the first result
+  // True if the result was better than all earlier results, or was the first result.
+  bool was_best = false;
 };
 
 using ScoreMemory = RecentMap<TriedScore>;

@@ -1,5 +1,5 @@
-// DifferentialEvolution, GreedyMutation, and the state that all techniques share. Source:
-// opentuner/search/{differentialevolution,evolutionarytechniques}.py.
+// Implements DifferentialEvolution, GreedyMutation, and the state that all search techniques share.
+// Source: opentuner/search/{differentialevolution,evolutionarytechniques}.py.
 #include "propose/techniques.h"
 
 #include <limits>
@@ -24,13 +24,13 @@ bool EnsembleState::knows(Trial& trial) const {
   return true;
 }
 
-// Returns infinity for a result that is not known.
+// Returns infinity if the result of the trial is not known.
 double EnsembleState::score(Trial& trial) const {
   return knows(trial) ? trial.result.score : std::numeric_limits<double>::infinity();
 }
 
-// First returns the members of the initial population. Then returns a child of the member that has
-// waited longest, among those whose last child has a result.
+// First returns the members of the initial population, one by one. Then returns a child of the
+// member that has waited longest, among the members whose last child has a result.
 Technique::Request DifferentialEvolution::ask(EnsembleState& shared) {
   while (members_.size() < kPopulation) {
     members_.push_back({shared.random_trial(), nullptr, false, turns_++});
@@ -46,7 +46,8 @@ Technique::Request DifferentialEvolution::ask(EnsembleState& shared) {
     if (oldest == members_.size() || member.turn < members_[oldest].turn) oldest = m;
   }
   if (oldest == members_.size()) return {};
-  // A child with a known result would teach nothing, so a few others are tried first.
+  // A trial of a child with a known result would teach nothing, so a few other children are made
+  // first.
   TrialRef child;
   for (int i = 0; i < kRetries; ++i) {
     child = shared.trial(child_of(oldest, shared));
@@ -110,7 +111,7 @@ Technique::Request GreedyMutation::ask(EnsembleState& shared) {
   return {};
 }
 
-// Changes one parameter, either a little or to any value.
+// Changes one parameter: a little if `normal_` is true, and otherwise to any value of its range.
 void GreedyMutation::mutate(Configuration& configuration, std::size_t p,
                             EnsembleState& shared) const {
   if (normal_) {

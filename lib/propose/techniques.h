@@ -1,5 +1,6 @@
-// The techniques of OpenTuner's default ensemble. Each technique asks for trials of configurations
-// and is told their results. Ensemble (ensemble.h) decides which technique is asked.
+// The search techniques of OpenTuner's default ensemble. Each technique requests trials of
+// configurations and receives their results. Ensemble (ensemble.h) decides which technique makes
+// the next request.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace groma::tuning {
 
-// A configuration and its result, once the result is known.
+// A configuration that is tried, and its result once the result is known.
 struct Trial {
   Configuration configuration;
   std::uint64_t hash = 0;
@@ -22,7 +23,7 @@ struct Trial {
 };
 using TrialRef = std::shared_ptr<Trial>;
 
-// The state that all techniques of an ensemble share.
+// The state that all search techniques of an ensemble share.
 struct EnsembleState {
   const ParameterSpace& space;
   Draws draws;
@@ -50,28 +51,31 @@ class Technique {
   };
 
   virtual ~Technique() = default;
-  // Returns the next trial to run. kNothing: the technique has no trial now. kWaiting: it needs the
-  // results of its earlier trials first.
+  // Returns the next trial to run. The answer kNothing means that the technique has no trial now.
+  // The answer kWaiting means that the technique first needs the results of its earlier trials.
   virtual Request ask(EnsembleState& shared) = 0;
   // Receives the result of a trial that this technique asked for.
   virtual void receive(const Trial& /*trial*/, EnsembleState& /*shared*/) {}
 };
 
-// DifferentialEvolutionAlt. The member of the population that has waited longest gets a child,
-// which combines three other members. At least one parameter of the parent is replaced, each other
-// one with probability kCrossing. The child replaces its parent if it is better.
+// DifferentialEvolutionAlt: the member of the population that has waited longest gets a child,
+// which combines three other members. At least one parameter of the parent is replaced, and each
+// other parameter with probability kCrossing. The child replaces its parent if it is better.
 class DifferentialEvolution : public Technique {
  public:
   static constexpr std::size_t kPopulation = 30;
   static constexpr double kCrossing = 0.2;
-  static constexpr int kRetries = 5;  // attempts to find a child without a known result
+  // The limit on attempts to make a child whose result is not known yet.
+  static constexpr int kRetries = 5;
 
   Request ask(EnsembleState& shared) override;
   void receive(const Trial& trial, EnsembleState& shared) override;
 
  private:
   struct Member {
-    TrialRef trial, child;  // `child` was requested, and its result is not known
+    // The member's configuration, and its child that was requested and has no result yet. `child`
+    // is null if there is no such child.
+    TrialRef trial, child;
     bool asked = false;
     std::uint64_t turn = 0;
   };
@@ -81,13 +85,14 @@ class DifferentialEvolution : public Technique {
   std::uint64_t turns_ = 0;
 };
 
-// UniformGreedyMutation and NormalGreedyMutation. The trial is the best known configuration with
-// one parameter changed, and each other parameter changed with probability `rate`.
+// UniformGreedyMutation and NormalGreedyMutation: techniques that mutate the best known
+// configuration. One parameter always changes, and each other parameter with probability `rate`.
 class GreedyMutation : public Technique {
  public:
-  static constexpr int kTries = 10;  // limit on attempts to mutate the parent into another trial
-  // `normal`: a parameter changes only a little, if its kind allows that. Otherwise it gets a
-  // random value.
+  // The limit on attempts to mutate the parent into a different configuration.
+  static constexpr int kTries = 10;
+  // If `normal` is true, a parameter changes only a little, if its kind allows that. Otherwise each
+  // changed parameter gets a random value.
   GreedyMutation(double rate, bool normal) : rate_(rate), normal_(normal) {}
 
   Request ask(EnsembleState& shared) override;
@@ -108,8 +113,8 @@ class NelderMead : public Technique {
 
  private:
   enum class Step : std::uint8_t { kBegin, kSimplex, kReflected, kExpanded, kContracted };
-  // Evaluates the results of the last step and stores the trials of the next step in `wanted_`.
-  // Returns false if the method has ended.
+  // Evaluates the results of the last step of the simplex method, and stores the trials of the next
+  // step in `wanted_`. Returns false if the method has ended.
   bool advance(EnsembleState& shared);
   bool reflect(EnsembleState& shared);
   bool request_trial(TrialRef trial, Step step);
@@ -119,10 +124,12 @@ class NelderMead : public Technique {
 
   Step step_ = Step::kBegin;
   bool done_ = false, paused_ = false;
-  std::size_t rounds_ = 0;  // rounds since the last new trial
+  // The number of rounds since the last trial that had to be run. A round is one call of advance().
+  std::size_t rounds_ = 0;
   std::vector<TrialRef> simplex_, last_simplex_;
   std::vector<TrialRef> wanted_;
-  std::size_t handed_ = 0;  // number of entries of `wanted_` that ask() returned or skipped
+  // The number of entries of `wanted_` that ask() has returned or skipped.
+  std::size_t handed_ = 0;
   Configuration centroid_;
   TrialRef reflection_, expansion_, contraction_, base_;
 };

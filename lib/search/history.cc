@@ -30,14 +30,14 @@ bool Evaluator::may_fail(const std::string&) const { return false; }
 
 void Proposer::learn(const Step&) {}
 
-// Any successful step is better than none.
+// Accepts any successful evaluation if no step has succeeded yet.
 bool History::is_better(const Evaluation& evaluation) const {
   if (!evaluation.ok() || best_.empty()) return evaluation.ok();
   return evaluation.score < best_.front().evaluation.score * (1 - evaluation.noise);
 }
 
-// Adds a step to the best steps or to the failures, and to the recent steps. A text stands only
-// once among the best. Each list has a limit.
+// Adds a step to the best steps or to the failures, and to the recent steps. Among the best steps,
+// each text stands only once. Each list has a limit.
 void History::add(Step step) {
   if (step.evaluation.ok()) {
     const auto same = std::find_if(best_.begin(), best_.end(), [&](const Step& other) {
@@ -49,7 +49,8 @@ void History::add(Step step) {
       const auto faster = [](const Step& a, const Step& b) {
         return a.evaluation.score < b.evaluation.score;
       };
-      // The new step goes to the front; the former best moves to its place among the others.
+      // The new best step goes to the front of the list. The former best step moves to its position
+      // by score.
       const auto others = best_.begin() + (best_.empty() ? 0 : 1);
       if (is_best && !best_.empty()) {
         std::rotate(best_.begin(), others,

@@ -16,12 +16,14 @@ namespace groma::tuning {
 
 // Returns a 64-bit hash of a text.
 inline std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
+  // The start value of the FNV-1a hash.
+  std::uint64_t hash = 0xCBF29CE484222325U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
   return mix_bits(hash);
 }
 
-// At most `kept` entries are kept. When the map is full, each new entry evicts the oldest one.
+// A map that holds at most `kept` entries. When the map is full, each new entry evicts the oldest
+// one.
 template <typename Value, typename Key = std::uint64_t, typename Hash = std::hash<Key>>
 class RecentMap {
  public:
@@ -53,7 +55,9 @@ class RecentMap {
  private:
   std::size_t kept_, oldest_ = 0;
   std::unordered_map<Key, Value, Hash> values_;
-  std::vector<Key> order_;  // keys in the order of addition, also erased ones; a ring once full
+  // The keys in the order in which they were added, including erased ones. Once full, a ring
+  // buffer.
+  std::vector<Key> order_;
 };
 
 }  // namespace groma::tuning

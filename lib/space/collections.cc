@@ -13,7 +13,8 @@
 namespace groma::tuning {
 namespace {
 
-// Partitions with more pieces count as their whole region, because pieces are compared in pairs.
+// The limit on the pieces (subregions) of a partition. Partitions with more pieces count as their
+// whole region, because all pairs of pieces are compared.
 constexpr std::int64_t kMaxPieces = 512;
 
 // The data that one launch passes to a task for one region requirement.
@@ -23,7 +24,7 @@ struct Part {
   std::vector<app::Piece> pieces;
 };
 
-// Returns the number of points of a piece, which is a box or a list of cells.
+// Returns the number of points of a piece of a region. The piece is a box or a list of cells.
 double points_of(const app::Piece& piece) {
   if (piece.cells != nullptr) return static_cast<double>(piece.cells->points);
   double points = 1;
@@ -68,7 +69,7 @@ std::vector<app::Piece> pieces_of(const app::Data& data, const app::RequirementD
   return pieces;
 }
 
-// Returns the bytes of these fields for one point of the region.
+// Returns the number of bytes that these fields take for one point of the region.
 double bytes_of(const app::Data& data, std::uint32_t region,
                 const std::vector<std::uint32_t>& fields) {
   double bytes = 0;
@@ -78,16 +79,17 @@ double bytes_of(const app::Data& data, std::uint32_t region,
   return bytes;
 }
 
-// Returns the bytes of all points in a part. Points in several pieces are counted several times.
+// Returns the size in bytes of the data that one launch passes for a region requirement. Points in
+// several pieces are counted several times.
 double bytes_of(const app::Data& data, const Part& part) {
   double points = 0;
   for (const app::Piece& piece : part.pieces) points += points_of(piece);
   return points * bytes_of(data, part.region, part.fields);
 }
 
-// Returns the bytes that the parts a and b have in common: their common fields in their common
-// points. Pieces of one partition may overlap, so the sum is limited to the size of the smaller
-// part.
+// Returns how many bytes the data of two region requirements have in common: their common fields in
+// their common points. Pieces of one partition may overlap, so the sum is limited to the smaller of
+// the two sizes.
 double common_bytes(const app::Data& data, const Part& a, const Part& b) {
   if (a.region != b.region) return 0;
   std::vector<std::uint32_t> fields;
@@ -106,14 +108,14 @@ double common_bytes(const app::Data& data, const Part& a, const Part& b) {
 
 }  // namespace
 
-// The size of a collection is that of its largest part, and the size of an overlap that of the
-// largest common part.
+// The size of a collection is the size of the largest data that a launch passes for it. The size of
+// an overlap is the largest number of bytes that two such data have in common.
 Collections collections_of(const Workload& workload) {
   const app::Data& data = workload.data();
   Collections collections;
   collections.arguments_of_task.resize(data.tasks.size());
   std::map<std::string, std::uint32_t> by_name;
-  // The parts of each collection.
+  // For each collection, the different data that launches pass for it.
   std::vector<std::vector<Part>> parts;
   std::set<std::tuple<std::uint32_t, app::RequirementData::Kind, std::uint32_t,
                       std::vector<std::uint32_t>>>

@@ -13,27 +13,34 @@ namespace groma::tuning {
 
 // The data of all task arguments that have the same first name.
 struct Collection {
-  std::vector<std::string> names;  // names that a mapping may use, the collection's own name first
-  double bytes = 0;                // 0 if the application does not describe the data
+  // The names by which a mapping may refer to the data. The collection's own name comes first.
+  std::vector<std::string> names;
+  // The size in bytes; 0 if the application does not describe the data.
+  double bytes = 0;
 };
 
-// How many bytes two collections have in common.
+// The number of bytes that two collections have in common.
 struct Overlap {
-  std::uint32_t a = 0, b = 0;  // indices into Collections::all, a <= b; includes a == b
+  // The indices of the two collections in Collections::all, with a <= b. They are equal for the
+  // overlap of a collection with itself.
+  std::uint32_t a = 0, b = 0;
   double bytes = 0;
 };
 
 // The collections of an application, the tasks that use them, and their overlaps.
 struct Collections {
   std::vector<Collection> all;
-  // For each task of the application: the collections of its arguments (indices into `all`), the
-  // largest first; ties in the order of the arguments.
+  // For each task, the indices in `all` of the collections that are its arguments, the largest
+  // first. Collections of equal size have the order of the arguments.
   std::vector<std::vector<std::uint32_t>> arguments_of_task;
-  std::vector<Overlap> overlaps;  // sorted by bytes, smallest first
+  // The pairs of collections that share data. They are sorted by their common bytes, the smallest
+  // first.
+  std::vector<Overlap> overlaps;
 };
 
-// Returns the collections of an application. The sizes are estimates. The pieces of a partition are
-// counted one by one, but a partition of more than 512 pieces counts as its whole region.
+// Returns the collections of an application. The sizes are estimates: the pieces (subregions) of a
+// partition are counted one by one, but a partition of more than 512 pieces counts as its whole
+// region.
 Collections collections_of(const Workload& workload);
 
 }  // namespace groma::tuning

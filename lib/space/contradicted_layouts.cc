@@ -14,7 +14,7 @@
 namespace groma::tuning {
 namespace {
 
-// Returns true if the own mapper of the program demands a layout for some task.
+// Returns true if the program's own mapper demands a layout for some task.
 bool has_demands_of_mapper(const app::Data& app) {
   return std::ranges::any_of(app.tasks, [](const app::Task& task) {
     return std::ranges::any_of(task.variants, [](const app::Variant& variant) {
@@ -25,8 +25,8 @@ bool has_demands_of_mapper(const app::Data& app) {
 
 }  // namespace
 
-// Each turn of the loop checks the text, replaces the statements that the check blames, and checks
-// again.
+// Repeats until nothing changes: checks the text, and replaces the statements that the check
+// blames.
 std::string without_contradicted_layouts(std::string text, const Machine& machine,
                                          const Workload& workload) {
   if (!has_demands_of_mapper(workload.data())) return text;

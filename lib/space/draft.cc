@@ -96,13 +96,14 @@ Draft Drafts::without_decisions(const std::string& text) const {
   return draft;
 }
 
-// Returns the kind that the draft decides, or else the kind in the base.
+// Returns the processor kind on which the task runs: the one that the draft decides, or else the
+// one in the base mapping.
 ProcKind Drafts::kind_of(const Draft& draft, std::size_t task) const {
   return draft.tasks[task].kind.value_or(draft.base->kinds[task]);
 }
 
-// Changes the kind of a task. Decisions for the old kind are discarded, because memories and
-// functions depend on the kind.
+// Changes the processor kind of a task. Discards the draft's decisions for the old kind, because
+// memories and mapping functions depend on the kind.
 void Drafts::set_kind(Draft& draft, std::size_t task, ProcKind kind) const {
   Draft::Task& changed = draft.tasks[task];
   changed = {};
@@ -110,7 +111,7 @@ void Drafts::set_kind(Draft& draft, std::size_t task, ProcKind kind) const {
   if (kind != draft.base->kinds[task]) changed.kind = kind;
 }
 
-// --------------------------------------------------------------------------------------- the text
+// ----------------------------------------------------------------------------- the text of a draft
 
 namespace {
 
@@ -126,11 +127,11 @@ std::size_t header_bytes(std::string_view text) {
 
 }  // namespace
 
-// Writes the decisions as statements in front of the statements of the base. A function that
-// several tasks use is written once.
+// Writes the decisions of a draft as statements in front of the statements of the base mapping. A
+// function that several tasks use is written once.
 std::string Drafts::text_of(const Draft& draft) const {
   std::string kinds, data, limits, functions, maps;
-  // For each function, the tasks that use it.
+  // For each mapping function, the names of the tasks that use it.
   std::map<std::string, std::vector<std::string>> users;
   std::set<ProcKind> same_point;
   const auto line = [](const edit::StatementParts& statement) {
@@ -142,7 +143,7 @@ std::string Drafts::text_of(const Draft& draft) const {
     const ProcKind kind = kind_of(draft, t);
     if (said.kind) {
       edit::StatementParts statement{.tasks = {task.written}, .processors = {kind}};
-      // The other kinds follow as fallbacks.
+      // The other processor kinds of the task follow as fallbacks.
       for (const ProcKind other : task.kinds) {
         if (other != kind) statement.processors.push_back(other);
       }
@@ -202,7 +203,7 @@ std::string Drafts::text_of(const Draft& draft) const {
     text += line({.kind = MappingStatement::kControlReplicate, .tasks = {top_level_}});
   }
   if (text.starts_with('\n')) text.erase(0, 1);
-  // Without decisions or without a base, nothing has to be merged.
+  // If the draft has no decisions or no base mapping, nothing has to be merged.
   if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
   // If two statements have the same key, the first one decides. So the new statements are put in
   // front of the base's statements, behind the comment lines at its beginning.

@@ -21,11 +21,14 @@
 
 namespace groma::tuning {
 
-// The mapping in front of whose statements a draft writes its decisions.
+// The mapping that a draft changes. The draft's decisions are written in front of the statements of
+// this mapping.
 struct BaseMapping {
   std::string text;
-  std::vector<ProcKind> kinds;  // processor kind on which each task runs
-  edit::Keys functions;         // names of its functions and globals
+  // The processor kind on which this mapping runs each task.
+  std::vector<ProcKind> kinds;
+  // The names of the functions and global variables of this mapping.
+  edit::Keys functions;
   Program program;
 };
 
@@ -34,22 +37,28 @@ struct BaseMapping {
 struct Draft {
   // The decisions about one argument of a task.
   struct Argument {
-    std::vector<MemKind> memories;  // in the order of preference; empty: undecided
-    edit::LayoutWords layout;       // empty: undecided
+    // The kinds of memory for the argument, in the order of preference. Empty if the draft does not
+    // decide them.
+    std::vector<MemKind> memories;
+    // The words of the Layout statement. Empty if the draft does not decide the layout.
+    edit::LayoutWords layout;
     bool collect = false;
     friend bool operator==(const Argument&, const Argument&) = default;
   };
   // The decisions about one task. They apply to the processor kind on which the task runs.
   struct Task {
     std::optional<ProcKind> kind;
-    PlacementFunction placement;  // null: undecided
+    // The mapping function for the task's index launches. Null if the draft does not decide it.
+    PlacementFunction placement;
     bool same_point = false;
     int limit = 0;
-    std::optional<StealScope> steal;  // nullopt: undecided
+    // The processors that may steal the task. nullopt if the draft does not decide that.
+    std::optional<StealScope> steal;
     std::vector<Argument> arguments;
     friend bool operator==(const Task&, const Task&) = default;
   };
-  std::shared_ptr<const BaseMapping> base;  // never null
+  // The mapping that the draft changes; never null.
+  std::shared_ptr<const BaseMapping> base;
   std::vector<Task> tasks;
   bool replicate = false;
   friend bool operator==(const Draft&, const Draft&) = default;
@@ -65,14 +74,16 @@ struct Move {
     kWithParent,
     kMemory,
     kLayout,
-    kSchedule,  // an instance limit or stealing
+    // A change of the task's instance limit, or of which processors may steal the task.
+    kSchedule,
     kReplicate
   };
   static constexpr std::size_t kWhats = 8;
   Draft draft;
   Aspect what = Aspect::kKind;
   std::string why;
-  double weight = 0;  // share of the run time that the change affects, 0 to 1
+  // The share of the run time that the change affects, from 0 to 1.
+  double weight = 0;
 };
 
 // Makes drafts for one workload on one machine. The results depend only on the arguments. Only one
@@ -86,9 +97,9 @@ class Drafts {
   // Returns the draft as the text of a mapping.
   std::string text_of(const Draft& draft) const;
 
-  // Returns the possible single changes: of one task, of all data with one name, or of all similar
-  // tasks. The profile `facts` decides their weights, the share of the time that each change
-  // affects; it may be null.
+  // Returns the single changes of a draft that are worth a trial: of one task, of all data with one
+  // name, or of all similar tasks. The profile `facts` decides their weights, the share of the time
+  // that each change affects; it may be null.
   std::vector<Move> moves(const Draft& draft, const ProfileFacts* facts) const;
   // Returns a random change. It may use a mapping function that moves() leaves out because there
   // are too many. `random` is any number, which decides the change.
@@ -110,32 +121,34 @@ class Drafts {
   };
   struct Task {
     std::string name, written;
-    std::vector<ProcKind> kinds;  // kinds with a variant, the default mapper's choice first
+    // The processor kinds for which the task has a variant, the default mapper's choice first.
+    std::vector<ProcKind> kinds;
     // The extents of the task's index launch with the fewest dimensions; empty if it has no index
     // launch with points.
     std::vector<std::int64_t> extents;
-    int dimensions = 0;  // smallest number of dimensions among the task's index launches
+    // The smallest number of dimensions among the task's index launches; 0 if there is none.
+    int dimensions = 0;
     bool single = false;
     std::vector<Argument> arguments;
   };
   class Collector;
-  // The kinds in the order in which the default mapper prefers them.
+  // The processor kinds in the order in which the default mapper prefers them.
   static constexpr std::array kPreferredKinds = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
 
   ProcKind kind_of(const Draft& draft, std::size_t task) const;
   void set_kind(Draft& draft, std::size_t task, ProcKind kind) const;
   std::vector<MemKind> memories_of(ProcKind kind) const;
-  // Returns the memories for an argument in the order of preference, with those that the draft
-  // decides first.
+  // Returns the memory kinds for an argument in the order of preference. Those that the draft
+  // decides come first.
   std::vector<MemKind> all_memories(const Draft& draft, std::size_t task,
                                     std::size_t argument) const;
-  // Returns a name that no function or global variable of the base uses, by appending `_` as often
-  // as needed.
+  // Appends `_` to a name until no function or global variable of the base mapping has that name.
   static std::string unused_name(const BaseMapping& base, std::string name);
 
   const Machine& machine_;
   std::vector<Task> tasks_;
-  std::vector<std::string> regions_;  // names of data, each once
+  // The names of the data that tasks take as arguments, each name once.
+  std::vector<std::string> regions_;
   // The top-level task as a mapping writes its name; empty if there is none.
   std::string top_level_;
   Placements placements_;

@@ -20,7 +20,8 @@ constexpr std::array kMemories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSy
 constexpr std::array kLimits = {0, 1, 2, 4};
 constexpr std::array<std::optional<StealScope>, 3> kSteals = {std::nullopt, StealScope::kSameNode,
                                                               StealScope::kAnyNode};
-// The weight of a change if the profile does not mention what it affects.
+// The least weight of a change. A change has this weight if the profile does not mention what it
+// affects.
 constexpr double kLeast = 0.01;
 
 // Returns the layouts that are tried: none (no Layout statement), then every combination of an
@@ -47,8 +48,8 @@ std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
   return memories;
 }
 
-// The draft's memories come first, then those of the base, then all others from the fastest to the
-// slowest.
+// Puts the draft's memories first, then those of the base mapping, then all others from the fastest
+// to the slowest.
 std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
                                           std::size_t argument) const {
   const Argument& of = tasks_[task].arguments[argument];
@@ -203,8 +204,9 @@ class Drafts::Collector {
     }
   }
 
-  // Adds changes that give the same mapping function to all tasks with the same number of
-  // dimensions and the same kind of processor, or also with the same extents.
+  // Adds changes that give the same mapping function to similar tasks: all tasks with the same
+  // number of dimensions on the same kind of processor, and those of them that also have the same
+  // extents.
   void change_all_places() {
     std::map<std::tuple<ProcKind, int, std::vector<std::int64_t>>, std::vector<std::size_t>> alike;
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
@@ -213,7 +215,8 @@ class Drafts::Collector {
       alike[{drafts_.kind_of(from_, t), task.dimensions, task.extents}].push_back(t);
       alike[{drafts_.kind_of(from_, t), task.dimensions, {}}].push_back(t);
     }
-    // Both groupings may give the same tasks, which are then handled once.
+    // The grouping by extents and the grouping without extents may give the same tasks, which are
+    // then handled once.
     std::set<std::vector<std::size_t>> done;
     for (const auto& [key, tasks] : alike) {
       if (tasks.size() < 2 || !done.insert(tasks).second) continue;
@@ -227,8 +230,8 @@ class Drafts::Collector {
     }
   }
 
-  // Adds a change that gives these tasks the mapping function. If `function` is null, their
-  // placement is again left to the base.
+  // Adds a change that gives these tasks the mapping function. If `function` is null, the base
+  // mapping decides the placement of these tasks again.
   void place(const std::vector<std::size_t>& tasks, const PlacementFunction& function,
              double share) {
     Draft draft = from_;
@@ -294,7 +297,7 @@ class Drafts::Collector {
     }
   }
 
-  // Returns the words for "no decision": what the default mapper or the base does.
+  // Returns the words for a decision that the draft leaves open: "by default" or "as before".
   std::string otherwise() const { return from_.base->text.empty() ? "by default" : "as before"; }
   std::string in(const std::vector<MemKind>& memories) const {
     return memories.empty() ? "kept " + otherwise()

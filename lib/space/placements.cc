@@ -15,8 +15,10 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kMostFunctions = 24;   // limit on the functions for one launch
-constexpr std::size_t kMostCompared = 4096;  // limit on the points whose processors are compared
+// The limit on the number of mapping functions for one launch.
+constexpr std::size_t kMostFunctions = 24;
+// The limit on the number of points for which the chosen processors of two functions are compared.
+constexpr std::size_t kMostCompared = 4096;
 
 }  // namespace
 
@@ -42,7 +44,8 @@ std::optional<std::vector<std::uint32_t>> Placements::destinations(
   return where;
 }
 
-// make() compiles and evaluates every function, so its result is kept.
+// Calls make() only once for each combination of arguments, because make() compiles and evaluates
+// every function.
 const std::vector<PlacementFunction>& Placements::functions_for(
     const std::vector<std::int64_t>& extents, ProcKind kind) const {
   const auto [known, is_new] = known_.try_emplace({extents, kind});
@@ -68,8 +71,9 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
       all.push_back(std::make_shared<const edit::MappingFunction>(std::move(made)));
     }
   };
-  // Adds two functions that number the points by a weighted sum of their coordinates. They deal
-  // runs of `run` points to the processors of one node after the other, or to the nodes in turn.
+  // Adds two functions that number the points by a weighted sum of their coordinates. Both
+  // distribute blocks of `run` points: one over the processors of one node after the other, one
+  // over the nodes in turn.
   const auto line = [&](const std::vector<std::int64_t>& weights, std::int64_t run) {
     for (const bool nodes_first : {false, true}) {
       add(edit::line_function({weights, nodes_first, std::max<std::int64_t>(run, 1)}));
@@ -78,7 +82,7 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
   std::int64_t volume = 1;
   for (const std::int64_t extent : extents) volume *= extent;
   const std::int64_t run = (volume + nodes * processors - 1) / (nodes * processors);
-  // First row-major and column-major order, each dealt out point by point and in blocks. Then
+  // Adds row-major and column-major order, each distributed point by point and in blocks. Then adds
   // functions of a single coordinate, and of the sum of the coordinates.
   for (const bool rows : {true, false}) {
     std::vector<std::int64_t> weights(dimensions, 1);
@@ -97,7 +101,7 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
     line(weights, 1);
   }
   if (dimensions > 1) line(std::vector<std::int64_t>(dimensions, 1), 1);
-  // In one dimension, a grid is a linear order.
+  // In one dimension, a grid of processors is the same as a linear order.
   if (dimensions == 1) return all;
   for (const auto& outer : factorisations(nodes, static_cast<int>(dimensions), 64)) {
     for (const auto& inner : factorisations(processors, static_cast<int>(dimensions), 64)) {

@@ -17,7 +17,8 @@ namespace groma::tuning {
 
 using PlacementFunction = std::shared_ptr<const edit::MappingFunction>;
 
-// Makes mapping functions and keeps those that it made. One thread may use the object at a time.
+// Makes mapping functions for index launches, and caches them. Only one thread may use the object
+// at a time.
 class Placements {
  public:
   // `machine` must outlive the object.
@@ -41,7 +42,7 @@ class Placements {
                                                          const Rect& launch, ProcKind kind) const;
 
   const Machine& machine_;
-  // The functions that make() made, by extents and processor kind.
+  // The functions that make() made, by the extents of the launch and the processor kind.
   mutable std::map<std::pair<std::vector<std::int64_t>, ProcKind>, std::vector<PlacementFunction>>
       known_;
 };

@@ -97,15 +97,18 @@ bool is_map(MappingStatement kind) {
 
 }  // namespace
 
-// What the decisions mean in terms of statements.
+// The tasks of the search space, and the statement that each option of each decision writes.
 struct SearchSpace::Parts {
   struct Task {
-    std::string name;            // as statements write it
-    std::uint32_t decision = 0;  // index of its Task statement's decision
+    // The name of the task as statements write it.
+    std::string name;
+    // The index of the decision about the Task statement of this task.
+    std::uint32_t decision = 0;
     std::vector<ProcKind> variants;
   };
   std::vector<Task> tasks;
-  std::vector<std::uint32_t> task_of;  // for each decision, the task that it belongs to, if any
+  // For each decision, the index of the task that it belongs to; kNoTask if it belongs to none.
+  std::vector<std::uint32_t> task_of;
   // For each option of each decision, the statement that it writes; nullopt if it writes none.
   std::vector<std::vector<std::optional<edit::StatementParts>>> statements;
 
@@ -268,7 +271,8 @@ class SearchSpace::Maker {
   // Adds the decisions about the mapping functions of one task: for its index launches, and for its
   // single launches.
   void add_functions(std::uint32_t t, const std::string& name) {
-    int dimensions = 0;  // smallest number of dimensions among the task's index launches
+    // The smallest number of dimensions among the task's index launches; 0 if there is none.
+    int dimensions = 0;
     bool single = false;
     for (const app::LaunchUse& use : uses_[numbers_[t]].uses) {
       if (!use.domain) {
@@ -326,14 +330,16 @@ SearchSpace::SearchSpace(const Machine& machine, const Workload& workload, Space
 // that names it.
 std::string SearchSpace::text_of(const Choice& choice) const {
   std::string statements = beginning(), maps, rest;
-  std::map<std::string, std::string> functions;  // by name, so that each function is written once
+  // The definitions of the mapping functions by name, so that each function is written once.
+  std::map<std::string, std::string> functions;
   for (std::size_t d = 0; d < decisions_.size();) {
     const Decision& first = decisions_[d];
     std::optional<edit::StatementParts> made;
     std::size_t next = d;
     for (; next < decisions_.size() && decisions_[next].head == first.head; ++next) {
       const auto& part = parts_->statements[next][choice[next]];
-      if (part && made) {  // only Layout statements consist of several decisions
+      // Only Layout statements consist of several decisions.
+      if (part && made) {
         made->layout.insert(made->layout.end(), part->layout.begin(), part->layout.end());
       } else if (part) {
         made = part;

@@ -16,7 +16,7 @@
 namespace groma::tuning {
 namespace {
 
-// Limit on the number of questions that are with the model at the same time.
+// The limit on the number of questions that the model answers at the same time.
 constexpr int kMaxAsked = 8;
 
 // Cuts a reply that exceeds kMaxReplyBytes before a UTF-8 character, and appends a line that says
@@ -46,21 +46,22 @@ bool will_fail_again(llm::ChatError::Code code) {
 
 }  // namespace
 
-// Notes whether the round begins in a replay, because errors in a recorded round do not end
-// the search.
+// Notes whether the round is replayed from the record, because errors in a recorded round do not
+// end the search.
 void Channel::begin_round() {
   ceiling_.reset();
   hopeless_.reset();
   round_is_replayed_ = record_.replaying();
 }
 
-// Called after a round with proposals, so that only consecutive failures end the search.
+// Called after a round with proposals, so that only consecutive rounds without a reply end the
+// search.
 void Channel::forget_replies() {
   answered_ = false;
   no_reply_.reset();
 }
 
-// Without a model there is no client that counts.
+// Does nothing without a model, because there is then no client that counts the cost.
 void Channel::add_spent_before() {
   if (model_ != nullptr) model_->add_spent(progress_.spent.tokens, progress_.spent.money);
 }
@@ -125,7 +126,8 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const llm::ChatRequest> 
   record_.write_questions(requests);
   if (record_.failed()) return {};
   std::vector<RecordedReply> exchanges(requests.size());
-  std::mutex mutex;  // guards the record and the variables below
+  // Guards the record and the variables below.
+  std::mutex mutex;
   std::optional<Error> failed;
   const llm::ChatSpending begin = model_->spent();
   // `said` is the sum of the costs that the replies state. `before` is the cost that earlier
@@ -147,7 +149,8 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const llm::ChatRequest> 
     before.tokens += exchange.tokens;
     before.money += exchange.money;
     if (!failed) failed = record_.write_reply(exchange);
-    if (failed) progress_.stop_now();  // do not wait for the other replies
+    // If the record cannot be written, the search does not wait for the other replies.
+    if (failed) progress_.stop_now();
   };
   // If a budget does not allow all questions, none is sent, and each gets the budget's error as its
   // reply.

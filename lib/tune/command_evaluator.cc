@@ -26,7 +26,7 @@ namespace {
 using Status = Evaluation::Status;
 using CommandEnd = CommandOutcome::End;
 
-// The command may take ten times as long as the incumbent took, but at least one second.
+// The deadline of a run is ten times what the incumbent's run took, but at least one second.
 constexpr std::int64_t kLeastDeadlineMs = 1000;
 constexpr double kSlowerThanIncumbent = 10;
 
@@ -93,8 +93,9 @@ class CommandEvaluator final : public Evaluator {
     return Measured{*value, outcome->seconds};
   }
 
-  // Returns the incumbent in a file, to be measured again beside the text. Returns null if there is
-  // no incumbent, if it is the text itself, or if the correctness command now refuses it.
+  // Returns the file of the incumbent (the best text so far), which is measured again beside the
+  // text. Returns null if there is no incumbent, if it is the text itself, or if the correctness
+  // command now refuses it.
   CommandRuns::Text incumbent_of(const EvaluationRequest& request) {
     const bool scored = std::isfinite(request.incumbent_score) && request.incumbent_score > 0;
     if (!scored || request.incumbent.empty() || request.incumbent == request.text) return nullptr;
@@ -156,7 +157,8 @@ class CommandEvaluator final : public Evaluator {
     Evaluation evaluation;
     evaluation.status = Status::kOk;
     evaluation.noise = std::sqrt(squares) / static_cast<double>(all.size());
-    if (incumbent.size() == all.size()) {  // the incumbent ran with every input
+    // If the incumbent ran with every input, the values are scaled to its earlier score.
+    if (incumbent.size() == all.size()) {
       const double scale = value_of(request.incumbent_score) / geometric_mean(incumbent);
       for (double& value : values) value *= scale;
     }

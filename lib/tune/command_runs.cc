@@ -25,7 +25,8 @@ void replace(std::string& text, std::string_view what, std::string_view by) {
 
 }  // namespace
 
-// The words name the reason: an exit code, a signal, the user's stop, or the time limit.
+// Names the reason for the end of a command: an exit code, a signal, the user's stop, or the time
+// limit.
 std::string how_it_ended(const CommandOutcome& outcome) {
   if (outcome.end == CommandEnd::kExited)
     return fmt::format("ended with exit code {}", outcome.code);
@@ -36,7 +37,8 @@ std::string how_it_ended(const CommandOutcome& outcome) {
   return fmt::format("was still running at its time limit, after {:.3g} s", outcome.seconds);
 }
 
-// If the file cannot be written, the folder is removed with the object.
+// Writes the text into a new folder. If the file cannot be written, the folder is removed with the
+// object.
 Result<std::shared_ptr<const PlacedText>> PlacedText::make(const std::string& text,
                                                            const std::string& suffix) {
   auto folder = ScratchFolder::make();
@@ -84,14 +86,13 @@ Result<CommandOutcome> CommandRuns::run_script(const std::string& script, const 
   return run_command(command);
 }
 
-// The measured runs use this function, each with its own deadline.
+// Runs the measured command once. Each run may have its own deadline.
 Result<CommandOutcome> CommandRuns::run(const PlacedText& text, const std::string& input,
                                         std::int64_t deadline_ms, const Stop& stop) const {
   return run_script(options_.command, text, input, deadline_ms, stop);
 }
 
-// This function makes the runs beside the measured ones, such as reference runs. Their failure
-// needs no explanation.
+// Makes a run that is not measured, such as a reference run. Its failure needs no explanation.
 std::optional<CommandOutcome> CommandRuns::run_well(const PlacedText& text,
                                                     const std::string& input,
                                                     const Stop& stop) const {

@@ -1,5 +1,5 @@
-// CommandRuns: runs the user's command on texts that are written to files, and checks the texts
-// with the correctness command before.
+// CommandRuns: writes texts to files, checks them with the user's correctness command, and runs the
+// user's command on them.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace groma::tuning {
 
-// A text that stands in a file, in a folder of its own. The destructor removes the file and the
+// A text that is stored in a file, in a folder of its own. The destructor removes the file and the
 // folder.
 class PlacedText {
  public:
@@ -69,8 +69,9 @@ class CommandRuns {
   // command runs once.
   std::vector<std::string> inputs() const;
 
-  // Returns the text in a file. If the text is one of the kept ones, returns that one. Otherwise
-  // writes the text and runs the correctness command, and fails if that command refuses the text.
+  // Returns the text as a file. If keep_incumbent() or keep_candidate() keeps the text, returns
+  // that file. Otherwise writes the text and runs the correctness command, and fails if that
+  // command refuses the text.
   Result<Text, CommandFailure> prepared(const std::string& text, const Stop& stop) const;
   // Keep a text, and with it the files that commands wrote to its folder, until the same function
   // is called again. keep_candidate(nullptr) keeps no candidate.
@@ -100,7 +101,7 @@ class CommandRuns {
   CommandEvaluatorOptions options_;
   // True if the correctness command contains `{input}`, and therefore runs once for each input.
   bool check_for_each_ = false;
-  // The incumbent of the last evaluation, and the last text if it looked better.
+  // The incumbent of the last evaluation, and the last candidate if it looked better.
   std::array<Text, 2> kept_;
 };
 

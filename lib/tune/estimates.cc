@@ -21,7 +21,7 @@ int threads_of(const Evaluator& evaluator, const TuneOptions& options) {
   return options.threads > 0 ? std::min(options.threads, most) : most;
 }
 
-// Without a limit on the time, `until_` is not used.
+// If the search has no time limit, `until_` is not used.
 void Estimates::begin_round() {
   const double now = progress_.seconds();
   until_ = now + kTimeToEstimate * (options_.budget.seconds - now);
@@ -42,13 +42,13 @@ std::vector<Evaluation> Estimates::evaluations_of(std::span<const std::string> t
   std::uint64_t hash = 0;
   for (const std::string& text : texts) hash = mix_bits(hash ^ hash_of(text)) + 1;
   const bool recorded = record_.replaying();
-  // The budget is charged before the work, so that the progress events show the number. What was
-  // not estimated is returned to the budget below.
+  // The budget is charged before the work, so that the progress events show the number of
+  // estimates. Estimates that were not made are returned to the budget below.
   progress_.spent.estimates += static_cast<std::int64_t>(count);
   std::vector<Evaluation> all =
       recorded ? record_.estimates(count, hash) : estimate(texts.first(count), detail);
   progress_.spent.estimates -= static_cast<std::int64_t>(count - all.size());
-  // After a stop, results may be incomplete.
+  // After a stop the results may be incomplete, so they are not recorded.
   if (!recorded && !progress_.stop()) record_.write_estimates(all, count, hash);
   return all;
 }

@@ -24,7 +24,7 @@
 namespace groma::tuning {
 namespace {
 
-// Limit on the bytes of a line. A longer line counts as damage.
+// The limit on the bytes of a line of the journal. A longer line counts as damage.
 constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
 // The first line has a smaller limit than the others, because it is parsed before it is known
 // whether the file is a journal of this search.
@@ -63,8 +63,8 @@ Error damaged_line(const std::string& path, std::int64_t line, std::string_view 
                    fmt::format("what stands before line {} can be used: remove the rest", line));
 }
 
-// This mark stands in front of a text in which each byte was encoded as one character. It is
-// U+10FFFD, a private-use character, which hardly any text begins with.
+// The mark in front of a text in which each byte was encoded as one character. It is U+10FFFD, a
+// private-use character, which hardly any text begins with.
 constexpr std::string_view kBytes = "\xF4\x8F\xBF\xBD";
 // U+FFFD in UTF-8. JSON's dump() writes it in place of invalid UTF-8.
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -86,8 +86,8 @@ std::string characters_of(const std::string& bytes) {
 
 namespace {
 
-// Undoes characters_of(): each character after the mark becomes one byte. A text without the mark
-// is returned as it is.
+// Decodes a text that characters_of() encoded: each character after the mark becomes one byte. A
+// text without the mark is returned as it is.
 std::string bytes_of(const std::string& text) {
   if (!text.starts_with(kBytes)) return text;
   std::string bytes;
@@ -127,7 +127,7 @@ void change_texts(Json& json, const Change& change) {
 
 }  // namespace
 
-// The depth is checked first, because the JSON parser and change_texts() are recursive.
+// Checks the nesting depth first, because the JSON parser and change_texts() are recursive.
 Json parsed(const std::string& line) {
   if (!within_json_bounds(line)) return {Json::value_t::discarded};
   Json json = Json::parse(line, nullptr, false);
@@ -260,9 +260,11 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
     }
     if (ftruncate(journal.file_, journal.size_) != 0) return cannot("write", path, errno);
   }
-  if (number == 0) {  // the file is empty or ends within its first line
+  // The first line is written if the file is empty or ends within that line.
+  if (number == 0) {
     if (auto error = journal.write("search", search, true)) {
-      if (!resume) unlink(path.c_str());  // so that the search can be started again
+      // Removes the new file, so that the search can be started again.
+      if (!resume) unlink(path.c_str());
       return *error;
     }
     const int code = system::sync_folder(std::filesystem::path(path).parent_path());
@@ -297,7 +299,7 @@ Result<Json> Journal::next(const char* about) {
   return Json(std::move(read[about]));
 }
 
-// The line number counts the first line and the skipped lines.
+// Returns the error with the number of the line, which counts the first line and the skipped lines.
 Error Journal::damaged(std::string_view what) const {
   return damaged_line(path_, replayed_ + left_out_ + 1, fmt::format(": {}", what));
 }
@@ -308,8 +310,9 @@ Error Journal::search_differs(std::string_view what) const {
                    "it was begun by another version, or what it evaluates has changed");
 }
 
-// If the value has texts that are not UTF-8, encodes them by characters_of(). If the line cannot be
-// written whole, for example on a full disk, removes its beginning from the file again.
+// Appends a line to the journal. Texts that are not UTF-8 are encoded by characters_of(). If the
+// line cannot be written whole, for example on a full disk, its beginning is removed from the file
+// again.
 std::optional<Error> Journal::write(const char* about, const Json& value, bool lasting) {
   if (file_ < 0) return std::nullopt;
   std::string line = line_of({{about, value}});
@@ -319,7 +322,8 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
     line = line_of(bytes);
   }
   const std::size_t most = size_ == 0 ? kMaxFirstLineBytes : kMaxLineBytes;
-  if (line.size() > most) {  // open() could not read such a line
+  // Journal::open() could not read a line that is longer than the limit.
+  if (line.size() > most) {
     return Error{
         Error::Code::kTooLarge,
         fmt::format("`{}` cannot hold a text that takes more than {} MB in it", path_, most >> 20)};
@@ -340,7 +344,7 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
   return std::nullopt;
 }
 
-// Called before a new search is begun in a directory that exists.
+// Used before a new search begins in a directory that exists.
 bool holds_no_search_yet(const std::string& directory) {
   return is_broken_off(directory + "/journal.jsonl");
 }

@@ -20,7 +20,8 @@ namespace groma::tuning {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr const char* kBesideStart = "beside_start";  // name of the comparison lines
+// The name of the journal lines that compare the best text with the start.
+inline constexpr const char* kBesideStart = "beside_start";
 
 // Parses one line of a journal as JSON, with texts decoded to their original bytes. The result
 // is_discarded() if the line is not JSON, or if it is nested deeper than any line that Groma
@@ -40,15 +41,15 @@ std::string line_of(const Json& json);
 // line has at most 64 MB, the first line at most 8 MB.
 class Lines {
  public:
-  // Opens the file without blocking. Fails (kUnreadable) if it is not such a file.
+  // Opens the file without blocking. Fails (kUnreadable) if the path is not a regular file.
   static Result<Lines> open(const std::string& path);
   // Reads the next line. Returns false at the end of the file.
   bool next(std::string* line);
-  // These two describe the line that next() read last. whole() is true if the line had a line end.
-  // too_long() is true if the line exceeded the limit and was cut off.
+  // whole() returns true if the line that next() read last had a line end. too_long() returns true
+  // if that line exceeded the limit and was cut off.
   bool whole() const { return whole_; }
   bool too_long() const { return too_long_; }
-  // Returns true if no line follows.
+  // Returns true if the file has no further line.
   bool at_end();
 
  private:
@@ -72,7 +73,7 @@ class Lines {
 // characters_of().
 class Journal {
  public:
-  // A journal without a file; it records nothing.
+  // Makes a journal without a file, which records nothing.
   Journal() = default;
   ~Journal();
   Journal(Journal&& other) noexcept;
@@ -96,9 +97,9 @@ class Journal {
   // Returns the value of the next recorded line, which must have the name `about`. Fails if the
   // line has another name: the search then differs from the recorded one.
   Result<Json> next(const char* about);
-  // These two return errors about the line that next() returned last. damaged(): Groma cannot have
-  // written the line. search_differs(): the line is valid, but the search now does something else
-  // than was recorded.
+  // Return errors about the line that next() returned last. damaged(): Groma cannot have written
+  // the line. search_differs(): the line is valid, but the search now does something else than was
+  // recorded.
   Error damaged(std::string_view what) const;
   Error search_differs(std::string_view what) const;
 
@@ -115,8 +116,8 @@ class Journal {
   // How many lines were replayed, and how many the file held when it was opened. Neither number
   // includes the first line or "beside_start" lines.
   std::int64_t replayed_ = 0, recorded_ = 0;
-  // How many "beside_start" lines next() has skipped. Error messages need the sum to name the
-  // line's number.
+  // The number of "beside_start" lines that next() has skipped. An error message adds this number
+  // to `replayed_` to name the number of the line.
   std::int64_t left_out_ = 0;
   Json beside_start_;
 };

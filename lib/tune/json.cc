@@ -5,8 +5,8 @@
 
 namespace groma::tuning {
 
-// Returns one line. Every event also has the number of evaluations, model calls and tokens that
-// were spent so far.
+// Returns an event as one line of JSON. Every event also has the numbers of evaluations, model
+// calls and tokens that were spent so far.
 std::string to_json(const TuneEvent& event) {
   using Kind = TuneEvent::Kind;
   Json json;
@@ -52,7 +52,7 @@ std::string to_json(const TuneEvent& event) {
   return line_of(json);
 }
 
-// Returns the last line of a search. Members without a value are not written.
+// Returns the outcome of a search as one line of JSON. Members without a value are not written.
 std::string to_json(const TuneOutcome& outcome) {
   constexpr const char* kEnds[] = {"budget", "exhausted", "stopped", "rejected", "model"};
   Json json = {{"event", "end"}, {"end", kEnds[static_cast<int>(outcome.end)]}};

@@ -31,7 +31,8 @@ CommandEvaluatorOptions with_legion_commands(CommandEvaluatorOptions options,
                        words);
   };
   options.command = run("--json --checks never");
-  options.check_command = run("--checks always");  // prints text: people read its errors
+  // The correctness command prints text instead of JSON, because people read its errors.
+  options.check_command = run("--checks always");
   options.inputs = std::move(apps);
   options.metric_pointer = "/seconds";
   return options;

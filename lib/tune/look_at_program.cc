@@ -122,7 +122,7 @@ Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
     const std::string words =
         why.empty() ? fmt::format("exit code {}", result->exit_code) : first_line(why);
     if (result->legion_runs == 0) return failure(words);
-    // This is only a warning, because the program may still run under another mapping.
+    // The failure gives only a warning, because the program may still run under another mapping.
     return std::vector{fmt::format("`{}` fails as it maps itself: {}", visible(name), words)};
   }
   if (has_metric(options.metric)) {

@@ -22,8 +22,10 @@
 namespace groma::tuning {
 namespace {
 
-constexpr int kMostRejected = 5;    // limit on consecutive rounds without a proposal
-constexpr int kMostRepeated = 200;  // limit on consecutive proposals that cost nothing
+// The limit on consecutive rounds without a proposal.
+constexpr int kMostRejected = 5;
+// The limit on consecutive proposals that cost no evaluation.
+constexpr int kMostRepeated = 200;
 // Time limit for removing useless statements from the best mapping at the end of the search.
 constexpr auto kLongestTidying = std::chrono::seconds(10);
 // The number of proposals of a round if the budget of evaluations has no limit.
@@ -32,8 +34,8 @@ constexpr std::size_t kUnbounded = 1 << 20;
 // More detail costs more time in simulated runs than in measured ones, so these have two levels.
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
 
-// One search. It is also the Round that the proposer sees, and forwards the proposer's questions
-// and estimates to the channel and the estimates.
+// One search. The object is also the Round that the proposer sees, and forwards the proposer's
+// questions to the channel and its requests for estimates to the estimates.
 class Search : public Round {
  public:
   Search(const Problem& problem, Evaluator& evaluator, Proposer& proposer, llm::ChatClient* model,
@@ -166,7 +168,8 @@ class Search : public Round {
 
   History history_;
   Tried tried_;
-  TuneOutcome outcome_;  // `spent` is set at the end
+  // The outcome of the search. Its member `spent` is set at the end.
+  TuneOutcome outcome_;
   // How many proposals may still be tried in this round.
   std::size_t most_ = 1;
   // How many proposals were tried, including those that cost no evaluation.
@@ -179,10 +182,10 @@ class Search : public Round {
   std::size_t unusable_ = 0;
 };
 
-// -------------------------------------------------------------------------------------- proposals
+// -------------------------------------------------------------------------------- trying proposals
 
-// The journal's seconds of the step become part of the search's time, because the budget of time
-// includes the time before the search was resumed.
+// Extends the search's time to the recorded time of the step, because the budget of time includes
+// the time before the search was resumed.
 std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
   if (!record_.replaying()) return std::nullopt;
   auto recorded = record_.step(steps_ + 1, proposal.text);
@@ -327,7 +330,7 @@ void Search::try_all(std::vector<Proposal> proposals) {
         trial = looked_up(std::move(trial.proposal));
       }
       make_sure(trial);
-      // Without a result the search was stopped.
+      // A trial without a result means that the search was stopped.
       if (!trial.evaluation) break;
       take(std::move(trial));
       if (record_.failed()) return;
@@ -449,9 +452,10 @@ void Search::tidy() {
   if (!outcome_.dropped.empty()) keep_best();
 }
 
-// ------------------------------------------------------------------------------------- the search
+// ------------------------------------------------------------------------------ running the search
 
-// The marks are hashes of the input files, so that the journal does not hold their contents.
+// The marks in the JSON are hashes of the input files, so that the journal does not hold the
+// contents of the files.
 Json Search::identity() const {
   Json search = {{"version", kVersion},
                  {"proposer", proposer_.name()},
@@ -497,9 +501,11 @@ bool Search::goes_on() {
 // model; the proposer has no more proposals; too many rounds in a row had only unusable replies.
 bool Search::goes_on_without_proposal(bool counted) {
   using End = TuneOutcome::End;
-  if (stop()) return true;  // goes_on() ends the search
+  // If the search was stopped, goes_on() ends it.
+  if (stop()) return true;
   const auto &ceiling = channel_.ceiling(), &hopeless = channel_.hopeless();
-  if (channel_.round_is_replayed() && (ceiling || hopeless)) return true;  // go on after the record
+  // An error that was recorded does not end the search, which continues after the record.
+  if (channel_.round_is_replayed() && (ceiling || hopeless)) return true;
   if (ceiling) {
     end_of_budget(ceiling->of_money ? "money" : "tokens", ceiling->message);
     if (progress_.spent.model_calls == 0) outcome_.why += ": nothing was asked";

@@ -20,8 +20,8 @@ std::optional<Diagnostics> cannot_begin(const Machine& machine, const Workload& 
   const auto bound = bind(compile(diags.source(), diags), machine, diags);
   if (!bound) return diags;
   // The empty program is the default mapper. It is checked because a task that has no usable
-  // variant fails under every mapping.
-  diags.clear();  // drops the warning that there are no statements
+  // variant fails under every mapping. The warning that the program has no statements is dropped.
+  diags.clear();
   options.first_error = true;
   check_run(*bound, workload, diags, options);
   const auto& all = diags.all();

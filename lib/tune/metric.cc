@@ -73,7 +73,7 @@ std::optional<std::string_view> last_match(const re2::RE2& pattern, const std::s
     if (!pattern.Match(piece, at, text.size(), re2::RE2::UNANCHORED, match, 2)) break;
     const auto begin = static_cast<std::size_t>(match[0].data() - text.data());
     found = std::string_view(match[1].data(), match[1].size());
-    // An empty match moves on by one byte, so that the loop ends.
+    // The search moves on by at least one byte, even after an empty match, so that the loop ends.
     at = begin + std::max<std::size_t>(match[0].size(), 1);
   }
   return found;
@@ -144,7 +144,8 @@ Result<Metric> Metric::make(const std::string& pattern, const std::string& point
     metric.pointer_ = std::move(*keys);
   }
   if (pattern.empty()) return metric;
-  re2::RE2::Options options(re2::RE2::Latin1);  // the output may not be UTF-8
+  // The pattern matches bytes, because the output may not be UTF-8.
+  re2::RE2::Options options(re2::RE2::Latin1);
   options.set_log_errors(false);
   options.set_max_mem(kPatternMemory);
   const auto made = std::make_shared<const re2::RE2>(pattern, options);

@@ -33,7 +33,8 @@ class Metric {
   std::shared_ptr<const re2::RE2> pattern_;
   // The keys of the JSON pointer, unescaped.
   std::vector<std::string> pointer_;
-  std::string text_;  // the pattern or pointer as the user gave it
+  // The pattern or the JSON pointer as the user gave it.
+  std::string text_;
 };
 
 }  // namespace groma::tuning

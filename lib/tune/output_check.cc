@@ -17,7 +17,7 @@ using Status = Evaluation::Status;
 
 // Limit on the reference runs for each input.
 constexpr int kMaxReferences = 16;
-// How many more reference runs are made before a difference is reported.
+// The number of further reference runs that are made before a difference is reported.
 constexpr int kMoreReferences = 2;
 
 // Calls `use` with each line, without its line end.
@@ -129,7 +129,7 @@ void OutputCheck::find_usual_lines(const std::string& input, const CommandRuns::
   if (!usual_.contains(input)) usual_.emplace(input, lines_under_nothing(input, stop));
 }
 
-// The lines of standard output and of standard error count. The correctness command does not run
+// Takes the lines of standard output and of standard error. The correctness command does not run
 // for the empty text.
 OutputCheck::Lines OutputCheck::lines_under_nothing(const std::string& input,
                                                     const CommandRuns::Stop& stop) const {

@@ -41,15 +41,17 @@ class OutputCheck {
   // The results that the command should print for one input, learnt from reference runs.
   struct Expected {
     Results results;
-    std::string text;  // the text that gave these results
-    int runs = 0;      // number of reference runs
+    // The reference text, whose runs gave these results.
+    std::string text;
+    // The number of reference runs.
+    int runs = 0;
   };
 
   // Returns true if the guide recognises a failure in the output.
   bool says_failure(const std::string& printed) const;
   // Runs the command again with the reference text and adds the output to the expected results.
-  // Some values change from run to run, but were equal by chance so far. Returns false if the run
-  // fails or the limit of runs is reached.
+  // Such a run finds values that change from run to run but were equal by chance so far. Returns
+  // false if the run fails or the limit of runs is reached.
   bool add_reference(Expected& expected, const std::string& input,
                      const CommandRuns::Stop& stop) const;
   // Finds the usual lines of the input unless they are known. An empty mapping decides nothing, so

@@ -13,7 +13,8 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kMaxOutput = std::size_t{1} << 20;  // of a longer output, the end is kept
+// The least number of bytes that are kept from the end of a longer output.
+constexpr std::size_t kMaxOutput = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -42,7 +43,8 @@ ProgramRuns::ProgramRuns(ProgramRun run, Results* results, const GuideRules& rul
 Result<ProgramResult> ProgramRuns::run_under(const VerifyCandidate& mapping, bool checked) {
   run_.checks = checked ? ProgramRun::Checks::kAlways : ProgramRun::Checks::kNever;
   outcome_ = {};
-  std::string file = mapping.name + ".mapper";  // name in messages
+  // The name that messages show for the mapping.
+  std::string file = mapping.name + ".mapper";
   std::replace(file.begin(), file.end(), ' ', '_');
   Diagnostics diags(Source(std::move(file), mapping.text));
   auto result = run_program(compile(diags.source(), diags), run_, &rules_);
@@ -60,7 +62,8 @@ Result<ProgramResult> ProgramRuns::run_recorded(const std::string& file) {
   return result;
 }
 
-// The function of the same name in `groma` runs the program; this one describes how it ended.
+// Runs the program by the function of the same name in `groma`, and describes how the program
+// ended.
 Result<std::string> ProgramRuns::run_without_mapping() {
   auto outcome = groma::run_without_mapping(run_);
   if (!outcome) return outcome.error();

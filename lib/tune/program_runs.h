@@ -1,4 +1,4 @@
-// ProgramRuns: runs of a real program for a verification, without a mapping, under a mapping, or
+// ProgramRuns: runs of a real program that verify a mapping: without a mapping, under a mapping, or
 // recorded.
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace groma::tuning {
 
-// Returns true if the program's value is a metric that it prints, and not its run time.
+// Returns true if the options name a metric that the program prints. Otherwise the value is the run
+// time.
 bool has_metric(const CommandEvaluatorOptions& metric);
 
 // Returns at most 160 bytes of the first line of the text, for a message.

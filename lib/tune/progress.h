@@ -14,8 +14,9 @@
 
 namespace groma::tuning {
 
-// The parts of a search share one Progress. `options` and `record` must outlive it. stop() and
-// seconds() may be called from any thread, all other functions from the thread of the search.
+// The time, the spending and the stop request of one search, which the components of the search
+// share. `options` and `record` must outlive it. stop() and seconds() may be called from any
+// thread, all other functions from the thread of the search.
 class Progress {
  public:
   Progress(const TuneOptions& options, const Record& record)
@@ -58,7 +59,8 @@ class Progress {
   bool worked = false;
   std::function<void()> when_resumed;
 
-  TuneSpending spent;  // `seconds` is not set
+  // What the search has spent so far. The member `seconds` is not set.
+  TuneSpending spent;
   double best_score = std::numeric_limits<double>::infinity();
 
   // Reports an event to the user's callback. The function `fill` sets the members that depend on

@@ -35,7 +35,8 @@ std::optional<Error> Record::open(const std::string& directory, const Json& sear
   }
   // Best effort: the entry of the new directory should survive a crash of the system.
   if (!resume) static_cast<void>(system::sync_folder(directory + "/.."));
-  std::error_code ignored;  // opening the journal reports the error
+  // An error is ignored here, because opening the journal reports it.
+  std::error_code ignored;
   if (!resume || std::filesystem::is_directory(directory, ignored)) {
     auto lock = FileLock::take(directory + "/lock");
     if (!lock) return lock.error();
@@ -53,7 +54,7 @@ void Record::replace(const std::string& name, const std::string& text) {
   if (!directory_.empty() && !failed_) failed_ = replace_file(directory_ + "/" + name, text);
 }
 
-// After an error nothing is read.
+// Reads nothing after an error.
 std::optional<Json> Record::next(const char* about) {
   if (failed_) return std::nullopt;
   auto line = journal_.next(about);
@@ -156,7 +157,7 @@ std::optional<RecordedStep> Record::step(std::int64_t number, const std::string&
   return failed_ ? std::nullopt : recorded;
 }
 
-// A comparison with an earlier best step does not count.
+// Ignores a comparison of the start with an earlier best step.
 std::optional<Evaluation> Record::beside_start(std::int64_t best) const {
   auto recorded = step_of(journal_.beside_start());
   if (!recorded || recorded->step.number != best) return std::nullopt;

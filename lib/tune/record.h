@@ -32,14 +32,14 @@ class Record {
   std::optional<Error> open(const std::string& directory, const Json& search, bool resume,
                             const std::function<bool()>& stop);
 
-  // Returns true while recorded lines remain. May be called from any thread.
+  // Returns true while recorded lines remain that were not replayed. May be called from any thread.
   bool replaying() const { return journal_.replaying(); }
   // Returns true if recorded lines remained when the record was opened.
   bool was_resumed() const { return was_resumed_; }
   // Returns the first error; nullopt if there is none. May be called from any thread while no
   // thread writes.
   const std::optional<Error>& failed() const { return failed_; }
-  // Keeps the error, unless an earlier one is kept. Ignores nullopt.
+  // Stores the error, unless an earlier one is stored. Ignores nullopt.
   void fail(std::optional<Error> error) {
     if (!failed_) failed_ = std::move(error);
   }

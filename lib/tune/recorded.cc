@@ -12,7 +12,7 @@
 
 namespace groma::tuning {
 
-// The returned reference is to the JSON, or to a static null.
+// Returns a reference to the member of the JSON, or to a static null.
 const Json& member(const Json& json, const char* name) {
   static const Json kNothing;
   const auto found = json.is_object() ? json.find(name) : json.end();
@@ -150,8 +150,10 @@ std::optional<std::string> text_in(const Json& json) {
 
 // Limits of the values that a journal may hold, so that sums of them do not overflow.
 constexpr double kMostSeconds = 1e10, kMostMoney = 1e15, kMostNumber = 1e300;
-constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // limit on the tokens of a reply
-constexpr std::size_t kMostOf = 1'000;                   // limit on questions asked together
+// The limit on the tokens of a reply.
+constexpr std::int64_t kMostTokens = 1'000'000'000'000;
+// The limit on the number of questions that are asked together.
+constexpr std::size_t kMostOf = 1'000;
 constexpr std::int64_t kMostRequirements = 1'000'000'000;
 
 // Reads a profile. Anything that is missing gets its default value, because a profile is only shown
@@ -217,7 +219,7 @@ bool is_sound(const Evaluation& evaluation) {
           std::all_of(evaluation.values.begin(), evaluation.values.end(), is_finite));
 }
 
-// Fixes, matches and the score are only of use at the time of the run.
+// Removes fixes, matches and the score, which are only of use at the time of the run.
 void keep_what_is_recorded(Evaluation* evaluation) {
   Feedback& feedback = evaluation->feedback;
   feedback.fixes.clear();
@@ -255,7 +257,8 @@ Json json_of(const Evaluation& evaluation) {
   return json;
 }
 
-// Refuses an unknown status, numbers out of bounds, and evaluations for which is_sound() is false.
+// Refuses evaluations with an unknown status, with numbers out of bounds, or with values for which
+// is_sound() is false.
 std::optional<Evaluation> evaluation_of(const Json& json) {
   Members members(json);
   Evaluation evaluation;
@@ -284,7 +287,7 @@ std::optional<Evaluation> evaluation_of(const Json& json) {
   return evaluation;
 }
 
-// The members of the evaluation stand in the same JSON object as those of the step.
+// Writes the members of the evaluation into the same JSON object as those of the step.
 Json json_of(const RecordedStep& recorded) {
   const Step& step = recorded.step;
   Json json = {{"number", step.number}, {"text", step.proposal.text}, {"why", step.proposal.why}};
@@ -359,12 +362,13 @@ Json json_of(const RecordedReply& recorded) {
   return json;
 }
 
-// Each message is written as a list of its role and its text.
+// Each message of a question is written as a list of its role and its text.
 std::vector<std::string> message_texts(const Json& request) {
   std::vector<std::string> all;
   for (const Json& message : member(request, "messages")) {
     Items items(message);
-    items.take<std::string>();  // the role
+    // The role of the message is skipped.
+    items.take<std::string>();
     all.push_back(items.take<std::string>());
   }
   return all;

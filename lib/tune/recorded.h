@@ -39,10 +39,14 @@ struct RecordedStep {
   Step step;
   // True if the score is better than the best, but only by less than the noise of the measurements.
   bool within_noise = false;
-  bool repeated = false;  // true: the text had been tried before
-  bool free = false;      // true: the step did not count against the budget
-  bool again = false;     // true: the second evaluation of the same proposal
-  double seconds = 0;     // seconds since the start of the search; 0: not known
+  // True if the text had been tried before.
+  bool repeated = false;
+  // True if the step did not count against the budget of evaluations.
+  bool free = false;
+  // True if the text was evaluated twice, because it looked better at first.
+  bool again = false;
+  // The seconds from the start of the search to the step; 0 if they are not known.
+  double seconds = 0;
 };
 // Converts a step to JSON, and back.
 Json json_of(const RecordedStep& recorded);
@@ -56,10 +60,10 @@ std::vector<std::string> message_texts(const Json& request);
 
 // The reply to one of several questions that were asked together.
 struct RecordedReply {
-  std::size_t question = 0;  // index of the question
+  // The index of the question among those that were asked together.
+  std::size_t question = 0;
   Result<llm::ChatReply, llm::ChatError> reply = llm::ChatError{};
-  // The tokens and the money that were spent since the reply in front of this one, including failed
-  // attempts.
+  // The tokens and the money that were spent since the previous reply, including failed attempts.
   std::int64_t tokens = 0;
   double money = 0;
 };

@@ -29,8 +29,10 @@ constexpr std::size_t kMostBars = 60;
 constexpr std::size_t kMostStepsShown = 1000, kMostScores = 100'000, kMostImprovements = 30;
 // Time limit for the comparison of the start with the best mapping.
 constexpr auto kLongestDiff = std::chrono::seconds(2);
-constexpr std::size_t kMostChanged = 40;  // limit on the changed lines that are shown
-constexpr std::size_t kMostOfLine = 200;  // limit on the bytes that are shown of a line
+// The limit on the number of changed lines that are shown.
+constexpr std::size_t kMostChanged = 40;
+// The limit on the bytes that are shown of a line.
+constexpr std::size_t kMostOfLine = 200;
 // Limit on the work of line_edits(), about a millisecond: the product of the two numbers of lines.
 constexpr std::size_t kMostCells = 250'000;
 
@@ -101,8 +103,8 @@ std::string sparkline(std::span<const double> scores, std::size_t most, bool hig
   return line;
 }
 
-// Each line begins with a word of five letters: the start, the best text, the spending, and how the
-// search ended unless the reason is obvious.
+// Returns a summary of the search for people. Each line begins with a word of five letters: the
+// start, the best text, the spending, and how the search ended unless the reason is obvious.
 std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   std::string text;
   const bool higher = evaluator.higher_is_better();
@@ -239,7 +241,8 @@ class Report {
 // Writes the lines by which two texts differ, with the number of the line and the name of the
 // segment in front of each group.
 void add_changed(const std::string& from, const std::string& to, Report& out) {
-  std::size_t line = 1, changed = 0;  // line number in `from`
+  // The number of the present line in `from`, and the number of changed lines so far.
+  std::size_t line = 1, changed = 0;
   std::string segment;
   char before = ' ';
   for (const LineEdit& edit : line_edits(from, to, kMostCells)) {
@@ -313,9 +316,11 @@ void each_line(const std::string& journal, const Visit& visit) {
 // The improvements and scores of a whole search, read from its journal.
 struct Course {
   struct Improvement {
-    std::int64_t number = 0;  // number of the step
+    // The number of the step that was better than all earlier ones.
+    std::int64_t number = 0;
     double score = 0;
-    std::string why;  // what the proposal changes
+    // What the proposal of the step changes.
+    std::string why;
   };
   // The scores of the first kMostScores steps.
   std::vector<double> scores;

@@ -11,8 +11,8 @@
 
 namespace groma::tuning {
 
-// A quarter at each end is left out only if there are enough runs, so that one disturbed run does
-// not count.
+// Leaves out a quarter of the runs at each end only if there are enough runs, so that one disturbed
+// run does not count.
 std::pair<double, double> interval_of(std::vector<double> runs) {
   std::sort(runs.begin(), runs.end());
   const std::size_t left_out = runs.size() < kManyRuns ? 0 : runs.size() / 4;
@@ -39,10 +39,11 @@ std::vector<double> logarithms(const RunComparison& runs) {
 
 double RunComparison::quotient() const { return std::exp(median(logarithms(*this))); }
 
-// Without an incumbent, the noise is half the width of the runs' own interval.
+// If there is no incumbent, the noise is half the width of the interval of the text's own runs.
 double RunComparison::noise() const {
   if (incumbent.empty()) return half_width(interval_of(text), text);
-  // Each run of the text relative to the geometric mean of the two incumbent runs around it.
+  // The quotient of each run of the text and the geometric mean of the two incumbent runs around
+  // it.
   std::vector<double> beside;
   for (std::size_t i = 0; i < text.size(); ++i) {
     beside.push_back(text[i] / std::sqrt(incumbent[i] * incumbent[i + 1]));

@@ -6,7 +6,7 @@
 
 namespace groma::tuning {
 
-// The values of both for one input.
+// The measured values of a text and of the incumbent, for one input.
 struct RunComparison {
   // The values in the order of the runs. The incumbent has one run more than the text, or none at
   // all.

@@ -80,7 +80,7 @@ std::string on_one_line(std::string_view text) {
   for (const char c : text) line += c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
   return line;
 }
-// Undoes on_one_line().
+// Undoes the escapes of on_one_line().
 std::string on_its_lines(std::string_view line) {
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -90,7 +90,7 @@ std::string on_its_lines(std::string_view line) {
   return text;
 }
 
-// Returns a value as the text of its line.
+// Returns a value as the text that its line stores.
 std::string value_words(const std::string& value) { return on_one_line(value); }
 std::string value_words(bool value) { return value ? "1" : "0"; }
 template <typename Number>
@@ -98,7 +98,7 @@ std::string value_words(Number value) {
   return fmt::format("{}", value);
 }
 
-// Each read_value() parses a text into a value. It returns false if the text is not a value of this
+// Parse a text into a value. Each read_value() returns false if the text is not a value of this
 // type.
 bool read_value(std::string_view text, std::string* value) {
   *value = on_its_lines(text);
@@ -108,7 +108,7 @@ bool read_value(std::string_view text, bool* value) {
   *value = text == "1";
   return *value || text == "0";
 }
-// A list has one line for each element, so this appends to the list.
+// Appends the text to the list, because a list is stored as one line for each element.
 bool read_value(std::string_view text, std::vector<std::string>* value) {
   value->push_back(on_its_lines(text));
   return value->size() <= kMaxRepeated;
@@ -194,7 +194,8 @@ Error wrong_search(const std::string& directory, const std::string& what, std::s
           std::move(help)};
 }
 
-// The result is also the fingerprint of the search.
+// Writes all options of a search as lines of text. The result is also the fingerprint of the
+// search.
 std::string to_text(const SearchSetup& setup) {
   std::string words;
   for_each_word(setup, Writer{&words});

@@ -23,8 +23,8 @@ namespace {
 
 // Time limit of a run. Mappings are untrusted, and one may cause a run of hours.
 constexpr auto kLongestRun = std::chrono::seconds(60);
-// The guide may try changes of a mapping by runs of its own. Here it must not, because no budget
-// would count these runs.
+// The limits of the guide forbid it to try changes of a mapping by runs of its own, because no
+// budget would count these runs.
 constexpr GuideLimits kNoTrials = {0, std::int64_t{1} << 62};
 // Lower bound of a run time, in seconds, so that a score is never 0.
 constexpr double kShortest = 1e-12;
@@ -93,7 +93,8 @@ class SimulatedEvaluator : public Evaluator {
     if (known_may_fail(hash)) return std::nullopt;
     Diagnostics diags(Source("mapping", text));
     CheckOptions options = check_options();
-    options.first_error = detail <= GuideDetail::kExecution;  // this detail shows only one error
+    // Up to this detail the feedback shows only one error, so the check ends at the first one.
+    options.first_error = detail <= GuideDetail::kExecution;
     bool may_fail = false;
     // A check needs the share of the memory of one run, so it waits while a run uses all of the
     // memory.
@@ -264,7 +265,8 @@ class SimulatedEvaluator : public Evaluator {
 }  // namespace
 
 double geometric_mean(std::span<const double> values) {
-  if (values.size() == 1) return values.front();  // avoids the rounding of log and exp
+  // A single value is returned as it is, without the rounding of log and exp.
+  if (values.size() == 1) return values.front();
   double sum = 0;
   for (const double value : values) sum += std::log(value);
   return std::exp(sum / static_cast<double>(values.size()));

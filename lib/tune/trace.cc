@@ -1,7 +1,7 @@
 // trace: a proposer that asks a model, by OptoPrime of Trace (Cheng et al., 2024), as the paper on
 // agent-system interfaces uses it. The model sees the mapping as a computation whose variables are
-// the texts of the segments. The result comes from segments, program, decisions and run in turn.
-// Each step changes the text that was tried last, whether that text was good or bad.
+// the texts of the segments: segments give a program, the program decides, and a run gives the
+// result. Each step changes the text that was tried last, whether that text was good or bad.
 #include <fmt/format.h>
 
 #include "model/asking.h"
@@ -108,7 +108,8 @@ class Trace : public Proposer {
     add_problem(prompt, problem);
     add_surroundings(prompt, problem);
     prompt.user("#Others\n");
-    // The decisions show the model what the last mapping did, but can be left out of a long prompt.
+    // The decisions show the model what the last mapping did. They are left out of a prompt that is
+    // too long.
     if (problem.is_mapping() && !problem.inputs.empty()) {
       const std::string decisions =
           decision_words(base.text(), *problem.machine, problem.inputs.front());

@@ -93,7 +93,7 @@ const VerifiedMapping* Verification::fastest() const {
   return best;
 }
 
-// Returns null if the start was not verified or failed.
+// Returns the verified start; null if the start was not verified or failed.
 const VerifiedMapping* Verification::start() const {
   const auto found = std::find_if(all.begin(), all.end(), [](const VerifiedMapping& each) {
     return each.candidate.is_start && !each.runs.empty();
@@ -101,8 +101,8 @@ const VerifiedMapping* Verification::start() const {
   return found == all.end() ? nullptr : &*found;
 }
 
-// Two mappings differ if the intervals of their runs do not overlap. Returns nullopt if one of them
-// did not run.
+// Compares the runs of two mappings. They differ if the intervals of their runs do not overlap.
+// Returns nullopt if one of them did not run.
 std::optional<VerifyComparison> Verification::compare(const VerifiedMapping& one,
                                                       const VerifiedMapping& other) const {
   if (one.runs.empty() || other.runs.empty()) return std::nullopt;

@@ -21,7 +21,8 @@ using Measure = Verification::Measure;
 // most of Legion's examples `ELAPSED TIME = 0.012 s`.
 struct ElapsedForm {
   const char* pattern;
-  double seconds;  // seconds in one unit of the printed time
+  // The number of seconds in one unit of the printed time.
+  double seconds;
 };
 constexpr std::array<ElapsedForm, 3> kElapsed = {{
     {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *ms\b)", 1e-3},
@@ -93,7 +94,8 @@ class Rounds {
   ProgramRuns& runs_;
   CommandEvaluatorOptions metric_;
   Verification& verified_;
-  double unit_seconds_ = 1;  // seconds in one unit of the printed time
+  // The number of seconds in one unit of the printed time.
+  double unit_seconds_ = 1;
 };
 
 // Returns the mappings in the order in which they run in this round. Every other round runs them in
@@ -102,7 +104,7 @@ std::vector<VerifiedMapping*> turn_of(Verification* verified, int round) {
   std::vector<VerifiedMapping*> turn = {&verified->without};
   for (VerifiedMapping& each : verified->all) turn.push_back(&each);
   // In round 0, the run without a mapping comes first, because it gives the expected results. The
-  // candidates then run from the worst to the best.
+  // first candidate follows, and then the others from the last to the second.
   if (round % 2 == 0 && round > 0) std::reverse(turn.begin(), turn.end());
   if (round == 0) std::reverse(std::min(turn.begin() + 2, turn.end()), turn.end());
   return turn;
