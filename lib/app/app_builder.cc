@@ -169,9 +169,9 @@ AppBuilder& AppBuilder::variant(const AppVariant& variant) {
   app_.tasks.back().variants.push_back(variant);
   return *this;
 }
-// These functions add a requirement with the privilege that their names say. `writes` means
-// read-write, and `discards` means that the task overwrites the data without reading the old
-// values.
+// reads(), writes(), discards(), reduces() and ignores() add a requirement with the privilege that
+// their names say. `writes` means read-write, and `discards` means that the task overwrites the
+// data without reading the old values.
 AppBuilder& AppBuilder::reads(std::string of, const std::vector<std::string>& fields,
                               Formulas color) {
   return require(Privilege::kReadOnly, std::move(of), fields, std::move(color));

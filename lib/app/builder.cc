@@ -164,7 +164,7 @@ Code Builder::compile(const std::string& path, const Formula& formula,
   return Code(value);
 }
 
-// Compiles each formula of a list.
+// Compiles each formula of a list, and returns the list of their codes.
 Codes Builder::compile_all(const std::string& path, const Formulas& formulas) {
   Codes codes;
   for (std::size_t i = 0; i < formulas.size() && ok(); ++i) {

@@ -18,10 +18,12 @@
 
 namespace groma::app {
 
-// One error in an application.
+// One error in the description of an application.
 struct Fault {
-  std::string path;     // JSON pointer into the application: "/tasks/3/body/0/task"
-  std::string message;  // "no task is named `mian`"
+  // The place of the error, as a JSON pointer into the application: "/tasks/3/body/0/task".
+  std::string path;
+  // The message of the error, such as "no task is named `mian`".
+  std::string message;
   std::string help = {};
   Error::Code code = Error::Code::kMalformed;
 };
@@ -59,8 +61,8 @@ class Builder {
   void fail_unknown(std::string path, std::string message, std::string_view name,
                     const std::vector<std::string_view>& known);
   void fail_unknown_data(std::string path, std::string_view name);
-  // These functions return true if the value is good, and otherwise report an error and return
-  // false.
+  // Each of these checks returns true if the value is valid, and otherwise reports an error and
+  // returns false.
   bool at_most(const std::string& path, std::size_t count, std::size_t most, std::string_view what);
   bool good_name(const std::string& path, std::string_view name);
   bool good_names(const std::string& path, const std::vector<std::string>& names);
@@ -84,7 +86,8 @@ class Builder {
   void read_regions();
   void read_region(const std::string& path, std::size_t number);
   void read_partitions();
-  // Returns true if the partition has no error. Its errors are reported once.
+  // Reads the partition with this number, unless it was read before. Returns true if the partition
+  // has no error.
   bool read_partition(std::size_t number, int depth);
   bool read_cut(const std::string& path, const AppPartition& from, int depth, Partition& to);
   void read_pieces(const std::string& path, const AppPartition& from, Partition& partition);

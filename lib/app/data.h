@@ -51,21 +51,24 @@ struct Partition {
   int outer = -1;
   // The colours of the pieces within one piece of `outer`.
   Rect own_colors;
-  // All colours. The first dimensions are those of the colours of `outer`, the others those of
-  // `own_colors`.
+  // The colours of all pieces of the partition. The first dimensions are those of the colours of
+  // `outer`, the others those of `own_colors`.
   Rect colors;
-  // Formulas of the partition's own colour. Empty: the pieces are equal blocks.
+  // The lower corner and the extents of a piece, as formulas of the partition's own colour. Empty:
+  // the pieces are equal blocks.
   Codes lower, extents;
-  // The points that are added at both ends of each dimension. Empty: no halo.
+  // The number of points that a halo adds to a piece at both ends of each dimension. Empty: no
+  // halo.
   std::vector<std::int64_t> halo;
   // A box of a piece. A partition has boxes if the application gives AppPartition::boxes.
   struct Box {
     Codes lower, extents;
   };
   bool by_boxes = false;
-  // The boxes that belong to every colour.
+  // The boxes that are a part of the piece of every colour.
   std::vector<Box> boxes;
-  // Boxes that belong to one colour, sorted by the row-major position of the colour in `colors`.
+  // The boxes that are a part of the piece of only one colour, sorted by the row-major position of
+  // the colour in `colors`.
   std::vector<std::pair<std::int64_t, Rect>> boxes_of_color;
   // The pieces of all colours in row-major order. Empty if the region has no cells.
   std::vector<Piece> pieces;
@@ -112,13 +115,14 @@ struct Variant {
 };
 
 struct Requirement {
-  // The names that the application gives. Empty: a mapping uses the names of the data.
+  // The names that the application gives the requirement. Empty: a mapping uses the names of the
+  // data.
   Names names;
   Privilege privilege = Privilege::kReadWrite;
   Coherence coherence = Coherence::kExclusive;
   int dimensions = 1;
   std::vector<AppField> fields;
-  // The default data. A launch may override it.
+  // The default data of the requirement. A launch may override it.
   RequirementData data;
 };
 
@@ -137,7 +141,8 @@ struct Launch {
   Codes arguments;
   // The data of each requirement of the launched task.
   std::vector<RequirementData> data;
-  // The number of the future that the launch gives, among those of the launching task. -1: none.
+  // The number of the future that the launch produces, among the futures of the launching task. -1:
+  // none.
   int gives = -1;
   std::vector<std::uint32_t> takes;
 };
@@ -206,7 +211,7 @@ struct Data {
   std::vector<Task> tasks;
   int top_level = -1;
   std::vector<std::string> phases;
-  // The number of launch statements.
+  // The number of launch statements in the bodies of all tasks.
   std::uint32_t launches = 0;
 
   // Returns the number of the task with this name, or -1.
@@ -217,7 +222,7 @@ struct Data {
 // smallest box around its points. The box may be empty if a formula says so. Sets `fault` if a
 // formula has no value.
 Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
-// Returns the number of points of that piece.
+// Returns the number of points of the piece of a colour. Sets `fault` if a formula has no value.
 std::int64_t points_of(const Data& data, const Partition& partition, const Point& color,
                        FormulaFault& fault);
 

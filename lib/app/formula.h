@@ -29,7 +29,7 @@ struct PieceSize {
 };
 using Pieces = std::span<const PieceSize>;
 
-// A compiled formula.
+// A compiled formula: a constant, a single variable, or a program for a stack machine.
 class Code {
  public:
   Code() = default;
@@ -82,10 +82,10 @@ class Code {
   };
   struct Op {
     Kind kind;
-    // The dimension that kExtent reads.
+    // The dimension whose extent the operation kExtent reads.
     std::int32_t dimension = 0;
-    // The constant, the slot of a variable, the number of a requirement or the index of an
-    // operation.
+    // The operand of the operation. By its kind, it is a constant, the slot of a variable, the
+    // number of a requirement or the index of an operation.
     std::int64_t operand = 0;
   };
   std::int64_t run(std::span<const std::int64_t> frame, FormulaFault& fault, Pieces pieces) const;
@@ -138,11 +138,12 @@ class Scope {
 using PieceShapes = std::span<const int>;
 
 struct FormulaError {
-  std::string message;  // "`m` is not known here"
-  // A suggestion; empty if there is none.
+  // Why the formula cannot be compiled, such as "`m` is not known here".
+  std::string message;
+  // A suggestion how to correct the formula. Empty if there is none.
   std::string help;
 };
-// Compiles `formula`. Returns nullopt and fills `error` if it cannot.
+// Compiles `formula`. If the formula is not valid, returns nullopt and fills `error`.
 std::optional<Code> compile(const Formula& formula, const Scope& scope, FormulaError& error,
                             std::optional<PieceShapes> pieces = std::nullopt);
 

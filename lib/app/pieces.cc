@@ -517,7 +517,7 @@ class CellMaker {
   // For each dimension, the coordinates where elementary boxes begin, and the end of the last one.
   std::vector<std::vector<std::int64_t>> grid_;
   std::vector<std::int64_t> strides_;
-  // The number of elementary boxes.
+  // The number of elementary boxes of the region.
   std::int64_t count_ = 1;
   // The cell to which each elementary box belongs.
   std::vector<std::uint32_t> cell_of_;

@@ -52,8 +52,8 @@ class Cut {
 // incomplete if the steps are used up.
 Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
         Steps& steps);
-// Returns the same piece, and computes the pieces of all outer partitions, too. All together take
-// at most kMaxPieceSteps steps.
+// Returns the piece of a colour within `partition.colors`, and computes the pieces of all outer
+// partitions for it. All these computations together take at most kMaxPieceSteps steps.
 Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
 
 // Returns the row-major position of a colour within `colors`.
@@ -61,7 +61,7 @@ std::int64_t place_in(const Rect& colors, const Point& color);
 // Returns the point at a row-major position of a box; the inverse of place_in().
 Point point_at(const Rect& box, std::int64_t place);
 
-// The reason why make_cells() failed.
+// The reason why make_cells() could not compute the cells of the regions.
 struct CellFault {
   // The number of the partition that caused the error.
   std::size_t partition = 0;

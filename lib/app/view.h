@@ -18,8 +18,8 @@ std::vector<VariantView> views_of(const std::vector<Variant>& variants);
 // Returns the view of a requirement without its names, fields and region.
 RequirementView view_of(const Requirement& requirement, Privilege privilege);
 
-// Owns everything that its views point to, except the names. The names and the workload must
-// outlive it.
+// Makes the views of one task for a mapper, and owns everything that these views point to, except
+// the names. The names and the workload must outlive this object.
 class AppView {
  public:
   AppView(const Data& data, std::uint32_t task, const LaunchNames& names);

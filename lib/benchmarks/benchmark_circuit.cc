@@ -160,7 +160,7 @@ Application circuit() {
   app.define("total", "nodes * gpus")
       .define("shared_each", "superpiece * ((npp + 99) / 100)")
       .define("private_each", "superpiece * npp - shared_each")
-      .define("reach", "3 * ((npp + 99) / 100)");  // a wire ends at most 3 pieces away
+      .define("reach", "3 * ((npp + 99) / 100)");  // A wire ends at most 3 pieces away.
   app.size("small", {{"npp", 500}, {"wpp", 2'000}, {"steps", 10}},
            "20,000 wires a GPU: some 10 us of work a launch: what launches and copies cost")
       .size("middle", {{"npp", 5'000}, {"wpp", 20'000}, {"steps", 100}},

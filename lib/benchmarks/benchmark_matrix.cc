@@ -19,7 +19,7 @@ Multiplication::Multiplication(std::string name, std::string description)
       .counts_nodes()
       .parameter("n", 4'000, "rows and columns of a matrix; it does not grow with nodes", 16,
                  400'000)
-      // The default of the originals.
+      // The original programs also time 10 multiplications by default.
       .parameter("repeats", 10, "timed multiplications", 1, 50);
   app_.define("ranks", "4 * nodes");
   app_.size("small", {{"n", 1'000}},

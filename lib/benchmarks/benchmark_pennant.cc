@@ -45,7 +45,8 @@ void add_pennant_data(AppBuilder& app) {
   app.pieces(kPrivate, {"pieces"}, {"i"}, {"(i * (zy - 1) + (i > 0)) * row"},
              {"(zy - 1 + (i == 0) + (i == pieces - 1)) * row"});
   points("rp_all_shared", "(pieces - 1) * row");
-  app.pieces(kShared, {"pieces"}, {"i"}, {"i * row"}, {"row"});  // the last strip shares none
+  // The last strip has no shared points, because no cut lies above it.
+  app.pieces(kShared, {"pieces"}, {"i"}, {"i * row"}, {"row"});
   app.pieces(kGhost, {"pieces"}, {"i"}, {"max(i - 1, 0) * row"}, {"(1 + (i > 0)) * row"});
 }
 

@@ -42,9 +42,9 @@ std::optional<Error> run_rounds(Measurement& measurement, const CalibrationOptio
   return std::nullopt;
 }
 
-// Returns the record's entry for a figure of the node that was not measured here. Its source says
-// if it is a figure of the default preset, and if it concerns several NUMA nodes that are not
-// there.
+// Returns the entry of the record for a figure of the node that was not measured here. The source
+// of the entry says whether the figure is the default preset's. It also says so if a figure between
+// NUMA nodes was not measured because there is only one NUMA node.
 MeasuredFigure kept_figure(const FigureLine& line, const SourcedNumber& figure,
                            bool has_more_nodes) {
   std::string source(figure.source);
@@ -81,7 +81,7 @@ bool is_of_gpu_or_network(const FigureLine& line, const NodeFigures& figures) {
   return (figures.gpus.value == 0 && has(kGpu)) || (figures.ports.value == 0 && has(kNetwork));
 }
 
-// Replaces the figures of the node that make_node() takes from others.
+// Replaces the rates of the node that make_node() derives from other figures by the measured rates.
 void set_rates(const HostRates& rates, NodeType& node) {
   const auto is_host = [](MemKind kind) { return kind != MemKind::kFbmem; };
   for (Channel& channel : node.channels) {
@@ -97,7 +97,7 @@ void set_rates(const HostRates& rates, NodeType& node) {
   }
 }
 
-// Returns the record's figure of a finished probe.
+// Returns the figure that the record has for a finished probe.
 MeasuredFigure figure_of(const Probe& probe) {
   return measured_figure(probe.what, std::string(unit_name(probe.unit)), probe.repeats,
                          probe.source);

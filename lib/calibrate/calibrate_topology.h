@@ -7,8 +7,8 @@
 
 namespace groma::calibration {
 
-// Measures this computer as if it had the topology. Cores and memories that the computer does not
-// have cannot be bound; their work runs anywhere.
+// Measures this computer as calibrate() does, but as if it had this hwloc topology. Cores and
+// memories that the computer does not have cannot be bound; their work runs anywhere.
 Result<Calibration> calibrate_topology(hwloc_topology_t topology,
                                        const CalibrationOptions& options);
 

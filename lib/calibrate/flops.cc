@@ -68,7 +68,7 @@ FlopsLoop widest_loop() {
 
 std::string_view vectors_name() { return widest_loop().name; }
 
-// The chains converge to 2.
+// Every chain x = x m + a converges to 2, so another mean shows a wrong result.
 std::optional<double> flops_rate(std::int64_t rounds) {
   const FlopsLoop loop = widest_loop();
   const double begin = thread_s();

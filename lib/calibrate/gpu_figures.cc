@@ -12,16 +12,17 @@
 namespace groma {
 namespace {
 
-// A figure that the program prints.
+// A figure that the program benchmarks/gpu_figures.cu prints.
 struct KnownFigure {
-  // The program's word.
+  // The word that the program prints for the figure.
   std::string_view key;
-  // What the record calls the figure; the size follows, if there is one.
+  // The name of the figure in the record of measurements. If the figure has a size, the size is
+  // appended.
   std::string_view what;
   FigureUnit unit;
-  // The figure of the node, or null.
+  // The figure of the node that gets the value. Null: no figure of the node gets it.
   SourcedNumber NodeFigures::*figure;
-  // A machine needs this figure.
+  // True if a machine cannot be made without this figure.
   bool is_required;
 };
 
@@ -64,7 +65,7 @@ constexpr std::array kRootKeys = {kGpu, kList};
 constexpr std::array kGpuKeys = {kModel, kCount, kMemory};
 constexpr std::array kEntryKeys = {kKey, kSize, kUnitKey, kValues};
 
-// The words of all figures, in the order of kFigures.
+// Returns the keys of all known figures, in the order of kFigures.
 std::vector<std::string_view> figure_keys() {
   std::vector<std::string_view> keys;
   for (const KnownFigure& known : kFigures) keys.push_back(known.key);
@@ -76,7 +77,8 @@ const KnownFigure& known_figure(std::string_view key) {
                        [key](const KnownFigure& known) { return known.key == key; });
 }
 
-// Reads a whole number of at least `least`; 0 or 1 in case of an error.
+// Reads a whole number from `least` to `most`. After reporting an error, returns the nearest number
+// in this range.
 std::int64_t count_at(JsonReader& json, const JsonPlace& place, std::int64_t least,
                       std::int64_t most) {
   const std::size_t before = json.count();
@@ -103,7 +105,8 @@ std::vector<double> values_at(JsonReader& json, const JsonPlace& place) {
   return values;
 }
 
-// Reads one figure. The unit is there for people and programs; another one is an error.
+// Reads one figure. The text states the unit for people and programs. An error is reported if it is
+// not the unit of the figure.
 std::optional<GpuFigures::Figure> figure_at(JsonReader& json, const JsonPlace& place) {
   const std::size_t before = json.count();
   if (!json.is_object(place, kEntryKeys)) return std::nullopt;
@@ -160,7 +163,7 @@ Result<GpuFigures> gpu_figures_from_json(std::string_view text, std::string_view
         gpu.figures.push_back(*std::move(figure));
     }
   }
-  // What is missing is told only if everything else is right.
+  // Missing figures are reported only if there is no other error.
   for (const KnownFigure& known : kFigures) {
     if (!json.ok() || !known.is_required) continue;
     const bool is_there =

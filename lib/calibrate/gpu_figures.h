@@ -8,8 +8,8 @@
 
 namespace groma::calibration {
 
-// Passes every figure of the GPUs to `use`, with the figure of the node that it gives, or null if
-// it stands in the record only.
+// Calls `use` for every figure that was measured on the GPUs. The second argument of `use` is the
+// figure of the node that gets the value; null: the value stands in the record only.
 void use_gpu_figures(
     const GpuFigures& gpu,
     const std::function<void(const MeasuredFigure&, SourcedNumber NodeFigures::*)>& use);

@@ -1,4 +1,4 @@
-// The timed loops over memory.
+// The timed loops that stream over memory, copy it, and follow chains of loads.
 #include "calibrate/kernels.h"
 
 #include <sys/mman.h>
@@ -12,10 +12,11 @@
 namespace groma::calibration {
 namespace {
 
-constexpr std::size_t kLineWords = 8;  // 64 bytes
+// The number of 64-bit words in a cache line of 64 bytes.
+constexpr std::size_t kLineWords = 8;
 constexpr double kFactor = 3;
 
-// Keeps the compiler from leaving out or moving what was written to memory.
+// Prevents the compiler from removing or moving the writes to this memory.
 void use_memory(const void* memory) { asm volatile("" : : "g"(memory) : "memory"); }
 
 // The inner loop is a function of its own, so that the compiler knows that the rows do not overlap.
@@ -32,7 +33,8 @@ double thread_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The arrays lie one after the other, each a multiple of the stride.
+// The three arrays lie one after the other in the buffer. The size of each is a multiple of the
+// stride.
 RowArrays rows_in(std::span<double> buffer, std::size_t row, std::size_t gap_rows) {
   const std::size_t stride = row * (1 + gap_rows);
   const std::size_t size = buffer.size() / 3 / stride * stride;

@@ -19,9 +19,9 @@ struct RowArrays {
   std::size_t row = 0, stride = 0;
 };
 
-// Returns three arrays of equal sizes in `buffer`, as many whole rows as fit, with so many rows of
-// gap behind each row. `row` is in elements. The buffer must have room for three rows and their
-// gaps. The elements keep their values.
+// Returns three arrays of equal sizes in `buffer`, as many whole rows as fit, with a gap of
+// `gap_rows` rows behind each row. `row` is in elements. The buffer must have room for three rows
+// and their gaps. The elements keep their values.
 RowArrays rows_in(std::span<double> buffer, std::size_t row, std::size_t gap_rows);
 // Returns arrays without gaps that fill the buffer of at least three elements.
 RowArrays arrays_in(std::span<double> buffer);
@@ -32,24 +32,26 @@ double stream(const RowArrays& arrays, std::int64_t times);
 // Returns true if every element of `a` is what stream() computes.
 bool is_streamed(const RowArrays& arrays);
 
-// Returns bytes/s of stream(), or nullopt if a result is wrong.
+// Runs stream() and returns its bytes per second, or nullopt if it computed a wrong result.
 std::optional<double> stream_rate(const RowArrays& arrays, std::int64_t times);
 
 // Copies the first half of the buffer to the second half. Returns the copied bytes per second, each
 // byte counted once; nullopt if the copy is not equal.
 std::optional<double> copy_rate(std::span<double> buffer);
-// Does the same between two buffers of equal size.
+// Copies the buffer `from` to the buffer `to` of equal size. Returns the copied bytes per second,
+// each byte counted once; nullopt if the copy is not equal.
 std::optional<double> copy_rate(std::span<const double> from, std::span<double> to);
 
-// A cycle of cache lines in random order. Each line holds the index of the next one.
+// A chain of loads for measuring latency: a cycle of cache lines in random order. Each line holds
+// the index of the next one.
 class LoadChain {
  public:
   // Uses the buffer, which must hold at least two cache lines of 64 bytes. The order depends on
   // `seed` only.
   LoadChain(std::span<double> buffer, std::uint64_t seed);
   std::size_t lines() const { return lines_; }
-  // Follows the chain for so many loads, from where the last call ended. Returns the seconds of one
-  // load.
+  // Follows the chain for `loads` loads, from where the last call ended. Returns the mean time of
+  // one load, in seconds.
   double seconds_of_a_load(std::int64_t loads);
   // Returns true if the chain visits each line once before it comes back to the first one.
   bool is_one_cycle() const;
@@ -61,10 +63,10 @@ class LoadChain {
 };
 
 // Returns the FP64 operations per second of one core in x = x m + a with independent chains, or
-// nullopt if a result is wrong. The widest vectors are used that the processor has and the compiler
-// knows.
+// nullopt if a result is wrong. Uses the widest vectors that the processor has and that the
+// compiler knows.
 std::optional<double> flops_rate(std::int64_t rounds);
-// Returns the name of these vectors: "AVX-512", "AVX2", or "as compiled".
+// Returns the name of the vectors that flops_rate() uses: "AVX-512", "AVX2", or "as compiled".
 std::string_view vectors_name();
 
 // Maps fresh memory, writes one byte of each page and returns the bytes per second; nullopt if the

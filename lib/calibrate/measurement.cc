@@ -15,19 +15,21 @@ namespace groma::calibration {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-// A stream has to be this many times as large as the caches.
+// The size of the data of a stream, as a multiple of the size of all caches of the last level.
 constexpr std::size_t kTimesCache = 4;
 constexpr std::size_t kLeastBuffer = 96 * kMiB, kMostBuffer = 1024 * kMiB;
-// A repeat moves at least so many bytes, which takes some ten milliseconds.
+// The number of bytes that one repeat of a measurement moves at least, which takes some ten
+// milliseconds.
 constexpr double kBytesOfRepeat = 256e6;
-// One repeat follows so many loads of a chain, computes so many rounds of floating-point
-// operations, and touches so many bytes.
+// The work of one repeat: the loads of a chain (kLoads), the rounds of floating-point operations
+// (kRounds), and the bytes of memory that are touched first (kTouched).
 constexpr std::int64_t kLoads = 100'000, kRounds = 4'000'000;
 constexpr std::size_t kTouched = 64 * kMiB;
-// The rows of docs/simulator.md, "Rows with gaps": 4 KiB of each array, with gaps as long.
+// The length of a row in elements, as in docs/simulator.md, "Rows with gaps": 4 KiB of each array,
+// with gaps of the same length.
 constexpr std::size_t kRow = 4096 / sizeof(double);
 
-// Returns how often a loop over so many bytes is repeated.
+// Returns how often a loop over data of this size runs in one repeat of a measurement.
 std::int64_t times_for(std::size_t bytes) {
   return std::max<std::int64_t>(
       1, static_cast<std::int64_t>(kBytesOfRepeat / static_cast<double>(bytes)));
@@ -42,8 +44,8 @@ std::string mebibytes(std::size_t bytes) {
 Measurement::Measurement(hwloc_topology_t topology)
     : topology_(topology), places_(find_places(topology)) {}
 
-// The buffer exceeds all caches of a node, unless that would take more than an eighth of the memory
-// for all buffers together.
+// Returns the size of one buffer. The buffer exceeds all caches of a NUMA node, unless that would
+// take more than an eighth of the memory for all buffers together.
 std::size_t Measurement::buffer_bytes() const {
   const std::size_t wanted =
       std::clamp(kTimesCache * places_.front().last_level_bytes, kLeastBuffer, kMostBuffer);
@@ -103,8 +105,8 @@ std::optional<double> Measurement::sum_of_stream_rates(std::span<double> buffer,
   return sum;
 }
 
-// The memory of the first NUMA node: streams of one core and of all cores, rows with gaps, copies,
-// and the latency.
+// Adds the probes of the memory of the first NUMA node: streams of one core and of all cores, rows
+// with gaps, copies, and the latency.
 void Measurement::add_memory_probes() {
   const std::span<double> buffer = memories_.front().data();
   const std::string size = mebibytes(buffer.size_bytes());
@@ -139,7 +141,8 @@ void Measurement::add_memory_probes() {
        nullptr, [](int) { return first_touch_rate(kTouched); }});
 }
 
-// The memory of the second NUMA node, as the cores of the first one see it.
+// Adds the probes of the memory of the second NUMA node, which the cores of the first NUMA node
+// access.
 void Measurement::add_far_probes() {
   const std::span<double> far = memories_[1].data(), near = memories_.front().data();
   const std::int64_t times = times_for(far.size_bytes());
@@ -160,7 +163,8 @@ void Measurement::add_far_probes() {
        [=](int) -> std::optional<double> { return chain->seconds_of_a_load(kLoads); }});
 }
 
-// Each level of caches, with data of half its size. These figures only stand in the record.
+// Adds the probes of each level of caches, with data of half the size of the cache. The figures of
+// these probes stand only in the record.
 void Measurement::add_cache_probes() {
   for (const DataCache& cache : places_.front().caches) {
     const std::size_t elements =
@@ -176,7 +180,7 @@ void Measurement::add_cache_probes() {
          fmt::format("measured: a chain of loads in random order over {}", size), nullptr, nullptr,
          [=](int) -> std::optional<double> {
            LoadChain chain(part, 3);
-           // The first way round brings the lines into the cache.
+           // The first pass through the whole chain brings its lines into the cache.
            chain.seconds_of_a_load(static_cast<std::int64_t>(chain.lines()));
            const double seconds = chain.seconds_of_a_load(kLoads);
            std::fill(part.begin(), part.end(), 1.0);

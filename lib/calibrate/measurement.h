@@ -15,25 +15,29 @@
 
 namespace groma::calibration {
 
-// Figures that a machine's node has, but no preset gives by itself.
+// Measured rates of the host that a node of the machine gets. No preset has figures for them, so
+// without a measurement they follow from other figures.
 struct HostRates {
   // The rate at which one core copies from one memory to another, each byte counted once.
   double copy_bytes_per_s = 0;
-  // The same between two NUMA nodes. 0: there is only one.
+  // The rate at which one core copies between the memories of two NUMA nodes, each byte counted
+  // once. 0: there is only one NUMA node.
   double far_copy_bytes_per_s = 0;
-  // The rate of one core in rows of 4 KiB with gaps.
+  // The rate at which one core streams over rows of 4 KiB that have gaps between them.
   double gap_bytes_per_s = 0;
 };
 
-// A loop that is run again and again, and the figure that it gives.
+// A timed loop that runs once in every round, and the figure that is made of its results.
 struct Probe {
   std::string what;
   FigureUnit unit;
   std::string source;
-  // Where the median goes: into one of these, or only into the record.
+  // The figure of the node, or of HostRates, that gets the median of the repeats. If both are null,
+  // the median stands only in the record.
   SourcedNumber NodeFigures::*figure = nullptr;
   double HostRates::*rate = nullptr;
-  // Runs the loop once. `round` counts from 0. nullopt: a result was wrong.
+  // Runs the loop once and returns the measured value. `round` is the number of the round, from 0.
+  // nullopt: the loop computed a wrong result.
   std::function<std::optional<double>(int round)> run;
   std::vector<double> repeats = {};
 };
@@ -49,8 +53,8 @@ class Measurement {
   // computer meets all of them.
   std::optional<Error> run_round(int round);
   const std::vector<Probe>& probes() const { return probes_; }
-  // Returns the part of the passed time for which the measuring threads had a core. Below 1, other
-  // programs ran at the same time.
+  // Returns the fraction of the wall-clock time for which the measuring threads had a core. A
+  // fraction below 1 means that other programs ran at the same time.
   double share_of_time() const { return time_.processor_s / time_.passed_s; }
   std::size_t numa_nodes() const { return places_.size(); }
 
@@ -62,17 +66,18 @@ class Measurement {
   void add_core_probes();
   // Adds a probe that runs in one thread on the first core.
   void add(Probe probe);
-  // Runs work(i) on `count` cores of the first place at once, and counts the time.
+  // Runs work(i) on `count` cores of the first NUMA node at the same time, and adds the time that
+  // it took to `time_`.
   void run_timed(std::size_t count, const std::function<void(std::size_t)>& work);
-  // Streams over the buffer, a part on each core of the first place, all at once. Returns the sum
-  // of the rates; nullopt: a result was wrong.
+  // Streams over the buffer with all cores of the first NUMA node at once, each over its own part.
+  // Returns the sum of the rates, in bytes/s; nullopt: a result was wrong.
   std::optional<double> sum_of_stream_rates(std::span<double> buffer, std::int64_t times);
 
   hwloc_topology_t topology_;
   std::vector<NumaPlace> places_;
-  // The memory for streams: one in each NUMA node that is measured.
+  // The buffers for streams, one in each NUMA node that is measured.
   std::vector<NodeMemory> memories_;
-  // The memory for chains of loads, as large as `memories_`.
+  // The buffers for chains of loads, as many and as large as `memories_`.
   std::vector<NodeMemory> chained_memories_;
   std::vector<Probe> probes_;
   WorkTime time_;

@@ -34,7 +34,8 @@ std::vector<Bitmap> cores_in(hwloc_topology_t topology, hwloc_const_cpuset_t cpu
   return cores;
 }
 
-// Notes the data caches above the place's first core, and the sum of the last level.
+// Stores in `place` the data caches that its first core uses, and the size of all its caches of the
+// last level.
 void find_caches(hwloc_topology_t topology, hwloc_const_cpuset_t cpuset, NumaPlace& place) {
   hwloc_obj_t object = hwloc_get_obj_covering_cpuset(topology, place.cores.front().get());
   std::optional<hwloc_obj_type_t> last;
@@ -76,7 +77,8 @@ std::vector<NumaPlace> find_places(hwloc_topology_t topology) {
   return places;
 }
 
-// If the memory cannot be bound, it lies where the system puts it.
+// Allocates the buffer. If the memory cannot be bound to the NUMA node, the operating system
+// chooses where it lies.
 NodeMemory::NodeMemory(hwloc_topology_t topology, const NumaPlace& place, std::size_t bytes)
     : topology_(topology) {
   void* memory = nullptr;

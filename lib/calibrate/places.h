@@ -13,7 +13,8 @@
 
 namespace groma::calibration {
 
-// A set of hwloc, which frees it.
+// An owned bitmap of hwloc: a set of hardware threads or of NUMA nodes. hwloc_bitmap_free() frees
+// it.
 using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, decltype(&hwloc_bitmap_free)>;
 
 // A cache that a core uses for data.
@@ -22,11 +23,12 @@ struct DataCache {
   std::size_t bytes = 0;
 };
 
-// A NUMA node with cores and memory. A computer without NUMA nodes is one such place.
+// A NUMA node with its cores and caches, where measurements run. A computer without NUMA nodes is
+// one such place.
 struct NumaPlace {
   // The cores that this process may use; at least one. Each set has one hardware thread.
   std::vector<Bitmap> cores;
-  // Null if hwloc sees no NUMA node.
+  // The NUMA node whose memory is used. Null if hwloc sees no NUMA node.
   hwloc_const_nodeset_t memory = nullptr;
   // The caches that the first core uses, from the nearest one.
   std::vector<DataCache> caches;
@@ -34,10 +36,12 @@ struct NumaPlace {
   std::size_t last_level_bytes = 0;
 };
 
-// Returns the places of the topology, at least one. They refer to the topology.
+// Returns the NUMA nodes of the topology as places for measurements, at least one. They point into
+// the topology, which must outlive them.
 std::vector<NumaPlace> find_places(hwloc_topology_t topology);
 
-// Memory in one NUMA node, as far as the operating system can bind it. Its pages are written once.
+// A buffer in the memory of one NUMA node, as far as the operating system can bind it. Every page
+// of the buffer has been written once.
 class NodeMemory {
  public:
   // Check data() before use: it is empty if there is no memory.
@@ -52,14 +56,14 @@ class NodeMemory {
   std::span<double> data_;
 };
 
-// The time of work in other threads: the time that has passed, and the processor time.
+// The wall-clock time and the processor time of work in other threads, in seconds.
 struct WorkTime {
   double passed_s = 0, processor_s = 0;
 };
 
 // Runs `work(i)` in a thread on core i of the place, for i from 0 to `count` - 1, all at the same
 // time, and waits for all of them. A core that cannot be bound runs its thread anywhere. Returns
-// the sums over the threads.
+// the times, summed over the threads.
 WorkTime run_on_cores(hwloc_topology_t topology, const NumaPlace& place, std::size_t count,
                       const std::function<void(std::size_t)>& work);
 

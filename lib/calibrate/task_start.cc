@@ -10,7 +10,7 @@
 namespace groma {
 namespace {
 
-// Returns the low percentile of each group of at least kLeastTaskStarts waits in a row.
+// Returns the 10th percentile of each group of at least kLeastTaskStarts waits in a row.
 std::vector<double> undisturbed_waits(std::vector<double> waits) {
   const std::size_t groups = waits.size() / kLeastTaskStarts;
   std::vector<double> low;

@@ -21,7 +21,7 @@ namespace {
 // for the values in a statement and for the values around the first body.
 constexpr std::size_t kMaxAppJsonDepth = 16 + 2 * static_cast<std::size_t>(kMaxAppDepth);
 
-// Returns the names as help for a missing word.
+// Returns the allowed names, as the help of an error about a wrong or missing word.
 std::string one_of(std::span<const std::string_view> names) {
   return fmt::format("one of {}", join_names(names, "and"));
 }
@@ -179,7 +179,7 @@ AppParameter AppReader::read_parameter(const JsonPlace& place) {
   return parameter;
 }
 
-// Reads a name for a formula, which later formulas may use.
+// Reads a definition: a name for a formula, which later formulas may use.
 AppDefinition AppReader::read_definition(const JsonPlace& place) {
   AppDefinition definition;
   if (!json_.is_object(place, keys::kDefinitionKeys)) return definition;
@@ -436,7 +436,7 @@ AppRequirement AppReader::read_requirement(const JsonPlace& place) {
     requirement.fields = list<AppField>(place, keys::kFields, kMaxAppFields,
                                         [&](const JsonPlace& at) { return read_field(at, of); });
   } else {
-    // The error about too many fields was reported for an earlier requirement.
+    // An earlier requirement has already reported that there are too many fields.
     if (fields_ > kMaxAppAllFields) return requirement;
     const std::vector<AppField>& all = defaults_->fields(of);
     fields_ += all.size();

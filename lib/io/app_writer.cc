@@ -43,7 +43,7 @@ class Object {
   std::vector<std::string> members_;
 };
 
-// Returns write(item) for each item.
+// Returns the list of the results of write(item), one for each item.
 template <typename Item, typename Write>
 std::vector<std::string> each(const std::vector<Item>& items, const Write& write) {
   std::vector<std::string> texts;
@@ -74,7 +74,7 @@ std::vector<std::string> strings(const std::vector<std::string>& texts) {
   return each(texts, [](const std::string& text) { return json_string(text); });
 }
 
-// Returns the word for an enumerator.
+// Returns the word that the JSON uses for an enumerator.
 template <typename Names, typename Enum>
 std::string_view word(const Names& names, Enum value) {
   return names[static_cast<std::size_t>(value)];

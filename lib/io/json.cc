@@ -188,7 +188,7 @@ std::string json_string(std::string_view text) {
   return harmless_lines(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
-// Returns the first error. Its `more` has the others.
+// Returns the first error. Its member `more` has the other errors.
 Error JsonReader::error() const {
   Error error = errors_.front();
   error.more.assign(errors_.begin() + 1, errors_.end());
@@ -266,7 +266,8 @@ double JsonReader::number(const JsonPlace& place) {
 // Returns a whole number, which may be written as a real number such as 1e9. A real number of 2^53
 // or more is refused because it may have been rounded.
 std::int64_t JsonReader::integer(const JsonPlace& place) {
-  constexpr double kExact = 9007199254740992;  // 2^53
+  // The largest number up to which a double represents every whole number: 2^53.
+  constexpr double kExact = 9007199254740992;
   if (const auto* whole = std::get_if<std::int64_t>(&place.value->data)) return *whole;
   if (!std::holds_alternative<double>(place.value->data)) {
     fail_type(place, "a whole number");

@@ -50,7 +50,8 @@ Result<JsonValue> parse_json(std::string_view text, std::string_view name,
 // Returns `text` as a JSON string with quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 
-// A value and the path to it. Places live on the stack of the functions that read.
+// A JSON value and the path that leads to it from the root. The places of a path are local
+// variables of the functions that read.
 struct JsonPlace {
   const JsonValue* value;
   const JsonPlace* parent = nullptr;
@@ -65,8 +66,8 @@ class JsonReader {
  public:
   explicit JsonReader(std::string name) : name_(std::move(name)) {}
 
-  // These functions return whether there are no errors, how many there are, and whether later
-  // errors are dropped.
+  // ok() returns true if there are no errors, count() returns the number of errors, and full()
+  // returns true if further errors are dropped.
   bool ok() const { return errors_.empty(); }
   std::size_t count() const { return errors_.size(); }
   bool full() const { return count() == kMaxFileErrors; }
@@ -79,10 +80,10 @@ class JsonReader {
   void fail(const JsonPlace& place, std::string_view message, std::string help = {},
             std::string_view below = {});
 
-  // The next functions read a value. If the value has another type, they record an error and return
-  // a harmless value. is_object() returns true if the value is an object; its keys must be among
-  // `keys`. If an object has other keys, missing keys are not reported, because a misspelt key is
-  // probably the missing one.
+  // The next functions read the value at a place. If the value has another type, they record an
+  // error and return an empty value or 0. is_object() returns true if the value is an object; its
+  // keys must be among `keys`. If an object has other keys, missing keys are not reported, because
+  // a misspelt key is probably the missing one.
   bool is_object(const JsonPlace& place, std::span<const std::string_view> keys);
   const JsonValue::Array& array(const JsonPlace& place);
   std::string text(const JsonPlace& place);
@@ -90,7 +91,8 @@ class JsonReader {
   double number(const JsonPlace& place);
   // Returns a whole number. It may be written as 1e9.
   std::int64_t integer(const JsonPlace& place);
-  // Returns the index of the value in `names`.
+  // Reads a string that must be one of `names`, and returns its index there. `what` describes these
+  // words in the error message.
   std::size_t word(const JsonPlace& place, std::span<const std::string_view> names,
                    std::string_view what);
 
@@ -101,7 +103,7 @@ class JsonReader {
   static std::string_view existing(const JsonPlace& place, std::string_view pointer);
   // Returns true if is_object() found unknown keys in this object.
   bool has_wrong_keys(const JsonPlace& place) const;
-  // Returns a member. Records an error with `help` if it is missing.
+  // Returns the member `key` of an object. Records an error with `help` if the member is missing.
   std::optional<JsonPlace> required(const JsonPlace& place, std::string_view key,
                                     std::string help = {});
   // Records that the value has the wrong type. `due` names the right one: "a whole number".
@@ -110,7 +112,8 @@ class JsonReader {
  private:
   std::string name_;
   std::vector<Error> errors_;
-  std::vector<const JsonValue*> wrong_keys_;  // objects that have unknown keys
+  // The objects in which is_object() found unknown keys.
+  std::vector<const JsonValue*> wrong_keys_;
 };
 
 }  // namespace groma

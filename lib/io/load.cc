@@ -23,7 +23,7 @@ bool is_file(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
-// A longer text is not tried as a path.
+// Limit on the length of a path. A longer text is not tried as the name of a file.
 constexpr std::size_t kLongestPath = 4096;
 
 // Reads a machine from a JSON file, or from standard input if the path is `-`.

@@ -18,13 +18,13 @@ using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destro
 // Returns the topology of this computer, or null if hwloc cannot read it.
 Topology load_topology();
 
-// What a topology says about a computer.
+// What an hwloc topology says about a computer.
 struct LocalComputer {
   MeasuredComputer identity;
   // The figures of the default preset, with the counts and sizes of this computer in place of the
   // preset's.
   NodeFigures figures;
-  // Its parts in words: "2 cores (AMD EPYC), sockets 1, memory 23.5 GiB, GPUs 0".
+  // The parts of the computer in words: "2 cores (AMD EPYC), sockets 1, memory 23.5 GiB, GPUs 0".
   std::string parts;
 };
 LocalComputer describe_computer(hwloc_topology_t topology);

@@ -61,7 +61,7 @@ class Anthropic final : public ChatFormat {
       }
       const char* role = message.role == ChatMessage::Role::kUser ? "user" : "assistant";
       if (!messages.empty() &&
-          messages.back()["role"] == role) {  // the API wants alternating roles
+          messages.back()["role"] == role) {  // The API wants the roles to alternate.
         messages.back()["content"] =
             messages.back()["content"].get<std::string>() + "\n\n" + message.text;
       } else {
@@ -85,7 +85,8 @@ class Anthropic final : public ChatFormat {
   void add_usage(const json& value, ParsedReply* reply) const override {
     const json* usage = member(value, "usage");
     if (usage == nullptr || !usage->is_object()) return;
-    ChatUsage& total = reply->counted;  // each event of a stream replaces the earlier counts
+    // The counts in each event of a stream replace the counts of earlier events.
+    ChatUsage& total = reply->counted;
     total.cached_tokens = count_in(*usage, "cache_read_input_tokens", total.cached_tokens);
     if (member(*usage, "input_tokens") != nullptr) {
       total.input_tokens = count_in(*usage, "input_tokens") + total.cached_tokens +
@@ -112,7 +113,8 @@ class Anthropic final : public ChatFormat {
         message != nullptr && message->is_object()) {
       reply->model = text_in(*message, "model");
       add_usage(*message, reply);
-      reply->counted.output_tokens = -1;  // a later event reports them
+      // A later event of the stream reports the output tokens.
+      reply->counted.output_tokens = -1;
     }
     if (const json* block = member(event, "content_block")) add_block(*block, false, reply);
     if (const json* delta = member(event, "delta")) {

@@ -17,8 +17,8 @@ class Budget {
 
   enum class Reserve { kDone, kRefused, kLater };
   // Reserves the worst case of a request. kRefused: it exceeds a limit, and `*why` is set to the
-  // reason. kLater: the caller should ask again, since other requests have reserved amounts that
-  // they may not need.
+  // reason. kLater: the caller should call reserve() again later, because other requests have
+  // reserved amounts that they may not need.
   Reserve reserve(const ChatUsage& worst, ChatError* why);
   // Replaces the reserved worst case by the real cost of the exchange.
   void settle(const ChatUsage& worst, const ChatUsage& cost);

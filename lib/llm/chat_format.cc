@@ -97,7 +97,8 @@ std::optional<ServerError> error_in(const json& value) {
   return std::nullopt;
 }
 
-// Decides by the content type. Some servers send none; then the beginning of the body decides.
+// The content type of the reply decides. Some servers send no content type; then the beginning of
+// the body decides.
 bool WireReply::is_stream() const {
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   const auto typed = [&](std::string_view type) {
@@ -134,7 +135,8 @@ ParsedReply ChatFormat::parse_body(std::string_view body) const {
 
 // If an event is not JSON, sets `wrong`, unless the reply already has its finish reason.
 bool ChatFormat::add_event(std::string_view data, ParsedReply* reply) const {
-  if (data == "[DONE]") return false;  // the last event of OpenAI's protocol
+  // In OpenAI's protocol, the last event of a stream is `[DONE]`.
+  if (data == "[DONE]") return false;
   const json value = parse_json(valid_utf8(data));
   if (value.is_discarded()) {
     // After the finish reason, only token counts may follow, so a broken event is ignored.

@@ -1,5 +1,6 @@
 // ChatFormat: writes requests and parses replies in the format of OpenAI or of Anthropic. Servers
-// take constraints on replies in different ways, which the formats know. Any input is safe.
+// accept constraints on replies in different forms, and a ChatFormat chooses the form of the
+// server. Any input is safe: ParsedReply::wrong says why a reply is malformed.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,7 +15,8 @@
 
 namespace groma::llm {
 
-// The software of a server, as far as it determines how to ask for a schema or a grammar.
+// The inference software that a server runs. It determines in which form a request asks for a JSON
+// schema or a grammar.
 enum class Server {
   kUnknown,
   kLlamaCpp,
@@ -26,36 +28,43 @@ enum class Server {
   kOllama
 };
 
-// What is known about a server: its software, and the fields that it refuses.
+// What is known about a chat server: its software, and the request fields that it refuses.
 struct ServerDialect {
   Server server = Server::kUnknown;
-  bool completion_limit = false;   // use `max_completion_tokens` instead of `max_tokens`
-  std::set<std::string> left_out;  // fields that the server refuses, so requests leave them out
+  // True if requests limit the tokens with `max_completion_tokens` instead of `max_tokens`.
+  bool completion_limit = false;
+  // The request fields that the server refuses, so that requests leave them out.
+  std::set<std::string> left_out;
 };
 
-// An error that a server reports.
+// An error that a chat server reports.
 struct ServerError {
   std::string message, type, code, param;
-  int status = 0;  // the code, if it is an HTTP status
+  // The HTTP status that the error contains as its code. 0: the code is not an HTTP status.
+  int status = 0;
   std::int64_t context_tokens = 0;
 };
 
-// The name of the tool that carries a structured reply.
+// The name of the tool that a request defines so that the model gives a structured reply: the reply
+// is the input of a call of this tool.
 inline constexpr const char* kReplyTool = "reply";
 
 // What was parsed from the body of a reply, or from the events of a stream so far.
 struct ParsedReply {
   std::string text, reasoning, refusal, tool, model, finish;
-  bool has_text = false;  // true: the reply has a text, which may be empty
-  ChatUsage counted{.input_tokens = -1, .output_tokens = -1};  // -1: not reported
+  // True if the reply has a text, which may be empty.
+  bool has_text = false;
+  // The token counts that the server reports. -1: the server has not reported the count.
+  ChatUsage counted{.input_tokens = -1, .output_tokens = -1};
   std::optional<ServerError> error;
-  std::string wrong;  // why this is not a valid reply, such as "`choices` is empty"; empty if it is
+  // Why the body is not a valid reply, such as "`choices` is empty". Empty if it is valid.
+  std::string wrong;
 
-  // Returns the token counts if both are reported and at least one is not 0.
+  // Returns the token counts if the server reported both and at least one is not 0.
   std::optional<ChatUsage> usage() const;
 };
 
-// One format of requests and replies.
+// The format of requests and replies of one chat API, such as OpenAI's.
 class ChatFormat {
  public:
   virtual ~ChatFormat() = default;
@@ -77,7 +86,8 @@ class ChatFormat {
                            const ServerDialect& dialect) const = 0;
 
  private:
-  // Parse everything in a body or an event except errors, token counts and the name of the model.
+  // read_rest() parses the body of a reply, and read_event() parses one event of a stream, both
+  // without errors, token counts and the name of the model. add_usage() reads the token counts.
   virtual void read_rest(const nlohmann::json& body, ParsedReply* reply) const = 0;
   virtual void read_event(const nlohmann::json& event, ParsedReply* reply) const = 0;
   virtual void add_usage(const nlohmann::json& value, ParsedReply* reply) const = 0;
@@ -94,11 +104,11 @@ struct ModelList {
   std::vector<std::string> names;
   Server server = Server::kUnknown;
 };
-// Returns nullopt if the body is not a list of models.
+// Parses the body of a reply as a list of models. Returns nullopt if it is not one.
 std::optional<ModelList> read_models(std::string_view body);
 
-// Returns the field that the error names and that the refused request can leave out; an empty text
-// if there is none. `body` is the body of the request.
+// Returns the name of the request field that the server's error is about and that the request can
+// leave out; an empty text if there is none. `body` is the body of the refused request.
 std::string refused_field(const ServerError& error, std::string_view body);
 
 }  // namespace groma::llm

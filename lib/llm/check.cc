@@ -58,7 +58,7 @@ std::optional<Obeys> judged(const Result<ChatReply, ChatError>& reply, const Kee
     case Code::kUnsupported:
     case Code::kServer:
     case Code::kNoText:
-    case Code::kUnreachable:  // some servers crash on a grammar
+    case Code::kUnreachable:
       return Obeys::kRefused;
     default:
       return std::nullopt;
@@ -172,7 +172,7 @@ std::string to_json(const ChatCheck& check) {
   return as_line(answer);
 }
 
-// The line has the name of the error code, which does not change between versions.
+// The JSON contains the name of the error code, which does not change between versions.
 std::string to_json(const ChatError& error) {
   return as_line({{"status", "error"},
                   {"code", kCodeNames.at(static_cast<std::size_t>(error.code))},

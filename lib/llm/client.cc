@@ -46,7 +46,7 @@ class LiveText {
     emit(redactor_.feed(std::string_view(all).substr(taken_)));
     taken_ = all.size();
   }
-  // Ends the text, and shows what the redactor held back.
+  // Ends the text, and shows the rest of it, which the redactor held back.
   void finish(const std::string& all) {
     show(all);
     emit(redactor_.finish());
@@ -63,7 +63,8 @@ class LiveText {
   const ChatClient::Watch& watch_;
   LiveRedactor redactor_;
   bool restarted_;
-  std::size_t taken_ = 0;  // how many bytes of the text show() has read
+  // The number of bytes of the text that show() has read.
+  std::size_t taken_ = 0;
 };
 
 // Returns the error for options that make() refuses.
@@ -168,7 +169,7 @@ class ChatClient::Impl {
     return *verdict.wait_ms + up_to(std::min<std::int64_t>(options_.backoff_ms, 1000));
   }
 
-  // Waits. Returns false at once if the call is stopped meanwhile.
+  // Waits for `wait_ms` milliseconds. Returns false at once if the call is stopped meanwhile.
   bool wait(const Call& call, std::int64_t wait_ms) const {
     const auto until = Clock::now() + std::chrono::milliseconds(wait_ms);
     while (Clock::now() < until) {
@@ -272,7 +273,9 @@ class ChatClient::Impl {
     if (options_.endpoint.starts_with("exec:")) return std::nullopt;
     if (!model->empty() && (listed || !constrained)) return std::nullopt;
     Call asking = call;
-    if (!model->empty()) {  // the list only tells the server's software, so it may be missing
+    // The model is known, so the list of models only tells the server's software and may be
+    // missing.
+    if (!model->empty()) {
       const auto soon = Clock::now() + std::chrono::milliseconds(options_.connect_timeout_ms);
       asking.deadline = std::min(call.deadline, soon);
       asking.most_attempts = 1;
@@ -291,7 +294,8 @@ class ChatClient::Impl {
     }
     const std::lock_guard lock(mutex_);
     model_ = *model;
-    listed_ = true;  // do not ask again, even after a failure
+    // The list of models is not asked for again, even if this request for it failed.
+    listed_ = true;
     return std::nullopt;
   }
 
@@ -396,7 +400,9 @@ class ChatClient::Impl {
     if (field == "max_tokens") {
       dialect->completion_limit = true;
     } else if (field == "max_completion_tokens" || !dialect->left_out.insert(field).second) {
-      return false;  // without max_tokens, the reply might cost any amount
+      // A request always limits the tokens, because without a limit the reply might cost any
+      // amount.
+      return false;
     }
     log(LogLevel::kInfo, fmt::format("the server refuses `{}`: asking without it", field));
     return true;
@@ -410,7 +416,7 @@ class ChatClient::Impl {
     const ChatUsage worst = worst_case(wire, request.max_tokens);
     ChatError ceiling;
     auto aside = budget_.reserve(worst, &ceiling);
-    // Another request may cost less than it has reserved, so this one waits until the others are
+    // Other requests may cost less than they have reserved, so this request waits until they are
     // settled.
     for (; aside == Budget::Reserve::kLater; aside = budget_.reserve(worst, &ceiling)) {
       if (auto error = given_up(call)) return {{}, {*error}};
@@ -452,7 +458,9 @@ class ChatClient::Impl {
   const ChatFormat& format_;
   const std::unique_ptr<Transport> transport_;
   Budget budget_;
-  mutable std::mutex mutex_;  // guards all members below
+  // Guards the members that calls change: the known dialect and model of the server, and the random
+  // numbers.
+  mutable std::mutex mutex_;
   ServerDialect dialect_;
   std::string model_;
   bool listed_ = false;

@@ -30,7 +30,8 @@ class ExecTransport final : public Transport {
   // failure.
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
     WireReply reply;
-    if (!request.post) {  // a command has no list of models
+    // A GET asks for the list of models, which a command does not have.
+    if (!request.post) {
       reply.status = 404;
       return reply;
     }
@@ -38,7 +39,8 @@ class ExecTransport final : public Transport {
     command.words = {"sh", "-c", script_};
     command.input = request.body;
     command.stop = watch.stop;
-    command.environment = {"GROMA_API_KEY"};  // removed: the command does not get the key
+    // This removes the variable, so that the command does not get the key.
+    command.environment = {"GROMA_API_KEY"};
     command.max_output_bytes = max_bytes_;
     command.end_at_max_output = true;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(watch.deadline - Clock::now());

@@ -60,7 +60,8 @@ struct Transfer {
   std::size_t most_bytes = 0;
   WireReply reply;
   RawHeaders headers;
-  Clock::time_point last_text;  // when text came last; not set before the first text
+  // The time at which text arrived last. Not set before the first text.
+  Clock::time_point last_text;
   // How many bytes of a stream were passed to on_body.
   std::size_t given = 0;
   bool too_large = false;
@@ -73,7 +74,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Callback of libcurl for each line of the headers: keeps the headers that are needed.
+// Callback of libcurl for each header line of a reply: stores the headers that are needed.
 std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* user) {
   auto* transfer = static_cast<Transfer*>(user);
   const std::string_view line(bytes, count);
@@ -114,7 +115,8 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* user) {
   reply.body += text;
   long status = 0;
   curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-  // Blanks are no sign of life: some servers send them to keep a connection open.
+  // White space does not count as text, because some servers send it only to keep a connection
+  // open.
   bool came = !trimmed(text).empty();
   if (status / 100 == 2 && reply.is_stream() && transfer->watch->on_body) {
     came = transfer->watch->on_body(std::string_view(reply.body).substr(transfer->given));
@@ -124,8 +126,8 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* user) {
   return count;
 }
 
-// Opens a socket that child processes do not inherit. A socket that libcurl opens itself would be
-// inherited.
+// Opens a socket that child processes do not inherit. They would inherit a socket that libcurl
+// opens by itself.
 curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
@@ -169,7 +171,8 @@ Failure failure_of(CURLcode code, const Transfer& transfer) {
     case CURLE_COULDNT_CONNECT:
       return Failure::kRefused;
     case CURLE_OPERATION_TIMEDOUT:
-      return Failure::kConnectTimeout;  // set_up() gives libcurl no other timeout
+      // A timeout of libcurl is always one of connecting, because set_up() sets no other timeout.
+      return Failure::kConnectTimeout;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
@@ -276,13 +279,17 @@ class HttpTransport final : public Transport {
               char* why) const {
     curl_easy_setopt(easy, CURLOPT_URL, (options_.endpoint + request.path).c_str());
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);    // the key must not go to another address
-    if (near_) curl_easy_setopt(easy, CURLOPT_PROXY, "");  // a proxy would see the key
+    // Redirections are not followed, because the key must not go to another address.
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    // Requests to this computer use no proxy, because a proxy would see the key.
+    if (near_) curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // stopping does not wait for a name server
+    // With this option, a stopped transfer does not wait for the answer of a name server.
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, long{options_.connect_timeout_ms});
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");  // every encoding that libcurl decodes
+    // The empty text accepts every content encoding that libcurl can decode.
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(easy, CURLOPT_USERAGENT, fmt::format("groma/{}", kVersion).c_str());
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, why);
@@ -298,7 +305,7 @@ class HttpTransport final : public Transport {
     }
   }
 
-  // Stores why the transfer failed.
+  // Stores in the reply of the transfer why the transfer failed.
   void fail(Transfer* transfer, Failure failure, std::string detail) const {
     transfer->reply.failure = failure;
     transfer->reply.detail = std::move(detail);
@@ -362,11 +369,12 @@ class HttpTransport final : public Transport {
   }
 
   ChatOptions options_;
-  bool near_ = false;  // on this computer
+  // True if the endpoint is on this computer.
+  bool near_ = false;
   // The headers of every request. One of them contains the key.
   std::vector<std::string> headers_;
   std::mutex mutex_;
-  // The channels that no request uses at the moment.
+  // The channels (connections of libcurl) that no request uses at the moment.
   std::vector<std::unique_ptr<Channel>> free_;
 };
 

@@ -17,8 +17,8 @@ using nlohmann::json;
 // base/json_bounds.h.
 json parse_json(std::string_view text);
 
-// Writes one line. Bytes that are not UTF-8 become replacement characters, and hidden characters
-// become escapes.
+// Returns the value as JSON on one line. Bytes that are not UTF-8 become replacement characters,
+// and hidden characters become escapes.
 inline std::string dump(const json& value) {
   return harmless_lines(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }

@@ -44,7 +44,8 @@ Result<std::string> read_key_file(const std::string& path) {
                    fmt::format("chmod 600 {}", path));
   }
   std::string key(text.data(), static_cast<std::size_t>(count));
-  if (key.starts_with("\xEF\xBB\xBF")) key.erase(0, 3);  // a byte order mark
+  // A byte order mark at the beginning of the file does not belong to the key.
+  if (key.starts_with("\xEF\xBB\xBF")) key.erase(0, 3);
   while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
   return key;
 }

@@ -22,9 +22,10 @@ namespace {
 
 // The names of ChatApi, in their order.
 constexpr const char* kApiNames[] = {"openai", "anthropic"};
-// Limit on the bytes of a recording.
+// Limit on the size of a recording, in bytes.
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
-constexpr std::int64_t kMostStatus = 999;  // an HTTP status has three digits
+// Limit on the status of a recorded reply, because an HTTP status has three digits.
+constexpr std::int64_t kMostStatus = 999;
 
 // Returns a request as a recording holds it, without the key.
 json request_json(const WireRequest& request, const std::string& key) {
@@ -265,7 +266,8 @@ std::optional<RecordingOrigin> head_of(std::string_view line) {
 Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
                                                  std::unique_ptr<Transport> inner) {
   const std::string& path = options.record;
-  // Never overwrite a recording, which may have cost money. Only the user may read the file.
+  // A recording is never overwritten, because it may have cost money. Only the user may read the
+  // file.
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) {
     return Error{Error::Code::kUnreadable,

@@ -24,7 +24,8 @@ const std::string& ChatKeyText::text_of(const ChatKey& key) { return key.text_; 
 namespace {
 
 constexpr std::string_view kShown = "[key]";
-constexpr std::size_t kLeastLetters = 4;  // a shorter beginning of the key is not redacted
+// The least number of letters for which a beginning of the key is redacted.
+constexpr std::size_t kLeastLetters = 4;
 // begins_word() looks at this many bytes in front of a character.
 constexpr std::size_t kMostBefore = 6;
 // Limit on a run of backslashes at the end of a stream so far. A character of the key may follow
@@ -45,7 +46,8 @@ constexpr std::string_view kBase64 =
 // Returns only the characters that do not depend on the neighbouring bytes.
 std::string base64_within(std::string_view bytes, std::size_t before) {
   std::string text;
-  const std::size_t first = before * 8, end = (before + bytes.size()) * 8;  // positions of bits
+  // The range of `bytes` in the longer text, in bits.
+  const std::size_t first = before * 8, end = (before + bytes.size()) * 8;
   for (std::size_t bit = (first + 5) / 6 * 6; bit + 6 <= end; bit += 6) {
     unsigned value = 0;
     for (std::size_t i = bit - first; i < bit - first + 6; ++i) {
@@ -115,7 +117,8 @@ bool may_be_a_letter(std::string_view text) {
 
 // One character of a text, with the offset of the next one.
 struct Letter {
-  char value = 0;  // 0: not a letter of a key
+  // The character itself. 0: the character cannot be part of a key.
+  char value = 0;
   std::size_t end = 0;
 };
 
@@ -167,13 +170,13 @@ bool begins_word(std::string_view text, std::size_t at) {
   return before(2) == '\\' || before(3) == '%' || (before(6) == '\\' && before(5) == 'u');
 }
 
-// What a search looks for. Each value includes the values in front of it.
+// What a search looks for in a text. Each value includes the values before it.
 enum class Want {
-  kWhole,  // the whole key
-  kParts,  // also parts of the key (KeyForms)
-  kAny,    // also beginnings of the key
-  // Like kAny, except for a beginning of the key at the end of the text, since more text may
-  // follow.
+  kWhole,  // The search looks for the whole key.
+  kParts,  // The search also looks for parts of the key (KeyForms).
+  kAny,    // The search also looks for beginnings of the key.
+  // The search is that of kAny, but ignores a beginning of the key at the end of the text, since
+  // more text may follow.
   kAnySoFar
 };
 
@@ -185,13 +188,17 @@ enum class Want {
 std::vector<Span> spans_of_parts(std::string_view text, const KeyForms& key, bool escaped,
                                  std::size_t from, std::size_t* open) {
   std::vector<Span> spans;
-  std::array<std::size_t, kPartLetters> begins{};  // offsets of the last letters
-  std::uint64_t last = 0;  // the last letters; the lowest byte has the latest
+  // The offsets of the last letters that were read, as a ring buffer.
+  std::array<std::size_t, kPartLetters> begins{};
+  // The last eight letters that were read. The lowest byte has the latest letter.
+  std::uint64_t last = 0;
   std::size_t count = 0, at = from;
-  bool inside = false;  // a part ends with the last letter
+  // True if a part of the key ends with the last letter that was read.
+  bool inside = false;
   while (at < text.size() && (open == nullptr || !may_be_a_letter(text.substr(at)))) {
     const Letter letter = letter_at(text, at, escaped);
-    if (!key.has_letter(letter.value)) {  // the fast path: true for most letters of a text
+    // This is the fast path, because most letters of a text occur in no part of the key.
+    if (!key.has_letter(letter.value)) {
       count = 0;
       inside = false;
       at = letter.end;
@@ -313,7 +320,8 @@ std::vector<Span> spans_of(std::string_view text, const KeyForms& key, Want want
   while (at < text.size() && hidden_length(text.substr(at)) == 0) ++at;
   if (at == text.size()) return spans;
   std::string visible(text.substr(0, at));
-  std::vector<std::size_t> places(at);  // the offset in `text` of each byte of `visible`
+  // For each byte of `visible`, its offset in `text`.
+  std::vector<std::size_t> places(at);
   std::iota(places.begin(), places.end(), std::size_t{0});
   while (at < text.size()) {
     const std::size_t hidden = hidden_length(text.substr(at));
@@ -346,11 +354,11 @@ std::string without(std::string_view text, const std::vector<Span>& spans) {
   return kept.append(text.substr(at));
 }
 
-// The texts in an event or a document, by their place in it. The items of one list have the same
-// place.
+// The strings in an event or a JSON document, by their path in it. The items of one list have the
+// same path.
 using Texts = std::map<std::string, std::vector<std::string*>>;
 
-// Adds every text within the value under its place, such as "/choices//delta/content".
+// Adds every string within the value under its path, such as "/choices//delta/content".
 void collect(json* value, const std::string& place, Texts* texts) {
   if (value->is_string()) (*texts)[place].push_back(value->get_ptr<std::string*>());
   if (value->is_array()) {
@@ -466,7 +474,7 @@ bool KeyForms::has_part(std::uint64_t letters) const {
   return std::binary_search(parts_.begin(), parts_.end(), letters);
 }
 
-// Parts are sorted, so those that begin with the same characters are adjacent.
+// The parts of the key are sorted, so parts that begin with the same characters are adjacent.
 bool KeyForms::begins_part(std::uint64_t letters, std::size_t count) const {
   const std::size_t missing = 8 * (kPartLetters - count);
   const std::uint64_t least = letters << missing;
@@ -495,8 +503,8 @@ std::string redacted_body(const std::string& body, std::string_view key) {
   return without(text, spans_of(text, forms, Want::kParts));
 }
 
-// A stream sends a text in pieces, so the texts at one place of all events are joined before the
-// search.
+// A stream sends a text in pieces, so the strings with the same path in all events are joined
+// before the search.
 std::string redacted_stream(const std::string& body, std::string_view key) {
   if (key.empty()) return body;
   std::vector<json> events;
@@ -513,7 +521,8 @@ std::string redacted_stream(const std::string& body, std::string_view key) {
     if (!event.is_string()) collect(&event, "", &texts);
   }
   const KeyForms forms(key);
-  bool found = holds_any(body, forms);  // also searches lines that are not data
+  // This search also covers the lines of the stream that are not data.
+  bool found = holds_any(body, forms);
   for (const auto& [place, pieces] : texts) found = take_out(pieces, forms, Want::kAny) || found;
   for (json& event : events) found = redact_names(&event, forms) || found;
   if (!found) return body;
@@ -544,7 +553,8 @@ std::string LiveRedactor::feed(std::string_view more) {
   constexpr std::size_t kMostPerLetter = 8, kMostBeside = 1024;
   const std::size_t held = text_.size() - shown_;
   text_ += more;
-  // Not too much is held back, for example when parts of the key follow each other without end.
+  // The amount of text that is held back is limited, for example if parts of the key follow each
+  // other without end.
   if (held > kMostPerLetter * key_.text().size() + kMostBeside) return finish();
   std::size_t open = text_.size();
   std::vector<Span> spans = spans_of(text_, key_, Want::kAnySoFar, shown_, &open);

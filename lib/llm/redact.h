@@ -12,7 +12,7 @@ namespace groma::llm {
 
 class ChatKey;
 
-// Gives access to the text of a key. No other code can read it.
+// Gives access to the text of a secret ChatKey. No other code can read this text.
 struct ChatKeyText {
   static const std::string& text_of(const ChatKey& key);
 };
@@ -27,18 +27,19 @@ class KeyForms {
   explicit KeyForms(std::string_view key);
   const std::string& text() const { return text_; }
   bool has_parts() const { return !parts_.empty(); }
-  // Returns true if some part contains this character.
+  // Returns true if some part of the key contains this character.
   bool has_letter(char letter) const;
   // Returns true if these eight characters are a part of the key. The lowest byte has the last
   // character.
   bool has_part(std::uint64_t letters) const;
-  // Returns true if some part begins with the last `count` of these characters (1 to 7).
+  // Returns true if some part of the key begins with the last `count` of these characters (1 to 7).
   bool begins_part(std::uint64_t letters, std::size_t count) const;
 
  private:
   std::string text_;
-  std::vector<std::uint64_t> parts_;  // sorted
-  // The characters that occur in parts.
+  // The parts of the key, in ascending order. Each number holds the eight characters of a part.
+  std::vector<std::uint64_t> parts_;
+  // The characters that occur in the parts of the key.
   std::bitset<256> letters_;
 };
 
@@ -51,20 +52,21 @@ class KeyForms {
 //     (proxies repeat `Basic` and `Bearer` headers).
 // The letters may be escaped as in JSON (also in a text within a text) or as in a URL.
 //
-// Call it on a text before the text becomes part of another one, because the end is not visible
-// there.
+// Call redacted() on a text before the text becomes part of another text, because the end of the
+// text is not visible there.
 std::string redacted(std::string_view text, std::string_view key);
 
 // Replaces only the whole key by "[key]". It is meant for Groma's own texts, in which a word may by
 // chance begin like the key, such as `token` for the key `token-abc123`.
 std::string without_whole_key(std::string_view text, std::string_view key);
 
-// Redacts every text in a JSON body by itself, and also a key whose pieces are spread over the
-// texts of one list. A body that is not JSON is redacted as one text.
+// Redacts every string in a JSON body by itself, and also a key whose pieces are spread over the
+// strings of one list. A body that is not JSON is redacted as one text.
 std::string redacted_body(const std::string& body, std::string_view key);
 
-// Redacts a body of server-sent events. Texts at the same place of all events are pieces of one
-// text, and are searched as one. Returns the body unchanged if it contains nothing of the key.
+// Redacts a body of server-sent events. Strings with the same path in the JSON of all events are
+// pieces of one text, so they are joined before the search. Returns the body unchanged if it
+// contains nothing of the key.
 std::string redacted_stream(const std::string& body, std::string_view key);
 
 // Returns the body of one of Groma's own requests without the whole key. The body is JSON, and its
@@ -83,8 +85,10 @@ class LiveRedactor {
 
  private:
   KeyForms key_;
-  std::string text_;       // the end of the shown text, then the text that is held back
-  std::size_t shown_ = 0;  // bytes of `text_` that were shown
+  // The end of the text that was shown already, followed by the text that is held back.
+  std::string text_;
+  // The number of bytes of `text_` that were shown already.
+  std::size_t shown_ = 0;
 };
 
 }  // namespace groma::llm

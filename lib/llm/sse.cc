@@ -1,9 +1,9 @@
-// SseParser: splits a stream into lines, and joins lines to events.
+// SseParser: splits a stream of server-sent events into lines, and joins lines to events.
 #include "llm/sse.h"
 
 namespace groma::llm {
 
-// The line feed of a CR LF may come only with the next bytes, and is then skipped.
+// The line feed of a line end CR LF may arrive with the next call only. It is then skipped.
 void SseParser::feed(std::string_view bytes, const OnData& on_data) {
   while (!bytes.empty()) {
     if (after_cr_ && bytes.front() == '\n') {
@@ -25,7 +25,7 @@ void SseParser::feed(std::string_view bytes, const OnData& on_data) {
   }
 }
 
-// A last line without a line end is complete, too.
+// At the end of the stream, a last line without a line end counts as complete.
 void SseParser::finish(const OnData& on_data) {
   if (!line_.empty()) line(line_, on_data);
   line_.clear();

@@ -46,7 +46,8 @@ bool move_out(std::string* text, std::string* reasoning, std::string_view open,
               std::string_view close) {
   const std::string_view all = *text;
   std::string kept;
-  Line line;  // reads the text that is kept
+  // This object reads the text that stays in `*text`.
+  Line line;
   for (std::size_t at = 0;;) {
     const std::size_t begin = find_tag(all, open, at, &line);
     kept += all.substr(at, begin - at);
@@ -62,10 +63,11 @@ bool move_out(std::string* text, std::string* reasoning, std::string_view open,
 
 }  // namespace
 
-// Each invalid byte is replaced by itself. A valid text is copied as it is.
+// Each invalid byte is replaced separately by U+FFFD. A valid text is copied unchanged.
 std::string valid_utf8(std::string_view text) {
   std::string repaired;
-  std::size_t kept = 0;  // the text before this place is already in `repaired`
+  // The text before this offset is already in `repaired`.
+  std::size_t kept = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = first_character(text.substr(at)).length;
     if (length == 0) {

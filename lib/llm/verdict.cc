@@ -90,7 +90,8 @@ struct FailureWords {
   bool again, may_have_cost;
 };
 
-// A failure that is not listed means that the connection broke.
+// Returns how a failure of the transport is reported. A failure that is not listed means that the
+// connection broke.
 FailureWords words_of(Failure failure) {
   switch (failure) {
     case Failure::kRefused:

@@ -6,12 +6,15 @@
 
 namespace groma::llm {
 
-// The judgement on a failed exchange.
+// The judgement on a failed exchange with a chat server.
 struct Verdict {
   ChatError error;
-  bool again = false;                        // another attempt may help
-  std::optional<std::int64_t> wait_ms = {};  // wait that the server asks for
-  bool may_have_cost = false;                // the server may have worked on the request
+  // True if another attempt may succeed.
+  bool again = false;
+  // The wait before the next attempt that the server asks for, in milliseconds. nullopt: none.
+  std::optional<std::int64_t> wait_ms = {};
+  // True if the server may have worked on the request, so that the failed exchange may cost money.
+  bool may_have_cost = false;
 };
 
 // Judges an exchange that failed, or whose status is not a success.

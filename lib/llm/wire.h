@@ -20,30 +20,33 @@ using Clock = std::chrono::steady_clock;
 // One request to an endpoint: a POST with a body, or a GET.
 struct WireRequest {
   bool post = true;
-  std::string path;  // relative to the endpoint: "/chat/completions"
-  std::string body;  // JSON
+  // The path of the URL, relative to the endpoint: "/chat/completions".
+  std::string path;
+  // The body of the request, as JSON.
+  std::string body;
   bool stream = false;
 };
 
-// Why an exchange did not complete.
+// Why an exchange with the endpoint did not complete. After a failure from kRefused to kTls,
+// nothing of the request was sent.
 enum class Failure {
   kNone,
-  kRefused,         // the endpoint accepted no connection
-  kUnknownHost,     // no address is known for the host
-  kConnectTimeout,  // connecting took too long
-  kCertificate,     // the server's certificate is not valid
-  kTls,             // the TLS handshake failed; up to here, nothing of the request was sent
-  kClosed,          // the server closed the connection without an answer
-  kReset,           // the connection broke during the exchange
-  kCut,             // the body is shorter than the server announced
-  kIdle,            // the server sent nothing for too long
-  kTotal,           // the exchange took longer than the total timeout
-  kStopped,         // the caller stopped the exchange
-  kTooLarge,        // the reply is larger than allowed
-  kEncoding,        // the compressed data is broken
-  kNotHttp,         // the server's answer is not HTTP
-  kChild,           // the child process failed
-  kRecording,       // the recording cannot be written, or does not hold this request
+  kRefused,         // The endpoint accepted no connection.
+  kUnknownHost,     // No address is known for the host of the endpoint.
+  kConnectTimeout,  // Connecting to the endpoint took too long.
+  kCertificate,     // The server's certificate is not valid.
+  kTls,             // The TLS handshake failed.
+  kClosed,          // The server closed the connection without an answer.
+  kReset,           // The connection broke during the exchange.
+  kCut,             // The body of the reply is shorter than the server announced.
+  kIdle,            // The server sent nothing for too long.
+  kTotal,           // The exchange took longer than the total timeout.
+  kStopped,         // The caller stopped the exchange.
+  kTooLarge,        // The reply is larger than allowed.
+  kEncoding,        // The compressed data of the reply is broken.
+  kNotHttp,         // The server's answer is not HTTP.
+  kChild,           // The child process that answers requests failed.
+  kRecording,       // The recording cannot be written, or does not contain this request.
 };
 inline constexpr std::string_view kFailureNames[] = {"",
                                                      "refused",
@@ -65,21 +68,26 @@ inline constexpr std::string_view kFailureNames[] = {"",
 
 // The answer to one request, or why there is none. All texts are valid UTF-8 and contain no key.
 struct WireReply {
-  int status = 0;  // 0: no answer
+  // The HTTP status of the answer. 0: there was no answer.
+  int status = 0;
   std::string content_type, server, location;
   std::optional<std::int64_t> retry_after_ms;
   // What the server says about retrying; nullopt if it says nothing.
   std::optional<bool> should_retry;
-  std::string body;  // decoded, as far as it arrived
+  // The body of the answer after decompression, as far as it arrived.
+  std::string body;
   // True if the body is the text of the reply itself, as a child process writes it.
   bool plain = false;
   Failure failure = Failure::kNone;
-  std::string detail;  // the reason for the failure, in words
-  bool sent = true;    // true: at least a part of the request was sent
+  // The reason for the failure, as text for a person.
+  std::string detail;
+  // True if at least a part of the request was sent.
+  bool sent = true;
   std::int64_t elapsed_ms = 0;
 
   bool done() const { return failure == Failure::kNone && status / 100 == 2; }
-  bool is_stream() const;  // a stream of events, by its type or its beginning
+  // Returns true if the body is a stream of events, to judge by its content type or its beginning.
+  bool is_stream() const;
 };
 
 // The limits of an exchange: how long it may take, who may stop it, and who receives a stream.
@@ -91,7 +99,8 @@ struct WireWatch {
   std::function<bool(std::string_view)> on_body;
 };
 
-// A way to reach an endpoint. Several threads may use it at the same time.
+// Sends requests to an endpoint: over HTTP, to a child process, or to a recording that answers.
+// Several threads may use one Transport at the same time.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -112,7 +121,8 @@ Result<std::string> normal_endpoint(const ChatOptions& options);
 // The server with which a recording was made.
 struct RecordingOrigin {
   ChatApi api = ChatApi::kOpenAi;
-  std::string endpoint;  // empty if the recording does not have it
+  // The endpoint of the recorded server. Empty if the recording does not contain it.
+  std::string endpoint;
 };
 
 std::unique_ptr<Transport> make_http(const ChatOptions& options, std::vector<std::string> headers);

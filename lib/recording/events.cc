@@ -85,7 +85,7 @@ template <typename Archive, typename T>
 void visit(Archive& archive, std::vector<T>& items) {
   archive::transfer_list(archive, items, [&](T& item) { visit(archive, item); });
 }
-// A missing value is written as -1.
+// Writes or reads an optional value. A missing value is written as -1.
 template <typename Archive, typename T>
 void visit(Archive& archive, std::optional<T>& value) {
   std::int64_t coded = value ? static_cast<std::int64_t>(*value) : -1;
@@ -264,7 +264,8 @@ bool good(const Events& events, const std::vector<Repeat>& folded) {
   return true;
 }
 
-// Checks all lists. A context is checked after the shapes and partitions to which it refers.
+// Checks all lists of the events. A context is checked after the shapes and partitions to which it
+// refers.
 bool good(const Events& events) {
   if (!among(events.top_level, events.tasks)) return false;
   bool fine = true;

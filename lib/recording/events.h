@@ -20,12 +20,14 @@ inline constexpr std::size_t kMaxEventLaunches = std::size_t{1} << 21;
 inline constexpr std::size_t kMaxEventNumbers = std::size_t{1} << 21;
 inline constexpr std::size_t kMaxEventTasks = 1 << 12;
 inline constexpr std::size_t kMaxEventShapes = 16 * kMaxEventTasks;
-inline constexpr std::size_t kMaxEventRegions = 1 << 12;  // the same limit holds for partitions
-// Limit on the pieces of all partitions together.
+// Limit on the regions of a recording. The same limit holds for its partitions.
+inline constexpr std::size_t kMaxEventRegions = 1 << 12;
+// Limit on the pieces of all partitions of a recording together.
 inline constexpr std::size_t kMaxEventPieces = 1 << 17;
 // Limit on the boxes (Piece::boxes) of all pieces together.
 inline constexpr std::size_t kMaxEventBoxes = 1 << 20;
-// A point whose colour was not seen has this number as its colour.
+// The number that stands for the colour of a launch's point if the recorder did not see this
+// colour.
 inline constexpr std::int64_t kNoNumber = INT64_MIN;
 // Limit on the absolute value of all other numbers, so that the sum of a few numbers fits 64 bits.
 inline constexpr std::int64_t kMostEventNumber = std::int64_t{1} << 56;
@@ -41,7 +43,7 @@ struct Events {
     ProcKind kind = ProcKind::kCpu;
     bool leaf = false, inner = false, replicable = false;
     std::vector<LayoutDemand> demands;
-    // The program's own mapper chose this variant.
+    // True if the program's own mapper chose this variant in the recorded run.
     bool chosen_by_mapper = false;
   };
   struct Task {
@@ -53,17 +55,19 @@ struct Events {
     std::int64_t bytes = 0;
   };
   struct Region {
-    // The name that the program attached. Empty: it attached none.
+    // The name that the program attached to the region. Empty: it attached none.
     std::string name;
     Rect bounds;
-    // The number of points. It is less than the volume of `bounds` if the region has holes.
+    // The number of points of the region. It is less than the volume of `bounds` if the region has
+    // holes.
     std::int64_t points = 0;
     std::vector<Field> fields;
   };
   // A piece of a partition. The coordinates of `color` count from 0. The colours of
   // ColorRule::kPoint, in contrast, are points of the launch.
   struct Piece {
-    // The colour of the piece of `outer`, followed by the colour in this partition.
+    // The colour of the piece: the colour of the enclosing piece in the outer partition, followed
+    // by the colour in this partition.
     Point color;
     Rect bounds;
     std::int64_t points = 0;
@@ -75,8 +79,8 @@ struct Events {
     std::uint32_t region = 0;
     // The number of an earlier partition whose pieces this partition cuts. -1: it cuts a region.
     std::int32_t outer = -1;
-    // The colours within one piece of `outer`, as the program counts them. They need not begin at
-    // 0.
+    // The colours of this partition within one piece of the partition `outer`, as the program
+    // counts them. The colours need not begin at 0.
     Rect colors;
     std::vector<Piece> pieces;
     // True if only the pieces that launches use were kept (recorded_uses.h). The text does not
@@ -85,9 +89,9 @@ struct Events {
   };
   // The rule by which each point of a launch gets its data.
   enum class ColorRule : std::uint8_t {
-    // The requirement has the whole region.
+    // Every point of the launch gets the whole region.
     kWhole,
-    // All points have the piece of one colour, which stands in Launch::numbers.
+    // All points of the launch get the piece of one colour, which stands in Launch::numbers.
     kFixed,
     // The colour consists of a prefix, which stands in Launch::numbers, and the point.
     kPoint,
@@ -103,7 +107,8 @@ struct Events {
     // The fields of the requirement, as positions in the region.
     std::vector<std::uint32_t> fields;
   };
-  // The parts of a launch that are equal in launches that differ only in numbers.
+  // What launches that differ only in their numbers have in common: the task, the dimensions of the
+  // domain, and the requirements.
   struct Shape {
     std::uint32_t task = 0;
     // The number of dimensions of the domain. 0: a single task.
@@ -112,20 +117,21 @@ struct Events {
   };
   struct Launch {
     std::uint32_t shape = 0;
-    // The lower corner and the extents of the domain, then the colours of each requirement with
-    // kFixed and the prefixes of each requirement with kPoint, then the tables of each requirement
-    // with kMapped.
+    // The numbers of the launch in this order: the lower corner and the extents of the domain, then
+    // the colours of each requirement with kFixed and the prefixes of each requirement with kPoint,
+    // then the tables of each requirement with kMapped.
     std::vector<std::int64_t> numbers;
   };
   // Runs of a task that launched the same launches in the same order. `launches` lists these
   // launches.
   struct Context {
     std::uint32_t task = 0;
-    // The shape of the launch that started the runs. -1: the runtime started them.
+    // The shape of the launch that started these runs of the task. -1: the runtime started them.
     std::int32_t shape = -1;
-    // The point of the run, followed by the colour of the piece of each requirement.
+    // The numbers that each run was given: its point in the launch, followed by the colour of the
+    // piece of each requirement.
     std::vector<std::int64_t> given;
-    // The number of such runs.
+    // The number of runs of the task that this context stands for.
     std::int64_t count = 1;
     std::vector<Repeat> launches;
   };
@@ -133,7 +139,7 @@ struct Events {
     std::uint32_t task = 0;
     ProcKind kind = ProcKind::kCpu;
     std::int64_t count = 0;
-    // The median of the measured times.
+    // The median of the measured times of the task on this kind of processor.
     std::int64_t nanoseconds = 0;
   };
   // A cost of the runtime without disturbance: the 10th percentile of `count` measured times.
@@ -142,24 +148,26 @@ struct Events {
     std::int64_t nanoseconds = 0;
   };
   struct CountedOperations {
-    std::string what;  // "copies"
+    // The kind of the counted operations, such as "copies".
+    std::string what;
     std::int64_t count = 0;
   };
 
-  std::string runtime;  // "Legion 25.12.0"
-  // The number of the task that the runtime started.
+  // The name and the version of the runtime, such as "Legion 25.12.0".
+  std::string runtime;
+  // The number of the top-level task, which the runtime itself started.
   std::uint32_t top_level = 0;
   std::vector<Task> tasks;
   std::vector<Region> regions;
   std::vector<Partition> partitions;
   std::vector<Shape> shapes;
-  // All launches that differ.
+  // The launches of the run. Equal launches are listed once.
   std::vector<Launch> launches;
   std::vector<Context> contexts;
   std::vector<Time> times;
   // The cost of a launch call, and the cost of analysing and mapping a task.
   Cost issue, map;
-  // The operations that the recording does not describe.
+  // The operations of the run that the recording only counts and does not describe.
   std::vector<CountedOperations> others;
 
   // Returns the dimensions of a partition's colours, including those of the partitions around it.
@@ -170,12 +178,12 @@ struct Events {
   // Returns how many of a launch's numbers give the requirement's single colour or the prefix of
   // its colours. `dimensions` are those of the launch's domain.
   std::size_t given_colors(const Requirement& requirement, std::size_t dimensions) const;
-  // Returns the lengths of the parts of `given`: the dimensions of the point, then those of the
-  // colour of each requirement.
+  // Returns how many numbers each part of Context::given has: the dimensions of the point, then
+  // those of the colour of each requirement.
   std::vector<std::size_t> layout_of(const Context& context) const;
 };
 
-// Returns the events as text.
+// Returns the events of a recording in its text format, which events_from() reads.
 std::string text_of(const Events& events);
 
 // Reads the text of text_of(). In the result all numbers refer to something, all lists have the

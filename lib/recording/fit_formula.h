@@ -19,7 +19,7 @@ inline constexpr std::size_t kMostSamples = std::size_t{1} << 14;
 // A list of samples. Each sample is a point (the values of the variables) and the value that the
 // formula should have there.
 struct Samples {
-  // The names of the variables.
+  // The names of the variables that the formula may use.
   std::vector<std::string> names;
   // The values of all variables at the first sample, then at the second sample, and so on. The
   // variables are in the order of `names`.
@@ -57,7 +57,7 @@ std::size_t count_right(const Formula& formula, const Samples& samples);
 // variable. It may be wrong at other samples.
 Formula linear_guess(const Samples& samples);
 
-// Returns true if the formula is right at all samples.
+// Returns true if the formula has the right value at all samples.
 bool is_right(const Formula& formula, const Samples& samples);
 
 // Returns the values of the formula at the points of the samples, or nullopt if it has no value at

@@ -17,7 +17,7 @@ constexpr std::size_t kMostCompared = std::size_t{1} << 24;
 
 }  // namespace
 
-// The extents follow the lower corner in the numbers of a launch.
+// In the numbers of a launch, the extents of the domain follow its lower corner.
 Point extents_of(const Events::Launch& launch, std::size_t dimensions) {
   return Point(std::span(launch.numbers).subspan(dimensions, dimensions));
 }

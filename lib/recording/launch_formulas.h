@@ -11,20 +11,20 @@
 
 namespace groma::app {
 
-// All executions of one launch statement.
+// All recorded executions of one launch statement of a task body.
 struct LaunchRuns {
   // For each execution: the counters of the enclosing loops, followed by the arguments of the task.
   std::vector<std::int64_t> at;
   // The launch of each execution, as an index into Events::launches.
   std::vector<std::uint32_t> launches;
-  // The number of enclosing loops.
+  // The number of loops around the launch statement.
   std::size_t loops = 0;
   // Returns true if all executions are the same launch.
   bool are_same() const;
 };
 
-// The place of the colours of one requirement in the numbers of a launch. Each launch has its own
-// number of points.
+// Where the numbers of a launch (Events::Launch::numbers) hold the colours of one requirement, one
+// colour for each point. The number of points differs between launches.
 struct ColorTable {
   // The position of the first table in the numbers of the launch.
   std::size_t begin = 0;
@@ -44,8 +44,8 @@ struct FittedFormula {
 
 class LaunchFormulas {
  public:
-  // `names` are those of the counters and the arguments. All references are used until the last
-  // call.
+  // `names` are the names of the loop counters and the task's arguments, in the order of
+  // LaunchRuns::at. `events` and `runs` must outlive this object.
   LaunchFormulas(const Events& events, const LaunchRuns& runs, std::vector<std::string> names)
       : events_(events), runs_(runs), names_(std::move(names)) {}
 

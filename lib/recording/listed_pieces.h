@@ -1,5 +1,5 @@
 // listed_pieces: describes the data of a launch as a partition that lists the boxes of each point.
-// It serves for data that follows no formula.
+// This description is for data that follows no formula.
 #pragma once
 
 #include <optional>

@@ -410,8 +410,8 @@ Formula RecordedBodies::formula_with_note(const FittedFormula& fitted, const std
   return fitted.formula;
 }
 
-// Adds all words of a formula to used_. Numbers are added, too, but no argument or counter has such
-// a name.
+// Adds all words of a formula to used_, the set of used names. Numbers are added, too, but no
+// argument or counter has such a name.
 void RecordedBodies::note_names(const Formula& formula) {
   const std::string& text = formula.text();
   for (std::size_t at = 0; at < text.size();) {

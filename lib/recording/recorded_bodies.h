@@ -15,10 +15,10 @@
 
 namespace groma::app {
 
-// Makes the bodies of the tasks, one after the other.
+// Makes the bodies of the tasks of a recorded application, one task after the other.
 class RecordedBodies {
  public:
-  // `app` has the regions, the partitions, and the tasks with their requirements.
+  // `app` must already have the regions, the partitions, and the tasks with their requirements.
   RecordedBodies(const Events& events, Application& app, std::vector<std::string>& notes)
       : events_(events), app_(app), notes_(notes) {
     for (const Events::Context& each : events.contexts) contexts_[each.task].push_back(&each);
@@ -29,7 +29,8 @@ class RecordedBodies {
   // arguments of a run or its launch distinguish them. Otherwise the body describes what most runs
   // launched.
   void add_body(std::uint32_t task);
-  // Makes launches pass the arguments that bodies need. Call it once all bodies are made.
+  // Adds to each launch the arguments that the body of the launched task needs. Call this function
+  // once all bodies are made.
   void add_arguments();
 
  private:
@@ -50,7 +51,7 @@ class RecordedBodies {
   const Events& events_;
   Application& app_;
   std::vector<std::string>& notes_;
-  // The contexts of each task, by its number.
+  // The recorded contexts (groups of equal runs) of each task, by the number of the task.
   std::map<std::uint32_t, std::vector<const Events::Context*>> contexts_;
   // The executions of each launch statement of the current tree.
   std::map<const Repeat*, LaunchRuns> runs_;

@@ -137,15 +137,15 @@ class Renumbering {
 
   const Events::Region& region_;
   std::vector<Numbered> pieces_;
-  // The ends of all parts, in ascending order.
+  // The coordinates at which the region is divided into parts, in ascending order.
   std::vector<std::int64_t> ends_;
-  // The cell of each part.
+  // For each part of the region, the number of the cell to which it belongs.
   std::vector<std::uint32_t> cell_of_;
   // The first new number of each cell, and the end of the last cell.
   std::vector<std::int64_t> begins_;
   // For each cell, the number of the last piece that contains the cell, counted from 1.
   std::vector<std::size_t> seen_by_;
-  // The cells of each piece.
+  // For each piece, the numbers of its cells.
   std::vector<std::vector<std::uint32_t>> cells_of_;
   std::int64_t steps_ = 0;
 };

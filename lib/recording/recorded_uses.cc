@@ -87,7 +87,7 @@ void note_launch(const Events& events, const Events::Launch& launch, std::vector
 void drop_unused_pieces(Events& events) {
   std::vector<Used> used(events.partitions.size());
   for (const Events::Launch& launch : events.launches) note_launch(events, launch, used);
-  // A partition comes after the one that it cuts, so this loop runs backwards.
+  // A partition comes after the partition that it cuts, so this loop visits inner partitions first.
   for (std::size_t i = events.partitions.size(); i-- > 0;) {
     Events::Partition& partition = events.partitions[i];
     const std::size_t count = partition.pieces.size();

@@ -9,7 +9,7 @@ namespace groma::app {
 namespace {
 
 constexpr std::size_t kMostPeriod = 1024;
-// Limit on the comparisons in one pass.
+// Limit on the comparisons of symbols in one folding pass.
 constexpr std::size_t kMostComparisons = std::size_t{1} << 27;
 
 // Folds repetitions into loops. Each loop becomes a new symbol, so that the next pass can find a

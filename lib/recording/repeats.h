@@ -7,7 +7,8 @@
 
 namespace groma::app {
 
-// A symbol, or a body of symbols and loops that is repeated `count` times.
+// An element of a folded sequence: a symbol, or a loop that repeats its body `count` times. The
+// body consists of symbols and loops.
 struct Repeat {
   std::uint32_t symbol = 0;
   // The number of repetitions. It is at least 2 if there is a body.
@@ -16,7 +17,7 @@ struct Repeat {
   friend bool operator==(const Repeat&, const Repeat&) = default;
 };
 
-// Limit on the nesting of bodies.
+// Limit on the nesting of loops in a folded sequence.
 inline constexpr int kMaxRepeatDepth = 16;
 
 // Returns the sequence with immediate repetitions folded into loops. The search goes from left to

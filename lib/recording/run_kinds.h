@@ -17,9 +17,9 @@ namespace groma::app {
 // other numbers.
 struct RunKind {
   std::vector<const Events::Context*> contexts;
-  // The number of runs.
+  // The number of runs of this kind.
   std::int64_t count = 0;
-  // The shape of each launch, in the order of the launches.
+  // The shape of each launch that a run of this kind makes, in the order of the launches.
   std::vector<std::uint32_t> shapes;
 };
 // Returns the kinds of the runs in these contexts, those with the most runs first.

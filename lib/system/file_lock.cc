@@ -78,7 +78,8 @@ FileLock::~FileLock() { release(); }
 
 void FileLock::release() {
   if (descriptor_ < 0) return;
-  // Without this, a process that finds the lock taken a moment later would name our process.
+  // The process id is removed from the file. Otherwise a process that finds the lock taken a moment
+  // later would name our process.
   if (is_writable(descriptor_)) static_cast<void>(!ftruncate(descriptor_, 0));
   close(std::exchange(descriptor_, -1));
 }

@@ -110,7 +110,8 @@ std::optional<Error> Watcher::start(const std::string& script, const std::string
   Pipe alive;
   const File nothing(open("/dev/null", O_WRONLY | O_CLOEXEC));
   if (nothing.get() < 0 || !open_pipe(&alive)) return failure(errno);
-  fcntl(alive.read.get(), F_SETFL, 0);  // the shell's reading end must block
+  // The shell's reading end of the pipe must block, because the shell waits for the pipe's end.
+  fcntl(alive.read.get(), F_SETFL, 0);
   Command watch;
   watch.words = {"/bin/sh", "-c", "trap '' HUP INT TERM; read -r end; " + script, "sh", word};
   alive_ = std::move(alive.write);

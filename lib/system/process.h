@@ -42,20 +42,20 @@ bool open_pipe(Pipe* made);
 int spawn(const Command& command, int in, int out, int err, pid_t group, pid_t* child);
 
 // A `/bin/sh` in its own process group that runs a script when this process ends, in whatever way.
-// It waits for the end of a pipe that only this process can write to. A new child process also
-// holds the pipe until it has joined its group.
+// The shell waits for the end of a pipe that only this process can write to. A new child process
+// also holds the pipe open until it has joined its process group.
 class Watcher {
  public:
-  // Starts the shell. `script` is what it runs at the end; `$1` is `word`.
+  // Starts the shell. It runs `script` when this process has ended. In the script, `$1` is `word`.
   std::optional<Error> start(const std::string& script, const std::string& word = "");
   Watcher() = default;
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
-  // Ends the shell and its group, before it runs the script.
+  // Kills the shell and all processes of its group, so that the script does not run.
   ~Watcher();
   // Returns the process group of the shell, which children may join.
   pid_t group() const { return process_; }
-  // Kills all processes of the group.
+  // Kills all processes in the process group of the shell.
   void end_group() const;
 
  private:
