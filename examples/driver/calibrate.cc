@@ -27,7 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Below this share of the time, other programs disturbed the measurements.
+// If the measurements had a core for less than this fraction of the time, other programs disturbed
+// them.
 constexpr double kQuiet = 0.9;
 
 // The values of the options of `groma machines calibrate`.
@@ -53,9 +54,9 @@ groma::Result<groma::MeasuredFigure> task_start_in_legion() {
   auto run = program_run(arguments);
   if (!run) return run.error();
   run->profile = true;
-  // Nobody hears what the program prints.
+  // The output of the program is not shown; Ctrl-C ends the run.
   run->stop = interrupted;
-  // Without statements, the default mapper decides.
+  // The mapping is empty, so the default mapper decides.
   groma::Diagnostics none(groma::Source("the default mapper", ""));
   const auto result = groma::run_program(groma::compile(none.source(), none), *run);
   if (!result) return result.error();
@@ -94,7 +95,7 @@ std::optional<groma::Error> write_machine(const CalibrateArguments& arguments, b
   return groma::write_file(arguments.file, text);
 }
 
-// Measures and writes. Returns the exit code.
+// Measures this computer and writes the machine file. Returns the exit code.
 int run_calibrate(CalibrateArguments arguments) {
   const bool is_own_file = arguments.file.empty();
   if (is_own_file) arguments.file = groma::local_machine_file();

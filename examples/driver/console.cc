@@ -19,7 +19,7 @@
 namespace driver {
 namespace {
 
-// Set by the signal handler, which may do nothing else.
+// True after Ctrl-C, SIGTERM or SIGHUP. The signal handler sets this flag and may do nothing else.
 std::atomic<bool> interrupt_seen{false};
 
 // Returns true if the file is a terminal and NO_COLOR is unset or empty.
@@ -116,7 +116,8 @@ int refuse(std::string_view message, std::string_view help) {
   return kWrongInput;
 }
 
-// The sink is made at the first call, and lives until the process ends.
+// Returns the sink for log lines. The sink is made at the first call, and lives until the process
+// ends.
 groma::LogSink& log() {
   static SpdlogSink sink;
   return sink;
@@ -152,7 +153,7 @@ double Deadline::seconds_left() const {
 
 ProgressLine::ProgressLine(std::string_view what) : what_(what), begin_ms_(now_ms()) {}
 
-// Removes the line if it was ever shown.
+// Removes the progress line from the terminal if the line was ever shown.
 ProgressLine::~ProgressLine() {
   if (shown_ms_ != 0) rewrite_line("");
 }

@@ -72,12 +72,12 @@ groma::LogSink& log();
 void catch_interrupts();
 bool interrupted();
 
-// Tells whether a number of seconds has passed.
+// A time limit: tells whether a number of seconds has passed since the object was made.
 class Deadline {
  public:
   explicit Deadline(double seconds);
   bool over() const;
-  // Returns 0 after the end.
+  // Returns the seconds until the deadline; 0 after it.
   double seconds_left() const;
 
  private:

@@ -47,7 +47,8 @@ void check_usage(const ExplainArguments& options) {
   check_standard_input({options.file, options.machine, options.app, options.log});
 }
 
-// A longer line cannot come from a log. The limit bounds the memory for an endless line.
+// Limit on the bytes of a line of a log. A longer line cannot come from a log. The limit bounds the
+// memory for an endless line.
 constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
 
 // Adds the log file to `reader`. Returns false, with the reason on standard error, if the file

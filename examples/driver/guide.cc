@@ -94,7 +94,8 @@ int run(const GuideArguments& options) {
     });
     readable = read && readable;
   }
-  // Feedback on a part of the logs may be wrong.
+  // If a log cannot be read, there is no feedback, because feedback on a part of the logs may be
+  // wrong.
   if (!readable) return kWrongInput;
   groma::GuideContext context;
   context.exit_code = options.exit_code;

@@ -32,10 +32,10 @@ struct Inputs {
   std::optional<groma::Machine> machine;
   // The application, before its parameters get values.
   std::optional<groma::Application> app;
-  // The same application with the values of its parameters.
+  // The application with the values of its parameters.
   std::optional<groma::Workload> workload;
 };
-// How read_inputs() reads an application.
+// Options of read_inputs() for reading an application.
 struct ReadOptions {
   // Called repeatedly while the application is read. Reading stops when it returns true. An empty
   // function never stops it.
@@ -64,13 +64,13 @@ std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
 // Checks for option values. Each returns an error message, or an empty string if the value is
 // valid.
 std::string not_empty(const std::string& text);
-// Rejects `nan`, which would pass every range check.
+// Returns an error message if the text is `nan`, which would pass every range check.
 std::string is_number(const std::string& text);
-// Accepts integers from 0 to below 10^18.
+// Returns an error message unless the text is an integer from 0 to below 10^18.
 std::string is_count(const std::string& text);
-// Accepts unsigned integers of 64 bits.
+// Returns an error message unless the text is an unsigned integer of 64 bits.
 std::string is_seed(const std::string& text);
-// Accepts finite numbers above 0.
+// Returns an error message unless the text is a finite number above 0.
 std::string is_above_0(const std::string& text);
 
 // Fails with wrong usage if more than one input is standard input, which can be read only once.

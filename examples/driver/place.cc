@@ -95,7 +95,8 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
   const groma::ExplainQuery task{query.task, ""};
   const auto explained = groma::explain(bound, workload, task, of_others);
   if (!explained) {
-    static_cast<void>(groma::explain(bound, workload, task, diags));  // reports the reason
+    // The second call reports to `diags` why the task cannot be explained.
+    static_cast<void>(groma::explain(bound, workload, task, diags));
     return fail(diags, json);
   }
   // If the task is launched only as a single task: the task that launches it.

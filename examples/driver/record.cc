@@ -86,9 +86,9 @@ std::string as_typed(const std::vector<std::string>& words) {
 // The result of a trial run of the recorded application in the embedded runtime under the default
 // mapper. Both texts are empty if the trial succeeded.
 struct Tried {
-  // Why the application does not run.
+  // Why the recorded application does not run. Empty if it runs.
   std::string refused;
-  // Why the trial was incomplete.
+  // Why the trial run was incomplete. Empty if it was complete.
   std::string unsure;
 };
 

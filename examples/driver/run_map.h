@@ -17,7 +17,7 @@ namespace driver {
 
 // A Legion program and how it is run.
 struct ProgramArguments {
-  // The program and its arguments.
+  // The words of the command line that starts the Legion program: the program and its arguments.
   std::vector<std::string> words;
   // Path of the preload library; empty: the library that belongs to this command.
   std::string library;
@@ -33,7 +33,7 @@ struct ProgramArguments {
 };
 // Adds --timeout, --checks, --library and --override-layouts. Their help texts begin with `when`.
 void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
-// Adds only --library.
+// Adds the option --library to the command. Its help text begins with `when`.
 void add_library_option(CLI::App& command, ProgramArguments* arguments, const std::string& when);
 // Adds --same and --tolerance. Their help texts begin with `when`.
 void add_results_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
@@ -81,9 +81,9 @@ struct MapArguments {
   ProgramArguments program;
   // The application that describes what the program does. Null if there is none.
   const groma::Workload* app = nullptr;
-  // Print the profile as well.
+  // True if the profile of the run is printed as well.
   bool profile = false;
-  // The files for the profile.
+  // The files to which the profile is written.
   ProfileFiles files;
   // The file for the decisions of the mappers. Empty for no file.
   std::string log;

@@ -34,7 +34,7 @@ std::string event_of(const char* event, const groma::Diagnostics& diags) {
          "\n";
 }
 
-// Describes what is being tried.
+// Returns words for what the search is trying or waiting for.
 std::string doing(const groma::tuning::TuneEvent& event) {
   using Kind = groma::tuning::TuneEvent::Kind;
   switch (event.kind) {
@@ -54,7 +54,7 @@ std::string doing(const groma::tuning::TuneEvent& event) {
   return "";
 }
 
-// Describes what was spent.
+// Returns words for what the search has spent: runs, tokens, money and time.
 std::string cost(const groma::tuning::TuneSpending& spent) {
   std::string words = fmt::format("{} run{}", spent.evaluations, spent.evaluations == 1 ? "" : "s");
   if (spent.model_calls > 0) {

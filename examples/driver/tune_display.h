@@ -24,7 +24,7 @@ class Display {
   Display& operator=(const Display&) = delete;
 
   void operator()(const groma::tuning::TuneEvent& event);
-  // Removes the line of progress.
+  // Removes the line of progress from the terminal.
   void clear();
   // Returns true if everything could be printed. A failure to print is reported once.
   bool fine() const { return fine_; }

@@ -21,7 +21,7 @@ struct Subject {
   std::optional<groma::Application> app;
   // The names and contents of the machine and the applications (TuneOptions::marks).
   std::vector<std::pair<std::string, std::string>> marks;
-  // The diagnostics of the inputs.
+  // Warnings and notes about the inputs, which are shown when the search begins.
   std::vector<groma::Diagnostics> notes;
   // Evaluates mappings in the simulator. Null for any other text.
   std::unique_ptr<groma::tuning::Evaluator> runtime;

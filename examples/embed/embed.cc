@@ -22,7 +22,7 @@ struct Station {
   std::vector<TaskView> ready;
 };
 
-// The runtime. It has one mapper object for each processor of the machine, as Legion has. The
+// A toy runtime. It has one mapper object for each processor of the machine, as Legion has. The
 // objects share the compiled mapping.
 class ToyRuntime : public MapperRuntime {
  public:

@@ -44,7 +44,7 @@ Matrix matrix_of(std::size_t n, unsigned seed) {
   return made;
 }
 
-// Returns the time in seconds.
+// Returns the current time of a clock, in seconds.
 double now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -151,8 +151,8 @@ void by_openblas(std::size_t n, const double* a, const double* b, double* c) {
 }
 #endif
 
-// Does what the first argument says. Returns the exit code: 0, 1 for a wrong result, or 2 for wrong
-// usage.
+// Runs the command that the first argument names: check, time or openblas. Returns the exit code:
+// 0, 1 for a wrong result, or 2 for wrong usage.
 int run(int argc, char** argv) {
   std::vector<std::size_t> sizes;
   for (int i = 2; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));

@@ -153,7 +153,7 @@ struct Level {
 // A matrix with its partitions.
 struct Matrix {
   LogicalRegion region;
-  // One tile for each processor.
+  // The partition of the matrix into one tile for each processor.
   LogicalPartition tiles;
   // The blocks that are arguments of task_7.
   LogicalPartition parts;

@@ -58,9 +58,11 @@ enum Fields : FieldID {
   kInductance,
   kResistance,
   kWireCap,
-  // The first of kSegments fields.
+  // The current of the first segment of a wire. It is the first of kSegments fields, one for each
+  // segment.
   kCurrent,
-  // The first of kSegments - 1 fields.
+  // The voltage between the first two segments of a wire. It is the first of kSegments - 1 fields,
+  // one for each pair of neighbouring segments.
   kInnerVoltage = kCurrent + kSegments,
   kWireEnd = kInnerVoltage + kSegments - 1,
   kRange = 1,

@@ -23,8 +23,8 @@ struct Config {
 
   // Returns the number of points of a launch.
   std::int64_t total() const { return nodes * gpus; }
-  // These three functions return how many nodes or wires each point has. One node in a hundred is
-  // shared.
+  // shared_each(), private_each() and wires_each() return how many nodes or wires each point has.
+  // One node in a hundred is shared.
   std::int64_t shared_each() const { return superpiece * ((npp + 99) / 100); }
   std::int64_t private_each() const { return superpiece * npp - shared_each(); }
   std::int64_t wires_each() const { return superpiece * wpp; }

@@ -27,7 +27,7 @@ __global__ void run(Body body, std::int64_t count) {
   if (i < count) body(i);
 }
 
-// body(i) for each i below `count`.
+// Calls body(i) on the GPU for each i from 0 to below `count`, and waits for the end.
 template <typename Body>
 void for_each(std::int64_t count, const Body& body) {
   constexpr std::int64_t kThreads = 256;
@@ -36,7 +36,8 @@ void for_each(std::int64_t count, const Body& body) {
   check(cudaGetLastError());
   check(cudaDeviceSynchronize());
 }
-// body(x, y), neighbours in x side by side.
+// Calls body(x, y) on the GPU for each point of a rectangle. Neighbouring threads have neighbouring
+// x.
 template <typename Body>
 void for_each(std::int64_t width, std::int64_t height, const Body& body) {
   for_each(width * height, [=] __device__(std::int64_t i) { body(i % width, i / width); });
@@ -50,7 +51,7 @@ __device__ double& at(const Matrix& matrix, std::int64_t i, std::int64_t j) {
   return *reinterpret_cast<double*>(matrix.first + i * matrix.strides[0] + j * matrix.strides[1]);
 }
 
-// Of this GPU.
+// Returns the cuBLAS handle of the current GPU. The first call on a GPU creates the handle.
 cublasHandle_t blas() {
   static std::mutex mutex;
   static std::map<int, cublasHandle_t> handles;

@@ -24,12 +24,12 @@ struct Rect {
   std::int64_t lower[2], extents[2];
 };
 
-// Writes the number to the GPU's memory.
+// Writes the number to the address `to` in the GPU's memory.
 void store(std::int64_t value, void* to);
 
 // ---- the multiplications
 
-// Initialises cuBLAS.
+// Initialises cuBLAS on the current GPU.
 void prepare();
 // Writes the initial elements of a block of B (`matrix` is 1) or C (2), or zeros for A (0).
 void fill(const Rect& block, int matrix, const Matrix& values);
@@ -38,7 +38,7 @@ void fill(const Rect& block, int matrix, const Matrix& values);
 struct Product {
   int rows, columns, inner;
 };
-// Adds B C to A.
+// Adds the matrix product B C to A on the GPU.
 void multiply_add(const Product& product, const Matrix& a, const Matrix& b, const Matrix& c);
 // Adds B C to a reduction instance of A, with atomic additions.
 void multiply_reduce(const Product& product, const Matrix& a, const Matrix& b, const Matrix& c);

@@ -52,7 +52,8 @@ void multiply_add(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion&
 void multiply_reduce(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion& b,
                      const Legion::PhysicalRegion& c);
 
-// These three functions do the same as the previous ones on a GPU, for blocks in C order.
+// The functions fill_on_gpu(), multiply_add_on_gpu() and multiply_reduce_on_gpu() do on a GPU what
+// fill(), multiply_add() and multiply_reduce() do on a CPU. The blocks are in C order.
 void fill_on_gpu(const Legion::PhysicalRegion& block, Name matrix);
 void multiply_add_on_gpu(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion& b,
                          const Legion::PhysicalRegion& c);

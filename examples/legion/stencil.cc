@@ -288,8 +288,8 @@ struct Strips {
   LogicalPartition in, out;
 };
 
-// All regions and partitions of the program. The interior and the exterior of a tile are its points
-// without the border.
+// All regions and partitions of the program. The pieces of both `interior` and `exterior` are the
+// points of a tile without its border.
 struct Data {
   LogicalRegion points, times;
   LogicalPartition tiles, interior, exterior, times_of_tiles;

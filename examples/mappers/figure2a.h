@@ -13,13 +13,14 @@ class Figure2aMapper final : public FormulaMapper {
   std::string_view name() const override { return "figure 2a, by hand"; }
 
  private:
-  // Task task0 GPU;
+  // Decides like the mapping statement `Task task0 GPU;`.
   std::span<const ProcKind> kinds(const TaskView& task) const override;
-  // Region * ghost_region GPU ZCMEM;  Layout * * * C_order SOA Align==64;
+  // memories() and layout() decide like the mapping statements `Region * ghost_region GPU ZCMEM;`
+  // and `Layout * * * C_order SOA Align==64;`.
   std::span<const MemKind> memories(const RequirementView& requirement,
                                     ProcKind kind) const override;
   LayoutSpec layout() const override;
-  // IndexTaskMap task4 cyclic;
+  // Decides like the mapping statement `IndexTaskMap task4 cyclic;`.
   Formula formula_of(const TaskView& task, ProcKind kind) const override;
 };
 

@@ -8,14 +8,16 @@ constexpr ProcKind kKinds[] = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
 constexpr MemKind kOnGpu[] = {MemKind::kFbmem};
 constexpr MemKind kOnHost[] = {MemKind::kSockmem, MemKind::kSysmem};
 
-// The mapping functions of the figure. Points with the same sum of coordinates share a GPU.
+// The mapping function `linearize3D` of the figure. Points with the same sum of coordinates share a
+// GPU.
 std::optional<Processor> linearize_3d(const Machine& machine, const Point& ip, const Point&) {
   if (ip.dimensions() < 3) return std::nullopt;
   const std::int64_t linear = ip[0] + ip[1] + ip[2];
   return processor_modulo(machine, ProcKind::kGpu, linear, linear);
 }
 
-// The second coordinate does not count, so points that differ only in it share a GPU.
+// The mapping function `linearize2D` of the figure. The second coordinate does not count, so points
+// that differ only in it share a GPU.
 std::optional<Processor> linearize_2d(const Machine& machine, const Point& ip, const Point&) {
   if (ip.dimensions() < 3) return std::nullopt;
   const std::int64_t linear = ip[0] * 2 + ip[2];

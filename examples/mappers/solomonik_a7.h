@@ -13,13 +13,15 @@ class SolomonikA7Mapper final : public FormulaMapper {
   std::string_view name() const override { return "solomonik A7, by hand"; }
 
  private:
-  // Task * GPU,OMP,CPU;
+  // Decides like the mapping statement `Task * GPU,OMP,CPU;`.
   std::span<const ProcKind> kinds(const TaskView& task) const override;
-  // Region * * GPU FBMEM;  Region * * * SOCKMEM,SYSMEM;  Layout * * * C_order SOA No_Align;
+  // memories() and layout() decide like the mapping statements `Region * * GPU FBMEM;`,
+  // `Region * * * SOCKMEM,SYSMEM;` and `Layout * * * C_order SOA No_Align;`.
   std::span<const MemKind> memories(const RequirementView& requirement,
                                     ProcKind kind) const override;
   LayoutSpec layout() const override { return {.dimensions = DimensionOrder::kC}; }
-  // IndexTaskMap task_1 linearize3D;  IndexTaskMap task_2 linearize2D;  and so on
+  // Decides like the mapping statements `IndexTaskMap task_1 linearize3D;`, `IndexTaskMap task_2
+  // linearize2D;` and so on.
   Formula formula_of(const TaskView& task, ProcKind kind) const override;
 };
 

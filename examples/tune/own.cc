@@ -40,7 +40,7 @@ class Doubling : public groma::tuning::Proposer {
   // Returns one proposal. An empty list ends the search: nothing ran, or all four changes were
   // tried in vain.
   std::vector<groma::tuning::Proposal> propose(groma::tuning::Round& round) override {
-    if (round.history().best() == nullptr || turn_ == 4) return {};  // ends the search
+    if (round.history().best() == nullptr || turn_ == 4) return {};
     int threads = 0, block = 0;
     std::sscanf(round.history().best()->proposal.text.c_str(), "threads %d block %d", &threads,
                 &block);

@@ -28,7 +28,7 @@ struct GuidedRun {
   // The mapping of the run. Null if the default mapper mapped the run, or if the program cannot be
   // bound.
   const BoundProgram* bound = nullptr;
-  // The options of the run.
+  // The options with which the run was simulated.
   SimulateOptions options;
   // The diagnostics of the program's source. Fixes refer to this source.
   const Diagnostics* diags = nullptr;

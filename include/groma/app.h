@@ -34,14 +34,14 @@ inline constexpr std::size_t kMaxAppRequirements = 256;
 inline constexpr std::size_t kMaxAppAliases = 16;
 // Limit on the fields of one region or requirement.
 inline constexpr std::size_t kMaxAppFields = 4096;
-// Limit on the fields of all requirements together.
+// Limit on the fields of all requirements of an application together.
 inline constexpr std::size_t kMaxAppAllFields = 1 << 20;
 inline constexpr std::size_t kMaxAppParameters = 64;
 // Limit on each list of named things, such as definitions, sizes and arguments.
 inline constexpr std::size_t kMaxAppNames = 256;
 // Limit on the regions of an application. The same limit holds for its partitions.
 inline constexpr std::size_t kMaxAppRegions = 1 << 12;
-// Limit on the boxes (AppPartition::boxes) of all partitions together.
+// Limit on the boxes (AppPartition::boxes) of all partitions of an application together.
 inline constexpr std::size_t kMaxAppBoxes = 1 << 16;
 // Limit on the nesting of loops and phases in one task.
 inline constexpr int kMaxAppDepth = 32;
@@ -76,7 +76,7 @@ using Formulas = std::vector<Formula>;
 // An input of the application. `least` and `most` are the smallest and the largest allowed value.
 struct AppParameter {
   std::string name;
-  // The default value.
+  // The default value of the parameter.
   std::int64_t value = 1;
   std::int64_t least = 1;
   std::int64_t most = INT64_MAX;
@@ -110,7 +110,7 @@ struct AppSize {
 struct AppField {
   // May be empty if the region is not described.
   std::string name;
-  // The bytes of one element.
+  // The size of one element of the field, in bytes.
   std::int64_t bytes = 8;
   friend bool operator==(const AppField&, const AppField&) = default;
 };
@@ -156,8 +156,8 @@ struct AppPartition {
   // dimension of e points, block c of n goes from c * e / n to (c + 1) * e / n.
   Formulas lower = {};
   Formulas extents = {};
-  // The number of points that are added at both ends of each dimension (ghosts). The result is
-  // clipped in the same way.
+  // The number of points that are added at both ends of each dimension (ghosts). The enlarged box
+  // is clipped to the cut data, too.
   Formulas halo = {};
   // If true, a mapping cannot refer to the partition by `name`, which then exists only in this
   // description.
@@ -265,19 +265,20 @@ struct AppLaunch {
   Formulas domain = {};
   // The lower corner of the domain. If it is empty, the domain begins at the origin.
   Formulas lower = {};
-  // The names of the point's coordinates.
+  // The names that formulas use for the coordinates of a point of the launch.
   std::vector<std::string> index = {};
   // True if the launch asks to stay on the node of the launching task (kTagSameAddressSpace).
   bool same_address_space = false;
-  // The values for the task's `arguments`.
+  // The values for the arguments of the launched task.
   Formulas arguments = {};
-  // The data of each requirement. If the list is empty, the data is that which the task declares.
+  // The data of each requirement of the launched task. If the list is empty, the data is that which
+  // the task declares.
   std::vector<AppData> data = {};
-  // The name of the future that the launch gives. An index launch reduces the future over its
+  // The name of the future that the launch produces. An index launch reduces the future over its
   // points.
   std::string gives = {};
-  // Futures of this task's launches that the launch waits for. A future that no launch has given
-  // yet is ignored.
+  // The futures that the launch waits for; other launches of the same task produce them. A future
+  // that no launch has produced yet is ignored.
   std::vector<std::string> takes = {};
   friend bool operator==(const AppLaunch&, const AppLaunch&) = default;
 };
@@ -358,7 +359,7 @@ struct RuntimeCosts {
 // The limit on each cost, in seconds.
 inline constexpr double kMaxRuntimeCost = 1000;
 
-// An application. Workload::make checks it.
+// A complete description of an application. Workload::make checks it.
 struct Application {
   std::string name;
   std::string description = {};

@@ -103,7 +103,7 @@ class AppBuilder {
   AppBuilder& halo(Formulas points);
 
   AppBuilder& task(std::string name, std::vector<std::string> arguments = {});
-  // These calls describe the task that was added last. A requirement refers to a region or
+  // The next calls describe the task that was added last. A requirement refers to a region or
   // partition that was added before. An empty list of fields means all fields. `color` is as in
   // AppData.
   AppBuilder& variant(const AppVariant& variant);
@@ -115,7 +115,7 @@ class AppBuilder {
                        Formulas color = {});
   AppBuilder& reduces(std::string of, const std::vector<std::string>& fields = {},
                       Formulas color = {});
-  // Adds a requirement without access to the data.
+  // Adds to the task a requirement without access to the data (Privilege::kNoAccess).
   AppBuilder& ignores(std::string of, Formulas color = {});
   // Gives the requirement that was added last simultaneous coherence.
   AppBuilder& simultaneous();

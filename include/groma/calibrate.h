@@ -31,14 +31,16 @@ inline constexpr std::size_t kMaxGpuFileBytes = std::size_t{1} << 20;
 struct GpuFigures {
   std::string model;
   std::int64_t count = 1;
-  // The memory of one GPU.
+  // The memory of one GPU, in bytes.
   std::int64_t memory_bytes = 0;
-  // One figure of that program. `key` is the program's word for it, such as "fbmem_read". `size` is
-  // what varies between the figures of one key, such as the edge of a matrix; 0: nothing varies.
+  // One figure of that program. `key` is the name that the program prints for it, such as
+  // "fbmem_read". `size` is what varies between the figures of one key, such as the edge of a
+  // matrix; 0: nothing varies.
   struct Figure {
     std::string key;
     std::int64_t size = 0;
-    std::vector<double> values;  // the repeats, at least one, each above 0
+    // The values that the repeated measurements gave: at least one, each above 0.
+    std::vector<double> values;
   };
   std::vector<Figure> figures;
 };
@@ -54,27 +56,28 @@ Result<GpuFigures> gpu_figures_from_json(std::string_view text, std::string_view
 inline constexpr std::size_t kLeastTaskStarts = 20;
 Result<MeasuredFigure> measured_task_start(const RunRecord& record, std::string source);
 
-// How to measure.
+// Options of calibrate(): how to measure this computer.
 struct CalibrationOptions {
-  // The time to measure for. Each figure is measured at least five times, however long that takes,
-  // and at most 31 times.
+  // The time to measure for, in seconds. Each figure is measured at least five times, however long
+  // that takes, and at most 31 times.
   double seconds = 10;
   // The time to start a task, from measured_task_start(). nullopt: that of the default preset.
   std::optional<MeasuredFigure> task_start;
   // The figures of the GPUs. nullopt: those of the default preset, if the computer has GPUs.
   std::optional<GpuFigures> gpu;
-  // Asked between two measurements. Returning true ends the calibration with kStopped.
+  // A function that is called between two measurements. If it returns true, the calibration ends
+  // with kStopped.
   std::function<bool()> stop;
-  // Called between two measurements in the caller's thread with the done part of the work, from 0
-  // to 1.
+  // A function that is called between two measurements, in the caller's thread, with the fraction
+  // of the work that is done, from 0 to 1.
   std::function<void(double done)> on_progress;
 };
 
-// A measured computer.
+// The result of calibrate(): a measured computer as a machine.
 struct Calibration {
   Machine machine;
-  // The part of the time for which the measurements had a core. Below about 0.9, other programs
-  // disturbed them.
+  // The fraction of the time for which the measuring threads had a core. Below about 0.9, other
+  // programs disturbed the measurements.
   double share_of_time = 1;
 };
 

@@ -51,8 +51,8 @@ struct RegionArg {
 // An argument of a message. It keeps its type until the message is rendered.
 using DiagArg = std::variant<std::int64_t, std::string, RegionArg>;
 
-// Tells apart the causes of one id, for code that must not read the message. The message states
-// them too.
+// The cause of a diagnostic, where diagnostics with one id have several causes. Code reads it
+// instead of the message, which states the cause too.
 enum class DiagCause : std::uint8_t {
   // A `slice-index-out-of-bound` error: the size of the dimension is 0.
   kNoProcessors,
@@ -83,7 +83,7 @@ struct Fix {
   bool sure = false;
 };
 
-// An explanation, with the place that it is about, if any.
+// A note of a diagnostic: an explanation, with the range of the text that it is about, if any.
 struct DiagNote {
   std::string message;
   std::optional<Range> range = {};

@@ -53,7 +53,7 @@ struct MappingDifference {
   std::string task;
   // The position of the requirement, for decisions about one.
   std::uint32_t position = 0;
-  // The names of the requirement.
+  // The names by which a mapping can refer to the requirement.
   std::vector<std::string> names;
   SideDecision a, b;
   // For kPlacement: the number of points of the task's index launches (each launch counts once),
@@ -65,7 +65,7 @@ struct MappingDifference {
   struct Cost {
     // The change of RunResult::seconds, in simulated seconds.
     double seconds = 0;
-    // The change of RunResult::moved_bytes.
+    // The change of RunResult::moved_bytes, the bytes that copies move.
     std::int64_t moved_bytes = 0;
   };
   std::optional<Cost> cost;
@@ -74,15 +74,16 @@ struct MappingDifference {
   std::string alone;
 };
 
-// All decisions that one statement changes. A single decision may cost more or less than all of
-// them together: data is copied between tasks that keep it in different memories.
+// All differing decisions of two mappings that come from one statement. A single decision may cost
+// more or less than all of them together: data is copied between tasks that keep it in different
+// memories.
 struct StatementDifference {
   // The statement of B that makes the decisions. If B leaves them to the default mapper: the
   // statement of A that makes them. 0 if both leave them to the default mapper.
   Origin by;
   // True if `by` is a statement of A.
   bool is_of_a = false;
-  // Indices into MappingDiff::differences.
+  // The differences that the statement makes, as indices into MappingDiff::differences.
   std::vector<std::size_t> parts;
   // How the run of A changes if all these decisions are made as in B (see MappingDifference::cost).
   std::optional<MappingDifference::Cost> cost;
@@ -91,7 +92,7 @@ struct StatementDifference {
   std::string alone;
 };
 
-// The result of diff().
+// The result of diff(), which compares two mappings.
 struct MappingDiff {
   // The runs of both mappings, without their records.
   RunResult a, b;

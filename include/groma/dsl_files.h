@@ -13,7 +13,7 @@ struct DslFile {
   std::string_view name;
   // The first line of the text, a comment, without its `#`.
   std::string_view summary;
-  // The whole text.
+  // The whole text of the mapping program.
   std::string_view text;
 };
 

@@ -11,7 +11,7 @@
 
 namespace groma {
 
-// Options of emit().
+// Options of emit(), which writes a mapping as C++.
 struct EmitOptions {
   // Name of the mapper's class. Everything else is in a namespace of the same name in lower case.
   // Empty: made from the file's name, such as `CannonMapper` for cannon.mapper. Must satisfy

@@ -58,7 +58,7 @@ struct BeatenStatement {
   Reason reason = Reason::kPrecedence;
 };
 
-// The statement that decided. `by` is 0 for the default mapper.
+// The statement that made a decision. `by` is 0 if the default mapper decided.
 struct Decided {
   Origin by;
   // The other statements that match, in the order of precedence.
@@ -156,7 +156,7 @@ struct ExplainedRequirement {
   Decided collection;
 };
 
-// All decisions about one task.
+// All decisions of a mapping about one task.
 struct ExplainedTask {
   std::string name;
   ExplainedKind kind;
@@ -167,7 +167,7 @@ struct ExplainedTask {
   std::vector<ExplainedRequirement> requirements;
   // The limit of InstanceLimit. 0 if there is no limit.
   std::int64_t limit = 0;
-  // The scope of `limit`.
+  // The processors over which `limit` counts the instances.
   LimitScope limit_scope = LimitScope::kProcessor;
   Decided limit_decided;
   bool replicated = false;
@@ -179,7 +179,7 @@ struct ExplainedTask {
   Decided stealing;
 };
 
-// The answer of explain().
+// The result of explain(): all decisions of a mapping about an application.
 struct Explanation {
   std::string application;
   std::string machine;

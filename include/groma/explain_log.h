@@ -43,10 +43,10 @@ struct MapperLog {
     std::optional<ProcKind> kind;
     bool is_index = false;
     std::int64_t count = 0;
-    // The name of one of the runs in the log, such as "write (0) <20>".
+    // The name that the log gives one of these runs, such as "write (0) <20>".
     std::string example;
   };
-  // One region argument of these tasks.
+  // The data of one region argument of a task, in runs on one kind of processor.
   struct Data {
     std::string task;
     std::optional<ProcKind> kind;
@@ -65,7 +65,7 @@ struct MapperLog {
   };
   // One point of an index launch.
   struct Point {
-    // Index into `tasks`.
+    // The task of the point, as an index into `tasks`.
     std::size_t task = 0;
     // Index into `launches`; nullopt: the log does not say which launch.
     std::optional<std::size_t> launch;
@@ -74,11 +74,11 @@ struct MapperLog {
   };
   struct Options {
     std::int64_t count = 0, replicated = 0;
-    // The number of runs that Legion would not replicate. Only if by_groma.
+    // The number of runs that Legion would not replicate. It is counted only if by_groma is true.
     std::int64_t not_replicable = 0;
   };
-  // Moves of ready tasks to another processor, for example by a mapper that steals. Only if
-  // by_groma.
+  // Moves of ready tasks to another processor, for example by a mapper that steals. They are known
+  // only if by_groma is true.
   struct Move {
     std::string task;
     Processor to;
@@ -163,15 +163,15 @@ struct LoggedStatement {
   // The things that `acted` and `refused` count: "task", "region" or "point".
   std::string of;
   std::int64_t acted = 0, refused = 0;
-  // At most 5 differences.
+  // What the run did instead of what the statement says: at most 5 differences.
   std::vector<Difference> differences;
-  // The reason for kNotShown.
+  // The reason why the log cannot show what became of the statement (kNotShown).
   std::string why;
 };
 
 // The result of comparing all statements of a program with what a run did.
 struct LogExplanation {
-  // The name of the log.
+  // The name of the log, for messages.
   std::string log;
   // The statements that decide by a key, in the order of the text.
   std::vector<LoggedStatement> statements;

@@ -16,7 +16,7 @@ namespace groma {
 // Runs a workload under the mapping in question: calls simulate() with one mapper factory.
 using RunWorkload = std::function<RunResult(const Workload&)>;
 
-// The answer of fit().
+// The result of fit(): the largest problem size that fits into the machine's memories.
 struct Fit {
   // A problem size that was run.
   struct TriedSize {

@@ -29,7 +29,6 @@ class Scanner;
 // The amount of feedback. Each level adds to the levels before it. The levels are those of the
 // paper's ablation.
 enum class GuideDetail : std::uint8_t { kNone, kExecution, kExplain, kSuggest, kProfile };
-// Returns the level with this name, or nullopt.
 // Returns the level of feedback with this name ("none", "execution", "explain", "suggest" or
 // "profile"), or nullopt.
 std::optional<GuideDetail> guide_detail(std::string_view name);
@@ -76,9 +75,9 @@ struct ProfileFacts {
   };
   struct Task {
     std::string task, kind;
-    // The fraction of the time of all tasks.
+    // The task's fraction of the time of all tasks.
     double share = 0;
-    // The number of runs. 0 if it is unknown.
+    // The number of runs of the task. 0 if it is unknown.
     std::int64_t runs = 0;
   };
   struct Memory {
@@ -94,7 +93,7 @@ struct ProfileFacts {
   // The phase that the application measures. If it is empty, the whole run is measured.
   std::string measured;
   double measured_seconds = 0;
-  // Shares of tasks, of copies with reductions, and of the runtime.
+  // The shares of the critical path that tasks, copies (with reductions) and the runtime have.
   double tasks = 0, copies = 0, runtime = 0;
   // At most 8 causes, the largest first.
   std::vector<Cause> causes;
@@ -132,7 +131,7 @@ struct GuideMatch {
   std::string log;
   // The line of the first match, from 1. 0 if the match is about the way in which the run ended.
   std::int64_t line = 0;
-  // The number of matches.
+  // The number of places in the output that the rule matched.
   std::int64_t count = 1;
   // The text of the first match, cut and safe for a terminal.
   std::string text;
@@ -163,7 +162,7 @@ struct Feedback {
   std::optional<Shortage> shortage;
   // True if `suggest` holds only what guide_run() tried.
   bool tried = false;
-  // Edits of the program.
+  // Edits of the mapping program that carry out suggestions.
   std::vector<Fix> fixes;
   // The matches. Those that were explained come first.
   std::vector<GuideMatch> matches;
@@ -220,7 +219,8 @@ class GuideReader {
   GuideReader(GuideReader&&) noexcept;
   GuideReader& operator=(GuideReader&&) noexcept;
 
-  // Starts another log: what follows belongs to it, and its lines are counted from 1.
+  // Starts another log with this name. The bytes that are read afterwards belong to it, and its
+  // lines are counted from 1.
   void begin(std::string name);
   // Reads the next bytes, which may be cut anywhere.
   void read(std::string_view bytes);

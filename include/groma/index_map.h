@@ -31,13 +31,14 @@ inline constexpr ProcessorNumber kNoProcessor = 0xFFFFFFFF;
 // question that needs more ends with `step-limit`.
 inline constexpr std::int64_t kMaxQuestionSteps = 200'000'000;
 
-// Receives a part of a launch that goes to one processor. `box` has the launch's coordinates.
+// A callback that receives a box of launch points that all go to one processor. `box` has the
+// launch's coordinates.
 using SliceSink = std::function<void(const Rect& box, ProcessorNumber processor)>;
 using BoxSink = std::function<void(const Rect& box)>;
 
-// Immutable. Safe to use from any thread, if each thread has its own Cursor. Making one takes some
-// microseconds, however large the launch is. `decompose` and `auto_split` in the function add their
-// own time.
+// A mapping function that is specialised to one launch. Immutable, and safe to use from any thread
+// if each thread has its own Cursor. Making one takes some microseconds, however large the launch
+// is. `decompose` and `auto_split` in the function add their own time.
 class IndexMap {
  public:
   // Specialises `function`, which must be a mapping function.
@@ -66,11 +67,12 @@ class IndexMap {
   // Returns the number of a single processor of the bound machine.
   ProcessorNumber number(const Processor& processor) const;
 
-  // Answers the questions of one thread. It keeps its buffers, so that a question allocates for a
-  // point only if the reference evaluator is needed.
-  // A question ends at the first point at which the function fails. `diags` then has the error that
-  // a FunctionEvaluator gives there, and the results before it remain valid. A question also ends
-  // at the point at which it has taken more than kMaxQuestionSteps steps or `stop` returns true.
+  // Evaluates an IndexMap for one thread; each call asks a question about points. A cursor keeps
+  // its buffers, so that a question allocates for a point only if the reference evaluator is
+  // needed. A question ends at the first point at which the function fails. `diags` then has the
+  // error that a FunctionEvaluator gives there, and the results before it remain valid. A question
+  // also ends at the point at which it has taken more than kMaxQuestionSteps steps or `stop`
+  // returns true.
   class Cursor {
    public:
     // If `warns` is true, `diags` gets the warning about sets on several nodes. `stop` (may be
@@ -142,7 +144,7 @@ class IndexMap {
     std::int64_t (*evaluate_)(const mapper::PointForm& form, const Point& point) = nullptr;
   };
 
-  // lib/index_map/specialised_map.h
+  // Returns the implementation, which lib/index_map/specialised_map.h defines.
   const mapper::SpecialisedMap& map() const { return *map_; }
   explicit IndexMap(std::unique_ptr<const mapper::SpecialisedMap> map);
 

@@ -28,8 +28,8 @@ struct CheckOptions {
   std::int64_t max_steps = std::int64_t{1} << 20;
   // The limit on memory in bytes, as in SimulateOptions.
   std::int64_t max_bytes = std::int64_t{1} << 31;
-  // Called about once a millisecond. The check ends when it returns true. An empty function never
-  // ends it.
+  // A function that is called about once a millisecond. The check ends when it returns true. An
+  // empty function never ends the check.
   std::function<bool()> stop = {};
   // True if the check ends at the first error.
   bool first_error = false;
@@ -49,7 +49,7 @@ inline std::optional<BoundProgram> check(const Source& source, const Machine* ma
   return check(source, machine, nullptr, diags, log);
 }
 
-// Does the same without check_run.
+// Checks a program as check() does, but without check_run().
 std::optional<BoundProgram> check_text(const Source& source, const Machine* machine,
                                        const Workload* app, Diagnostics& diags,
                                        LogSink* log = nullptr);
@@ -96,14 +96,14 @@ struct PlaceQuery {
   std::optional<Parent> parent;
 };
 
-// The answer of place().
+// The result of place(): the processor of each point of a launch.
 struct Placement {
-  // Empty if the query names a function.
+  // The task of the query. Empty if the query names a function instead.
   std::string task;
   FunctionId function = 0;
   std::string function_name;
   ProcKind kind = ProcKind::kGpu;
-  // The domain. It has 0 dimensions for a single task.
+  // The launch domain. It has 0 dimensions for a single task.
   Rect domain;
   // The processor of each point, in row-major order. For a set, this is its first processor.
   std::vector<Processor> points;
@@ -146,7 +146,7 @@ struct DrawOptions {
 // or two dimensions is a grid; more dimensions give layers of the last two. Ends with a line end.
 std::string draw(const Placement& placement, const BoundProgram& bound,
                  const DrawOptions& options = {});
-// Returns the same picture as a stand-alone SVG document.
+// Returns the picture of a placement as a stand-alone SVG document.
 std::string draw_svg(const Placement& placement, const BoundProgram& bound);
 
 // Returns JSON: {"task": ..., "points": ..., "loads": ..., "diagnostics": [...]}

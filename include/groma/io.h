@@ -68,10 +68,11 @@ Result<Application> application_from_json(std::string_view text, std::string_vie
 // bytes in names that are not UTF-8.
 std::string application_to_json(const Application& app);
 
-// Loads the application that `--app A` names: `-` reads JSON from standard input, anything else is
-// the path of a JSON file. Values may follow: `a.json:n=4096,steps=10` or `a.json:size=small`
-// (with_values). They become the values of the parameters. Workload::make accepts the result.
-// `stop` is as in application_from_json.
+// Loads the application that `--app A` names: `-` reads JSON from standard input. Otherwise A is
+// the name of a benchmark (groma/benchmarks.h) or the path of a JSON file; A is a path if it
+// contains `/` or ends in `.json`. Values may follow: `a.json:n=4096,steps=10` or
+// `a.json:size=small` (with_values). They become the values of the parameters. Workload::make
+// accepts the result. `stop` is as in application_from_json.
 Result<Application> load_application(const std::string& spec,
                                      const std::function<bool()>& stop = {});
 

@@ -95,7 +95,8 @@ struct LayoutDemand {
   std::optional<FieldOrder> fields;
   std::optional<MemKind> memory;
   bool exact = false;
-  // Only for kMapper: that mapper asked for an instance of more than the region.
+  // True if the program's own mapper asked for an instance that may hold more than the region. Only
+  // for DemandSource::kMapper.
   bool not_exact = false;
   AlignOp align_op = AlignOp::kNone;
   std::int64_t align_bytes = 0;

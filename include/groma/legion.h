@@ -43,8 +43,8 @@ using MapperFactory = std::function<std::unique_ptr<Mapper>(const MapperSite& si
 struct Options {
   // The id under which the mapper is registered. 0: it replaces the default mapper.
   unsigned mapper_id = 0;
-  // Gets warnings, prints of the program and errors; called from any thread, must live until the
-  // runtime has stopped. Null: they go to standard error.
+  // The sink that receives warnings, prints of the mapping program and errors. It is called from
+  // any thread and must live until the runtime has stopped. Null: they go to standard error.
   LogSink* log = nullptr;
   // The tasks whose Layout statements may contradict what a mapper of the program's own asks for
   // (wrapper); `{{"*"}}`: those of all tasks. For other tasks such a statement ends the process

@@ -48,15 +48,16 @@ struct ChatPrice {
   double input = 0, output = 0;
 };
 
-// Parses "INPUT,OUTPUT", for example "0.15,0.6".
+// Parses the prices of a million input tokens and a million output tokens, "INPUT,OUTPUT", for
+// example "0.15,0.6".
 Result<ChatPrice> parse_chat_price(std::string_view text);
 
-// Options of a client.
+// Options of a chat client: the endpoint, the model, limits on spending and time, and files.
 struct ChatOptions {
-  // One of `https://host/v1`, `http://127.0.0.1:8080/v1` and `exec:CMD`. CMD (for sh) reads the
-  // request as JSON on its standard input and writes the text of the reply. A URL without a path
-  // means /v1. Empty: the public endpoint of the API. A key is sent over plain http only to this
-  // computer.
+  // The address of the server: one of `https://host/v1`, `http://127.0.0.1:8080/v1` and `exec:CMD`.
+  // CMD (for sh) reads the request as JSON on its standard input and writes the text of the reply.
+  // A URL without a path means /v1. Empty: the public endpoint of the API. A key is sent over plain
+  // http only to this computer.
   std::string endpoint;
   ChatApi api = ChatApi::kOpenAi;
   // The name of the model. If it is empty, the first model that the endpoint lists is used.
@@ -75,13 +76,14 @@ struct ChatOptions {
   // The longest pause after the reply's text has begun. Before that, only the total timeout
   // applies, since the request may wait in the server's queue.
   int idle_timeout_ms = 120'000;
-  // The limit on one call with its retries.
+  // The limit on the time of one call with all its retries, in milliseconds.
   int total_timeout_ms = 600'000;
   int attempts = 5;
-  // Wait before the second attempt. It doubles for each further attempt, up to 30 s; a random part
-  // of it is used.
+  // The wait before the second attempt, in milliseconds. It doubles for each further attempt, up to
+  // 30 s; a random part of it is used.
   int backoff_ms = 1'000;
-  // If a server asks for a longer wait, it is not asked again.
+  // If a server asks for a longer wait than this, in milliseconds, the call fails without a further
+  // attempt.
   int max_retry_after_ms = 120'000;
   // Limit on the decoded bytes of a reply, including all events of a stream.
   std::size_t max_reply_bytes = std::size_t{8} << 20;
@@ -114,7 +116,7 @@ struct ChatConstraint {
   std::string gbnf, lark;
 };
 
-// A question to a model.
+// A request to a chat model: the conversation and the options of the reply.
 struct ChatRequest {
   // The conversation. It has at least one message.
   std::vector<ChatMessage> messages;
@@ -127,7 +129,7 @@ struct ChatRequest {
   ChatConstraint constraint;
 };
 
-// The tokens of an exchange.
+// The numbers of tokens that an exchange with a model used.
 struct ChatUsage {
   std::int64_t input_tokens = 0, output_tokens = 0;
   // The part of the input that the server had cached.
@@ -138,7 +140,7 @@ struct ChatUsage {
   bool estimated = false;
 };
 
-// The reply of a model.
+// The reply of a chat model, with its cost.
 struct ChatReply {
   enum class Finish { kStop, kLength, kToolCall, kOther };
   // The text, in valid UTF-8. It is empty if the reply is all reasoning.
@@ -233,8 +235,8 @@ class ChatClient {
   ~ChatClient();
 
   struct Watch {
-    // Asked at least every 50 ms, in the thread of the call. Returning true ends the call
-    // (kStopped).
+    // A function that is called at least every 50 ms, in the thread of the call. If it returns
+    // true, the call ends with kStopped.
     std::function<bool()> stop;
     // Receives the text of a streamed reply as it comes, without reasoning that has a separate
     // field. A retry begins the text again; `restarted` is then true.
@@ -266,7 +268,7 @@ struct ChatCheck {
   std::string endpoint, wanted_model;
   // The names of the models that the endpoint lists. nullopt if the endpoint has no such list.
   std::optional<std::vector<std::string>> models;
-  // The reply to the plain question.
+  // The reply to the question that has no constraint.
   ChatReply round;
   enum class Obeys { kYes, kIgnored, kRefused };
   Obeys schema = Obeys::kRefused, grammar = Obeys::kRefused;

@@ -138,7 +138,7 @@ struct MeasuredFigure {
   std::string what;
   // The unit of `value`, `low` and `high`: "bytes/s", "flop/s", "s", "bytes", or "1" for a ratio.
   std::string unit;
-  // The median of the repeats.
+  // The median of the repeated measurements.
   double value = 0;
   // The middle half of the repeats lies between these two values.
   double low = 0, high = 0;
@@ -175,7 +175,7 @@ class Machine {
   const std::string& description() const { return description_; }
 
   std::int64_t node_count() const { return static_cast<std::int64_t>(nodes_.size()); }
-  // Here and below, `node` must be in 0 .. node_count() - 1.
+  // In all functions of Machine, the number `node` must be in 0 .. node_count() - 1.
   const NodeType& node(std::int64_t node) const;
   const std::vector<NodeType>& node_types() const { return node_types_; }
   const std::vector<std::uint32_t>& nodes() const { return nodes_; }

@@ -44,13 +44,13 @@ namespace groma {
 struct DefaultSettings {
   // The number of tasks that are mapped at a time. 0 stands for all (Legion's default is 8).
   int schedule_count = 0;
-  // The flag -dm:exact_region.
+  // True if the flag -dm:exact_region is given: instances cover exactly the required region.
   bool exact_region = false;
   // The flag -dm:same_address_space, which keeps all tasks on the node that launches them.
   bool same_address_space = false;
-  // The flag -dm:map_locally.
+  // True if the flag -dm:map_locally is given.
   bool map_locally = false;
-  // The flag -dm:memoize.
+  // True if the flag -dm:memoize is given: operations in a trace are memoised.
   bool memoize = false;
   // The flag -dm:replicate, which lets the mapper replicate the top-level task on several nodes.
   bool replicate = true;
@@ -78,7 +78,7 @@ enum class Tunable : std::uint32_t {
   kGlobalPys,
 };
 
-// The place of a mapper object.
+// Where a mapper object works: its machine, its processor, its settings and its log.
 struct MapperSite {
   std::shared_ptr<const Machine> machine;
   // The processor that the mapper object serves.
@@ -213,7 +213,8 @@ class Mapper {
   // asks the targets in the answer, except those that have refused it since (`blacklist`).
   virtual void select_steal_targets(MapperRuntime& runtime, std::span<const Processor> blacklist,
                                     std::vector<Processor>& answer);
-  // Selects the stealable tasks that `thief` gets, as indices.
+  // Chooses which of the `stealable` tasks the processor `thief` gets. The answer has indices into
+  // `stealable`.
   virtual void permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                                     std::span<const TaskView> stealable,
                                     std::vector<std::uint32_t>& answer);

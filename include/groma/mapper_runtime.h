@@ -76,7 +76,8 @@ class MapperRuntime {
   // can be made. Legion: find_physical_instance, create_physical_instance.
   virtual std::optional<FoundInstance> find_instance(const InstanceRequest& request);
   virtual std::optional<FoundInstance> create_instance(const InstanceRequest& request);
-  // Legion: find_or_create_physical_instance.
+  // Returns an existing instance that fulfils the request, or makes one (Legion:
+  // find_or_create_physical_instance).
   std::optional<FoundInstance> find_or_create_instance(const InstanceRequest& request);
   // Legion: acquire_instance. Returns false if the instance has been collected or no operation is
   // being mapped. Idempotent.

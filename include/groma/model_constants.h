@@ -18,33 +18,39 @@ namespace groma {
 
 // How well the value of a constant is known.
 enum class Confidence : std::uint8_t {
-  kLow,     // recalled or chosen, and the sources disagree or do not fit exactly
-  kMedium,  // recalled, accurate to about 20 %, or measured on similar hardware
-  kHigh,    // published, or measured on this hardware
+  // The value is recalled or chosen, and the sources disagree or do not fit exactly.
+  kLow,
+  // The value is recalled, accurate to about 20 %, or measured on similar hardware.
+  kMedium,
+  // The value is published, or measured on this hardware.
+  kHigh,
 };
 // Returns "low", "medium" or "high".
 std::string_view name_of(Confidence confidence);
 
-// What a constant belongs to.
+// What a constant of the simulator belongs to.
 enum class ConstantGroup : std::uint8_t {
-  kMachine,  // a figure of the preset `p100x4`
-  kRuntime,  // a default of RuntimeCosts
-  kModel,    // a default of TimeModel
+  kMachine,  // The constant is a figure of the preset `p100x4`.
+  kRuntime,  // The constant is a default of RuntimeCosts.
+  kModel,    // The constant is a default of TimeModel.
 };
 
-// One constant. Values are in `unit`.
+// One constant of the simulator. Its values are in `unit`.
 struct ModelConstant {
-  std::string_view name;  // "GPU memory bandwidth"; of a runtime or model constant its C++ name
+  // The name of the constant, such as "GPU memory bandwidth". A constant of the runtime or the
+  // model has its C++ name.
+  std::string_view name;
   ConstantGroup group;
-  std::string_view unit;  // "GB/s", "us", "bytes"; empty for a factor
+  // The unit of the values, such as "GB/s", "us" or "bytes". Empty for a factor.
+  std::string_view unit;
   double value;
   // The smallest and the largest plausible value.
   double lowest;
   double highest;
   Confidence confidence;
-  // Where the value comes from.
+  // Where the value of the constant comes from.
   std::string_view source;
-  // Why the range is as wide as it is.
+  // Why the range of plausible values is as wide as it is.
   std::string_view range_source;
 };
 
@@ -52,13 +58,15 @@ struct ModelConstant {
 // network are left out, because the machine has one node.
 const std::vector<ModelConstant>& model_constants();
 
-// Another value for one constant.
+// A change of one constant of the simulator to another value.
 struct ConstantChange {
-  std::size_t constant;  // index in model_constants()
-  double value;          // in the unit of the constant
+  // The index of the constant in model_constants().
+  std::size_t constant;
+  // The other value, in the unit of the constant.
+  double value;
 };
 
-// What a run takes: the machine, and SimulateOptions::costs and SimulateOptions::model.
+// The input of a simulated run: the machine, and SimulateOptions::costs and SimulateOptions::model.
 struct ModelSetting {
   std::shared_ptr<const Machine> machine;
   RuntimeCosts costs;

@@ -18,10 +18,10 @@
 namespace groma {
 
 // Limits on the entries that the written forms of a profile list. Entries beyond a limit are
-// counted in a sum or mentioned in words.
-// The longest segments, in JSON.
+// counted in a sum or mentioned in words. This limit is on the segments of the critical path in the
+// JSON, which lists the longest ones.
 inline constexpr std::size_t kMaxPathSegments = 1000;
-// The largest flows, in JSON.
+// Limit on the flows between memories in the JSON, which lists the largest ones.
 inline constexpr std::size_t kMaxProfileFlows = 10000;
 inline constexpr std::size_t kMaxTraceEvents = 250000;
 inline constexpr std::size_t kMaxPageEvents = 100000;
@@ -61,7 +61,7 @@ struct Profile {
     std::int32_t task = -1;
     std::string kind;
     std::int64_t runs = 0;
-    // The sum over all runs.
+    // The time of all runs of the task together.
     RunTime time = 0;
     // The time of the longest run.
     RunTime longest = 0;
@@ -77,7 +77,7 @@ struct Profile {
   struct Kind {
     std::string kind;
     std::int64_t processors = 0, used = 0, runs = 0;
-    // Sums over all processors.
+    // The busy and the idle time of all processors of the kind together.
     RunTime busy = 0, idle = 0;
     // The least and the greatest busy time of a single processor.
     RunTime least = 0, most = 0;
@@ -100,7 +100,7 @@ struct Profile {
     std::int64_t node = 0, mapped = 0;
     RunTime busy = 0;
   };
-  // Copies with the same cause.
+  // All copies that have the same cause: the region, the memory kinds and the statement.
   struct Move {
     std::int32_t region = -1;
     // The kinds of the source and of the target memory.
@@ -113,17 +113,17 @@ struct Profile {
     std::int32_t statement = 0;
     bool reduction = false;
     std::int64_t number = 0, bytes = 0;
-    // The sum over all copies, including concurrent ones.
+    // The sum of the times of all copies, including concurrent ones.
     RunTime time = 0;
     // The time for which the copies were ready but waited for a channel, summed over all copies.
     RunTime waited = 0;
   };
-  // Data moved between two memories.
+  // The data that was moved from one memory to another.
   struct Flow {
     std::int32_t from = -1, to = -1;
     std::int64_t number = 0, bytes = 0;
   };
-  // All phases of one name.
+  // All occurrences of the phases with one name.
   struct Phase {
     std::string name;
     std::int64_t times = 0;
@@ -137,7 +137,7 @@ struct Profile {
     // stands for the end of the run.
     std::int64_t event = -1;
     RunTime begin = 0, end = 0;
-    // Index into `path_causes`.
+    // The cause of the segment, as an index into `path_causes`.
     std::int32_t cause = -1;
   };
   // Segments with the same cause: a task, the copies of one Move, or the runtime.
@@ -155,7 +155,7 @@ struct Profile {
   std::shared_ptr<const RunRecord> record;
   RunTime total = 0;
   std::int64_t task_runs = 0, copies = 0, reductions = 0, moved_bytes = 0;
-  // Sums over all events.
+  // The time of all tasks together, and of all copies and reductions together.
   RunTime task_time = 0, copy_time = 0;
   // The tasks, with the longest time first.
   std::vector<Task> tasks;
@@ -212,7 +212,7 @@ struct ProfileWords {
 // the largest entries of each list. `color` adds ANSI colours. Ends with a line end; has no other
 // control characters.
 std::string draw(const Profile& profile, const ProfileWords& words, bool color = false);
-// Returns one line of JSON with its line end.
+// Returns the profile as one line of JSON, with its line end.
 std::string to_json(const Profile& profile, const ProfileWords& words);
 // Returns JSON in the trace event format that chrome://tracing and ui.perfetto.dev read. Nodes
 // appear as processes. Processors, links and runtime processors appear as threads, the contents of

@@ -93,9 +93,10 @@ class ProgramMapper final : public Mapper {
   void permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                             std::span<const TaskView> stealable,
                             std::vector<std::uint32_t>& answer) override;
-  // Returns true if an InstanceLimit over several processors has granted this object a place for
-  // the task that is not used yet, or is about to. A task that waits here must then not be stolen,
-  // because the others would wait for a grant that nobody uses.
+  // Returns true if an InstanceLimit over several processors lets this mapper object run one more
+  // instance of the task, and the object has not used this grant yet. Also returns true if such a
+  // grant is about to come. A task that waits here must then not be stolen, because the others
+  // would wait for a grant that nobody uses.
   bool expects_place(TaskId task) const;
 
  private:

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxRecordedBytes = std::size_t{64} << 20;
 
 // The application of a recorded run.
 struct Recording {
-  // The application. Workload::make accepts it.
+  // The application that describes the run. Workload::make accepts it.
   Application app;
   // Sentences that say what the application leaves out, or describes differently from the run.
   std::vector<std::string> notes;

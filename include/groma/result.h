@@ -16,7 +16,7 @@
 
 namespace groma {
 
-// Further mistakes in one file are not reported.
+// Limit on the mistakes in one file that are reported. Further mistakes are not reported.
 inline constexpr std::size_t kMaxFileErrors = 20;
 
 // Why an operation failed: a code to branch on, and a message that names the thing.

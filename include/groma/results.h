@@ -63,7 +63,7 @@ struct ResultsOptions {
 // are not noise. It is not relative behind `error`, `residual`, `difference` and the like.
 inline constexpr double kResultsNoise = 1e-9;
 
-// A line that differs.
+// A line that a program prints differently, or not at all, under a mapping.
 struct ResultsDifference {
   // The line without the mapping. Empty if there is no such line.
   std::string expected;
@@ -79,7 +79,7 @@ struct ResultsDifference {
 struct UnsteadyResults {
   // The number of lines. A line that some references print more often than others counts once.
   std::int64_t lines = 0;
-  // One of these lines, as the first reference prints it. May be empty.
+  // One of the lines that are left out, as the first reference prints it. May be empty.
   std::string example;
 };
 

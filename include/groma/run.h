@@ -22,7 +22,8 @@ namespace groma {
 // told what ProgramMapper::share says.
 RunResult run(const BoundProgram& bound, const Workload& workload, const SimulateOptions& options,
               Diagnostics& diags, LogSink* log = nullptr);
-// Does the same under DefaultMapper. `diags` does not belong to a particular text.
+// Runs the workload as run() does, but under DefaultMapper. `diags` does not belong to a particular
+// text.
 RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& workload,
                       const SimulateOptions& options, Diagnostics& diags);
 
@@ -39,8 +40,8 @@ std::vector<std::string> lacking_kinds(const Machine& machine);
 // Arguments that are not null add "explain", "suggest", "fixes", "profile" and "fit".
 std::string to_json(const RunResult& result, const Feedback* feedback, const Profile* profile,
                     const Fit* fit, const Diagnostics& diags, const ProfileWords& words);
-// Does the same for a program that cannot be bound: {"status": "error", "stage": "check", "raw":
-// the first error, "diagnostics": [...]}
+// Returns one line of JSON for a program that cannot be bound: {"status": "error", "stage":
+// "check", "raw": the first error, "diagnostics": [...]}
 std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback = nullptr);
 // Returns text for a person: the time, then the profile if it is not null. Ends with a line end.
 // Empty if the run failed, since the diagnostics then say everything.

@@ -55,8 +55,9 @@ struct ProgramRun {
   std::string record_file = {};
   // Makes Legion measure tasks and copies (ProgramResult::record), which costs time.
   bool profile = false;
-  // The file for the decisions of the mappers, in the form of Legion's LoggingWrapper
-  // (read_mapper_log of explain_log.h); empty: no log. Not used for a program that maps itself.
+  // The path of the file to which the decisions of the mappers are written, in the form of Legion's
+  // LoggingWrapper (MapperLogReader of explain_log.h reads it); empty: no log. Not used for a
+  // program that maps itself.
   std::string log_file = {};
   // The application of the program, if known. The program then prints `elapsed 12.34 ms` in a line:
   // the time of the part that the application measures. Must outlive the call.
@@ -67,7 +68,7 @@ struct ProgramRun {
   std::function<bool()> stop = {};
 };
 
-// The result of a run.
+// The result of a run of the program.
 struct ProgramResult {
   // The stage at which the program failed. kMap: the program was not mapped, or an answer of the
   // mapping was refused. kDone: the program did not fail.
@@ -120,7 +121,8 @@ struct ProgramResult {
   };
   std::optional<Measured> measured;
   // With ProgramRun::profile: the measurements of a run that came to its end. If they are not
-  // available, null, with the reason in why_no_record. They are those of the first process.
+  // available, null, with the reason in why_no_record. The measurements are those of the first
+  // process.
   std::shared_ptr<const RunRecord> record;
   std::string why_no_record;
   bool ok() const { return stage == Stage::kDone; }
@@ -140,7 +142,7 @@ struct ProgramResult {
 // `rules`: null means the rules that come with Groma.
 Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
                                   const GuideRules* rules = nullptr);
-// Does the same without a mapping: the program maps itself. Use it to record a program. Legion's
+// Runs the program without a mapping: the program maps itself. Use it to record a program. Legion's
 // checks are never on.
 Result<ProgramResult> run_program(const ProgramRun& run, const GuideRules* rules = nullptr);
 

@@ -46,11 +46,11 @@ struct RunRecord {
     std::int32_t where = -1;
     // The source memory of a copy.
     std::int32_t from = -1;
-    // The region of a copy.
+    // The region whose data a copy moves, as an index into `regions`.
     std::int32_t region = -1;
     // The statement of the mapping that places the data; 0: the default mapper; -1: unknown.
     std::int32_t statement = 0;
-    // The route of a copy.
+    // The route of a copy, as an index into `routes`.
     std::int32_t route = -1;
     std::int64_t bytes = 0;
     // The runtime processor of the node maps a task from `mapping` to `mapped`. `mapping` is 0 for
@@ -76,7 +76,7 @@ struct RunRecord {
     std::int64_t bytes;
   };
   struct Phase {
-    // Index into `phase_names`.
+    // The name of the phase, as an index into `phase_names`.
     std::int32_t name;
     RunTime begin, end;
   };

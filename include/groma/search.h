@@ -38,8 +38,8 @@ struct Evaluation {
   Status status = Status::kRefused;
   // One value for each input, in the evaluator's unit. Empty unless the status is kOk.
   std::vector<double> values;
-  // Smaller is better. The geometric mean of the values, or of their reciprocals if higher values
-  // are better. Infinite unless kOk.
+  // The score of the text; smaller is better. It is the geometric mean of the values, or of their
+  // reciprocals if higher values are better. Infinite unless kOk.
   double score = std::numeric_limits<double>::infinity();
   // The relative uncertainty of the score, from repeated measurements. If the text was compared
   // with an incumbent, the uncertainty of that comparison. A smaller difference of scores is
@@ -55,7 +55,7 @@ struct Evaluation {
 // A text to evaluate, and how to evaluate it.
 struct EvaluationRequest {
   std::string text;
-  // The detail of the feedback.
+  // How detailed the feedback on the text must be.
   GuideDetail detail = GuideDetail::kNone;
   // The best text so far; empty if there is none. An evaluator that measures real runs alternates
   // between runs of both texts, so that noise of the machine does not decide.
@@ -64,7 +64,8 @@ struct EvaluationRequest {
   // True if more runs than at first are needed, because the text looked better or the result must
   // be certain.
   bool again = false;
-  // Called from time to time. If it returns true, the result is not needed.
+  // A function that the evaluator calls from time to time. If it returns true, the caller no longer
+  // needs the result.
   std::function<bool()> stop = {};
 };
 
@@ -134,7 +135,7 @@ struct Proposal {
   std::int64_t tag = 0;
 };
 
-// A proposal that was tried.
+// A step of a search: a proposal that was tried, with its evaluation.
 struct Step {
   // The number of the step, from 1, in the order of the proposals.
   std::int64_t number = 0;
@@ -143,10 +144,10 @@ struct Step {
   Evaluation evaluation;
 };
 
-// The steps so far. For a long search only the best and the last are kept.
+// The steps of a search so far. For a long search, only the best and the last steps are kept.
 class History {
  public:
-  // The limit on the steps in each of the lists below.
+  // The limit on the steps in each list of the history.
   static constexpr std::size_t kKept = 64;
 
   // Returns true if the evaluation is better than the best by more than its own noise. The noise of
@@ -160,11 +161,12 @@ class History {
   const Step* best() const;
   // Returns the last step. Null if nothing was tried.
   const Step* last() const;
-  // The valid steps with the best scores and different texts, the best first.
+  // Returns the valid steps with the best scores and different texts, the best first.
   const std::vector<Step>& best_first() const { return best_; }
-  // The last steps, the oldest first.
+  // Returns the last steps, the oldest first.
   const std::vector<Step>& recent() const { return recent_; }
-  // Invalid proposals, the oldest first. Of several with the same message only the latest is kept.
+  // Returns the steps whose proposals were invalid, the oldest first. Of several with the same
+  // message only the latest is kept.
   const std::vector<Step>& failures() const { return failures_; }
 
  private:

@@ -42,7 +42,7 @@ struct SearchSetup {
   std::string feedback = "profile";
   TuneBudget budget = {};
   std::uint64_t seed = 0;
-  // The value for TuneOptions::compare.
+  // The value for TuneOptions::compare: true if the search serves to compare proposers.
   bool compare = false;
   AskOptions ask = {};
 };
@@ -56,7 +56,7 @@ Result<SearchSetup> search_setup(const std::string& text);
 struct StoredSearch {
   std::string directory;
   SearchSetup setup;
-  // The fingerprint for TuneOptions.
+  // The fingerprint of the search, as TuneOptions::fingerprint.
   std::string fingerprint;
   // The text with which the search began.
   std::string start;

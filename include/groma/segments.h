@@ -14,7 +14,7 @@
 
 namespace groma {
 
-// One piece of the text.
+// One segment: a piece of a text that is changed separately.
 struct Segment {
   // The name: "task". In a marked text, this is the name in its mark.
   std::string name;

@@ -74,7 +74,8 @@ class ShardingFunctor {
                         const std::function<void(const Rect&)>& box) const;
 };
 
-// The functor for kCyclicSharding.
+// The sharding functor with the id kCyclicSharding: deals the points of a launch to the shards in
+// turn.
 class CyclicSharding final : public ShardingFunctor {
  public:
   ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override;

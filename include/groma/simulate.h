@@ -25,14 +25,15 @@ struct TimeModel {
   double gpu_sector_bytes = 32;
   // The smallest transfer of one access of a CPU or OMP processor, in bytes.
   double cpu_line_bytes = 64;
-  // How many times the bytes count that a GPU reads or writes in scattered accesses outside its
+  // The factor for the bytes that a GPU reads or writes in scattered accesses outside its
   // framebuffer.
   double host_scatter_factor = 1;
-  // How many times the bytes count that a GPU updates atomically outside its framebuffer.
+  // The factor for the bytes that a GPU updates atomically outside its framebuffer.
   double host_atomic_factor = 4.6;
   // The bytes at the beginning of a row with gaps that a core's prefetcher does not fetch in time.
   double unforeseen_bytes = 4096;
-  // The cache lines for which a core waits at the same time there.
+  // The number of cache lines for which a core waits at the same time in those first bytes of a
+  // row.
   double lines_awaited = 10;
   // How much faster single precision is than double precision.
   double single_precision_speedup = 2;
@@ -43,19 +44,20 @@ struct TimeModel {
   friend bool operator==(const TimeModel&, const TimeModel&) = default;
 };
 
-// Options of a run.
+// Options of a simulated run.
 struct SimulateOptions {
   // The costs of the runtime. nullopt stands for those of the application (Application::runtime)
   // or, if it has none, for the default costs.
   std::optional<RuntimeCosts> costs = {};
-  // Finite numbers above 0. Any other value makes the run an error.
+  // The constants of the model of time: finite numbers above 0. Any other value makes the run an
+  // error.
   TimeModel model = {};
   // The duration of every task and copy varies at random by up to this fraction in both directions.
   // The same seed, application, machine and mapping give the same run.
   // At least 0 and below 1. Any other value makes the run an error.
   double noise = 0;
   std::uint64_t seed = 0;
-  // Fills in RunResult::record.
+  // True if the run records its events in RunResult::record.
   bool record = false;
   // Limit on the point tasks; beyond it, the run is an error.
   std::int64_t max_tasks = std::int64_t{1} << 26;
@@ -82,7 +84,7 @@ enum class RunStatus : std::uint8_t {
   kStopped,
 };
 
-// The result of a run.
+// The result of a simulated run.
 struct RunResult {
   RunStatus status = RunStatus::kOk;
   // The simulated time of the phase that the metric names, or of the whole run.

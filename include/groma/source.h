@@ -70,8 +70,8 @@ class Source {
 // Reads a whole file of at most `max_bytes` bytes; `-` is standard input.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes);
 
-// Does the same for a file that a program or another person may have made. Fails for a link, a pipe
-// or a device instead of waiting for it. `-` is not standard input here.
+// Reads a file as read_file() does, but one that a program or another person may have made. Fails
+// for a link, a pipe or a device instead of waiting for it. `-` is not standard input here.
 Result<std::string> read_regular_file(const std::string& path, std::size_t max_bytes);
 
 }  // namespace groma

@@ -25,16 +25,18 @@ namespace groma {
 // exception: if the folder cannot be synced, the new file stays.
 [[nodiscard]] std::optional<Error> write_file(const std::string& path, std::string_view text);
 
-// Does the same, but replaces a symbolic link, a pipe or a device at the path itself instead of
-// writing to it. Use it where other people may have made the file.
+// Replaces the content of a file as write_file() does, but replaces a symbolic link, a pipe or a
+// device at the path itself instead of writing to it. Use it where other people may have made the
+// file.
 [[nodiscard]] std::optional<Error> replace_file(const std::string& path, std::string_view text);
 
 // Removes new files beside `path` that remain from replacements that were killed. The caller must
 // ensure (by a lock) that nobody replaces the file meanwhile.
 void remove_left_over(const std::string& path);
 
-// Does the same as replace_file(), piece by piece. place() puts the written text in the place of
-// the file; without place() the text is dropped. Not thread-safe.
+// Replaces a file as replace_file() does, but with a text that is written piece by piece. place()
+// puts the written text in the place of the file; without place() the text is dropped. Not
+// thread-safe.
 class ReplacedFile {
  public:
   explicit ReplacedFile(std::string path);

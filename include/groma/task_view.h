@@ -44,7 +44,7 @@ enum class OperationKind : std::uint8_t {
   kMustEpoch,
   kFutureMapReduction,
 };
-// Returns "task", "inline mapping", ...
+// Returns the name of the kind of operation: "task", "inline mapping", ...
 std::string_view name_of(OperationKind kind);
 
 // A field of a requirement. `name` is empty if the application gave none.
@@ -85,9 +85,9 @@ struct RequirementView {
 
   // The region of the requirement. It is 0 if an index launch names a partition instead.
   RegionId region = 0;
-  // The partition of the projection.
+  // The partition from which the projection selects the region of each point. 0: there is none.
   PartitionId partition = 0;
-  // The region that gives the privileges.
+  // The parent region from which the task gets its privileges.
   RegionId parent = 0;
   int region_dimensions = 1;
   // The number of points in the region's index space, if it is known.
@@ -104,8 +104,8 @@ struct RequirementView {
   bool restricted = false;
   // True if the task itself determines the extent of the region.
   bool output = false;
-  // Several points write the region at the same time, each into a separate instance (Legion:
-  // LEGION_COLLECTIVE_EXCLUSIVE and similar).
+  // True if several points write the region at the same time, each into a separate instance
+  // (Legion: LEGION_COLLECTIVE_EXCLUSIVE and similar).
   bool collective = false;
 
   // The fields with privileges, without duplicates.
@@ -170,9 +170,9 @@ struct TaskView {
   std::span<const FutureView> futures;
   bool must_epoch = false;
   bool concurrent = false;
-  // The points wait for each other while they are mapped, run or end, so a mapper must not hold any
-  // of them back. This is so for a concurrent launch, a must epoch, collective writes, and a launch
-  // with output regions.
+  // True if the points of the launch wait for each other while they are mapped, run or end, so a
+  // mapper must not hold any of them back. This is so for a concurrent launch, a must epoch,
+  // collective writes, and a launch with output regions.
   bool rendezvous = false;
   // For a shard of a replicated task: the variant that replicate_task chose. The shard runs only on
   // `current`. 0: not a shard.

@@ -25,7 +25,7 @@ namespace groma::tuning {
 // The budgets of a search. 0 means no limit for that budget.
 struct TuneBudget {
   std::int64_t evaluations = 10;
-  // The runs of the cheaper evaluator.
+  // The limit on the estimates: the runs of the cheaper evaluator.
   std::int64_t estimates = 10'000;
   double seconds = 0;
   // The tokens of the model, input and output together.
@@ -33,12 +33,12 @@ struct TuneBudget {
   double money = 0;
 };
 
-// The spending of the search.
+// What a search has spent so far.
 struct TuneSpending {
   std::int64_t evaluations = 0, estimates = 0, model_calls = 0;
   // The repeated evaluations, which do not count as evaluations.
   std::int64_t again = 0;
-  // With TuneOptions::compare: the unusable replies that were counted.
+  // The unusable replies of the model. They are counted only with TuneOptions::compare.
   std::int64_t unusable = 0;
   double seconds = 0;
   std::int64_t tokens = 0;
@@ -77,11 +77,11 @@ struct TuneEvent {
   double best_score = std::numeric_limits<double>::infinity();
 };
 
-// Options of tune().
+// Options of tune(), which runs a search.
 struct TuneOptions {
   TuneBudget budget;
   std::uint64_t seed = 0;
-  // Limit on what the proposer may see of the feedback.
+  // The most detailed level of feedback that the proposer may see.
   GuideDetail feedback = GuideDetail::kProfile;
   // For comparisons of proposers. Every proposal counts as an evaluation, even if it is refused or
   // was tried before, and so does an unusable reply. No proposal is repaired.
@@ -111,7 +111,7 @@ struct TuneOptions {
 // The result of a search.
 struct TuneOutcome {
   enum class End : std::uint8_t {
-    // One of the budgets is used up.
+    // One of the budgets of the search is used up.
     kBudget,
     // The proposer has no more proposals.
     kExhausted,

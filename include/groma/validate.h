@@ -51,8 +51,8 @@ struct Refusal {
 // (render, groma/diagnostics.h). `mapper` is the mapper that answered.
 std::string render(const Refusal& refusal, const Mapper& mapper, bool color = false);
 
-// All these functions return the errors of an answer, or nothing if the answer is valid. The
-// answer's own `failure` comes first. `task` is the task that the hook was asked about.
+// All functions validate() return the errors of a mapper's answer, or nothing if the answer is
+// valid. The answer's own `failure` comes first. `task` is the task that the hook was asked about.
 std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
                               const Machine& machine);
 // Checks that every slice has an existing processor, is not empty and lies inside `part`, and that

@@ -49,7 +49,8 @@ class BestSteps {
 // start, the best steps, and the best of the search if it is not among them. `outcome` has a best.
 std::vector<VerifyCandidate> candidates_of(const TuneOutcome& outcome, const BestSteps& best,
                                            const Evaluator& evaluator);
-// Does the same for a search that measured: the start, if it ran, and the best.
+// Returns the mappings of a search with measured runs that are worth a verification: the start, if
+// it ran, and the best.
 std::vector<VerifyCandidate> candidates_of(const TuneOutcome& outcome);
 
 // The program to run, and the value to measure.
@@ -84,7 +85,7 @@ std::optional<Error> wrong_verify_options(const VerifyOptions& options);
 // no Legion that Groma can take over.
 Result<std::vector<std::string>> look_at_program(const VerifyOptions& options);
 
-// The measurements of one mapping.
+// The measured runs of a real program under one mapping.
 struct VerifiedMapping {
   VerifyCandidate candidate;
   // One value for each run. Empty if the program failed.
@@ -110,7 +111,7 @@ struct VerifyComparison {
   bool one_run = false;
 };
 
-// The result of verify().
+// The result of verify(): the measurements of all candidates and of the program without a mapping.
 struct Verification {
   enum class Measure : std::uint8_t {
     // The mappings are compared by the value that the metric finds in the output.
@@ -124,7 +125,7 @@ struct Verification {
   bool higher_is_better = false;
   // The number of measured runs of each mapping.
   int repeats = 0;
-  // The program without a mapping.
+  // The measured runs of the program without a mapping.
   VerifiedMapping without;
   // One entry for each candidate, in the same order.
   std::vector<VerifiedMapping> all;

@@ -93,9 +93,10 @@ struct RequirementWish {
   }
 };
 
-// The answer of select_task_options.
+// The answer of the mapper hook select_task_options: where a task starts, and its options.
 struct TaskOptions {
-  // For an index launch only kind and node count, since slice_task decides again.
+  // The processor on which the task starts. For an index launch, only its kind and its node matter,
+  // because slice_task decides again.
   Processor initial;
   Origin kind_origin;
   Origin processor_origin;
@@ -117,7 +118,7 @@ struct TaskOptions {
   void clear();
 };
 
-// The answer of slice_task.
+// The answer of the mapper hook slice_task: the slices of an index launch.
 struct SliceTaskOutput {
   // The slices. Every point of the launch must be in exactly one.
   TaskSlices slices;
@@ -139,7 +140,7 @@ struct ProfilingWish {
   bool any() const { return status || timeline; }
 };
 
-// The answer of map_task.
+// The answer of the mapper hook map_task: the processors, the variant and the instances of a task.
 struct MapTaskOutput {
   // Processors of one kind and node. Several mean that the task may run on any of them.
   std::vector<Processor> processors;
@@ -158,7 +159,7 @@ struct MapTaskOutput {
   bool abort_mapping = false;
   // The memories for the future. If it is empty, the runtime chooses.
   std::vector<Memory> future_memories;
-  // The reason why there is no valid answer.
+  // The reason why the task cannot be mapped; nullopt if it can.
   std::optional<Diagnostic> failure;
 
   void clear();
@@ -174,7 +175,7 @@ struct MapOperationOutput {
   void clear();
 };
 
-// The answer of replicate_task.
+// The answer of the mapper hook replicate_task: the variant and the processors of the shards.
 struct ReplicateTaskOutput {
   // The variant, which must be replicable.
   VariantId variant = 0;
@@ -185,14 +186,14 @@ struct ReplicateTaskOutput {
   void clear();
 };
 
-// The answer of select_tasks_to_map.
+// The answer of the mapper hook select_tasks_to_map: the ready tasks that are mapped or moved now.
 struct SelectMappingOutput {
   struct Relocation {
-    // Index into the ready tasks.
+    // The task that moves, as an index into the ready tasks.
     std::uint32_t task = 0;
     Processor processor;
   };
-  // Indices into the ready tasks.
+  // The tasks to map now, as indices into the ready tasks.
   std::vector<std::uint32_t> map;
   std::vector<Relocation> relocate;
   // The event after which the runtime asks again. It is required if nothing is mapped or relocated.
