@@ -98,7 +98,7 @@ class ArchiveReader {
   bool is_at_end() const { return text_.empty(); }
 
  private:
-  // Reads the white space behind a value.
+  // Reads the space or the line end behind a value. Notes an error if there is none.
   void skip_space() {
     if (text_.empty() || (text_.front() != ' ' && text_.front() != '\n')) ok_ = false;
     if (ok_) text_.remove_prefix(1);

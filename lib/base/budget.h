@@ -24,7 +24,8 @@ class Budget {
     left_ -= units;
     return left_ < 0 && ask();
   }
-  // Asks immediately, however little work was done since the last question.
+  // Calls the function `exceeded` now, however little work was counted since its last call. Returns
+  // true if the computation must stop.
   bool ask() {
     if (exceeded_) return true;
     spent_ += kInterval - left_;
@@ -34,7 +35,7 @@ class Budget {
     return exceeded_;
   }
   bool exceeded() const { return exceeded_; }
-  // Returns the units of work that were counted up to the last question.
+  // Returns the units of work that were counted up to the last call of the function `exceeded`.
   std::int64_t spent() const { return spent_; }
 
  private:

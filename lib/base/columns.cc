@@ -31,7 +31,7 @@ std::size_t columns_of(char32_t code) { return in(kWide, code) ? 2 : in(kNarrow,
 
 }  // namespace
 
-// Measures the text as harmless() shows it.
+// Returns the columns of a text as harmless() shows it.
 std::size_t columns_of(std::string_view text) {
   const std::string line = harmless(text);
   std::size_t columns = 0;
@@ -43,7 +43,7 @@ std::size_t columns_of(std::string_view text) {
   return columns;
 }
 
-// Adds whole characters as long as they fit.
+// Returns as many whole characters of the text as fit into the columns.
 std::string fitting(std::string_view text, std::size_t columns) {
   std::string line = harmless(text);
   std::size_t end = 0;

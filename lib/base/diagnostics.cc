@@ -19,7 +19,7 @@ std::string_view name_of(Severity severity) {
   return "";
 }
 
-// Returns all entries, in the order of DiagId.
+// Returns the entries for all diagnostics, in the order of DiagId.
 const std::vector<CatalogueEntry>& catalogue() {
   static const std::vector<CatalogueEntry> entries = {
 #define GROMA_DIAGNOSTIC(enumerator, id, severity, message) \

@@ -7,7 +7,7 @@
 namespace groma {
 namespace {
 
-// Hashes a text eight bytes at a time.
+// Returns the hash of a text, which is read eight bytes at a time.
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
   std::uint64_t hash = seed ^ text.size();
   std::size_t at = 0;

@@ -9,7 +9,7 @@
 
 namespace groma {
 
-// Returns number `place` (from 0) of the sequence of `seed`: SplitMix64.
+// Returns the random number at position `place` (from 0) of the SplitMix64 sequence of `seed`.
 inline std::uint64_t random_at(std::uint64_t seed, std::uint64_t place) {
   return mix_bits(seed + (place + 1) * 0x9E3779B97F4A7C15U);
 }
@@ -19,7 +19,7 @@ inline std::uint32_t below(std::uint64_t bits, std::size_t count) {
   return static_cast<std::uint32_t>((bits >> 32) * count >> 32);
 }
 
-// Draws the numbers of a seed's sequence, one after the other.
+// A generator that returns the random numbers of a seed's sequence, one after the other.
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : seed_(seed) {}

@@ -29,7 +29,7 @@ std::string paint(std::string_view text, std::string_view color, bool on) {
   return on ? fmt::format("{}{}\x1b[0m", color, text) : std::string(text);
 }
 
-// Returns the columns of a filtered text, counting one for each character.
+// Returns the number of characters of a filtered text, each of which counts as one column.
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));

@@ -58,7 +58,7 @@ bool may_be_near(std::string_view word, std::string_view candidate) {
   return kStep * static_cast<int>(longer - shorter) <= most_edits(longer, shorter);
 }
 
-// Returns the distance in half edits, or nothing if the two are not similar.
+// Returns the distance between two words in half edits, or nothing if they are not similar.
 std::optional<int> edits_between(std::string_view word, std::string_view candidate) {
   if (!may_be_near(word, candidate)) return std::nullopt;
   if (same_letters(word, candidate)) return word == candidate ? 0 : 1;

@@ -17,12 +17,12 @@ enum class Numbering : std::uint8_t { kFirst, kRow, kColumn, kSum, kWeighted };
 constexpr std::array<std::string_view, 5> kNumberings = {"first", "row", "column", "sum",
                                                          "weighted"};
 
-// Returns a sum in parentheses, any other term unchanged.
+// Returns a term for use as a factor: a sum in parentheses, any other term unchanged.
 std::string factor(const std::string& term) {
   return term.find('+') == std::string::npos ? term : fmt::format("({})", term);
 }
 
-// Returns the expression for the number of a point.
+// Returns the text of the expression that computes the number of a point.
 std::string number_of_point(Numbering numbering, int dimensions) {
   std::string number = "ip[0]";
   switch (numbering) {
@@ -129,7 +129,7 @@ std::string body(std::string_view name) {
   return text;
 }
 
-// Returns "2x3x4".
+// Returns the numbers with "x" between them, such as "2x3x4".
 std::string joined(const std::vector<std::int64_t>& numbers) {
   std::string text;
   for (const std::int64_t number : numbers)
@@ -137,13 +137,13 @@ std::string joined(const std::vector<std::int64_t>& numbers) {
   return text;
 }
 
-// Returns "x / 4". If the size is 1, returns the simplified result: x or 0.
+// Returns an expression such as "x / 4". If the size is 1, returns the simplified result: x or 0.
 std::string part(const std::string& what, char operation, std::int64_t size) {
   if (size == 1) return operation == '/' ? what : "0";
   return fmt::format("{} {} {}", what, operation, size);
 }
 
-// Returns the operations that split dimension `first` of a machine into these sizes.
+// Returns calls such as ".split(0, 2)" that split dimension `first` of a machine into these sizes.
 std::string splits(const std::vector<std::int64_t>& sizes, std::size_t first) {
   std::string text;
   for (std::size_t d = 0; d + 1 < sizes.size(); ++d) {
@@ -160,7 +160,7 @@ std::vector<std::string> common_index_functions(int dimensions) {
   return names_of(dimensions, true);
 }
 
-// Appends the kind in lower case: "block_gpu".
+// Returns the name with the kind in lower case behind it, such as "block_gpu".
 std::string function_name_for(std::string_view name, ProcKind kind) {
   std::string text(name);
   text += '_';

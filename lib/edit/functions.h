@@ -17,7 +17,7 @@ namespace groma::edit {
 struct MappingFunction {
   // The name without the processor kind.
   std::string name;
-  // The lines after the one that defines `m`.
+  // The lines of the function's body after the one that defines `m`.
   std::string body;
   // A sentence for people that says what the function does. Empty if the name says it.
   std::string words;
@@ -41,7 +41,7 @@ std::vector<std::string> index_functions(int dimensions);
 std::vector<std::string> common_index_functions(int dimensions);
 // The only function for single tasks: the task runs where its parent runs.
 inline constexpr std::string_view kSamePoint = "same_point";
-// Returns the function that has this name in the lists above.
+// Returns the mapping function with this name: one that index_functions() lists, or kSamePoint.
 MappingFunction named_function(std::string_view name);
 
 // ---- Functions for one machine and for launches of one size.
@@ -57,8 +57,8 @@ struct GridShape {
   // True if neighbouring points are on different nodes.
   bool interleaved = false;
 };
-// Returns the function of the grid. The vectors of `shape` have one entry for each dimension of the
-// launch.
+// Returns the mapping function that cuts a launch by the grid. The vectors of `shape` have one
+// entry for each dimension of the launch.
 MappingFunction grid_function(const GridShape& shape);
 
 // Points numbered by a weighted sum of their coordinates and dealt to processors cyclically or in
@@ -71,7 +71,8 @@ struct LineShape {
   // The number of successive points on one processor.
   std::int64_t run = 1;
 };
-// Returns the function that numbers the points in this way.
+// Returns the mapping function that numbers the points by these weights and assigns them to
+// processors.
 MappingFunction line_function(const LineShape& shape);
 
 }  // namespace groma::edit

@@ -19,7 +19,8 @@ struct KindOf {
   StatementKind operator()(const syntax::PrintStatement&) const { return StatementKind::kPrint; }
   StatementKind operator()(const syntax::ReturnStatement&) const { return StatementKind::kReturn; }
   StatementKind operator()(const syntax::DefStatement&) const { return StatementKind::kDef; }
-  template <typename Node>  // Node is a mapping statement, whose value tells its kind
+  // Returns a placeholder for a mapping statement, whose StatementParts tell its kind.
+  template <typename Node>
   StatementKind operator()(const Node&) const {
     return StatementKind::kTask;
   }
@@ -86,7 +87,7 @@ Keys EditableMapping::item_keys() const {
   return keys;
 }
 
-// Functions and globals share one name space, so both are returned.
+// Returns the keys of functions and globals, which share one name space.
 Keys EditableMapping::definition_keys() const {
   Keys keys;
   for (const ProgramItem& item : items_) {
@@ -150,7 +151,7 @@ Range EditableMapping::range_to_remove(Range range) const {
   while (end < text.size() && is_blank(text[end])) ++end;
   const bool begins_line = begin == 0 || text[begin - 1] == '\n';
   const bool ends_line = end == text.size() || text[end] == '\n';
-  // The spaces before the items then stand before what follows.
+  // If text follows on the last line, the spaces before the items are kept in front of it.
   if (!ends_line) begin = range.begin;
   if (!begins_line && ends_line && end < text.size() && text[end - 1] == '\r') --end;
   if (begins_line && ends_line) {
@@ -170,7 +171,8 @@ Range EditableMapping::range_to_remove(Range range) const {
   return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
 }
 
-// Returns the edit of the text between the words at the beginning and at the end that are equal.
+// Returns the edit that replaces the words of an item by those of `statement`. Equal words at the
+// beginning and at the end are left alone.
 std::optional<Edit> EditableMapping::replace_item(const ProgramItem& item,
                                                   const StatementParts& statement) const {
   const Source before("", std::string(source_.text(item.range))),
@@ -212,7 +214,8 @@ std::optional<std::vector<Edit>> EditableMapping::change_items(const Changes& ch
     for (auto next = std::next(each); next != changes.end() && !next->second; each = next++) {
       const ProgramItem& other = items_[next->first];
       const std::uint32_t begin = begin_of_item(other);
-      if (begin < range.end) continue;  // the item lies within the item before it
+      // Such an item lies within the item before it.
+      if (begin < range.end) continue;
       const std::string_view between = source_.text({range.end, begin});
       if (between.find_first_not_of(" \t\r\a\n") != between.npos) break;
       range.end = other.end;

@@ -26,19 +26,20 @@ using Keys = std::set<std::string, std::less<>>;
 // Returns the key of the function or global with this name.
 std::string key_of_definition(std::string_view name);
 
-// Immutable. All ranges are byte offsets in source(). Edits of one call never overlap. The text
-// that they write has the line ends of the mapping and the form that `groma format` gives it.
+// A mapping that does not change: its functions return edits or new texts. All ranges are byte
+// offsets in source(). Edits of one call never overlap. The text that they write has the line ends
+// of the mapping and the form that `groma format` gives it.
 class EditableMapping {
  public:
   // A statement, function or global of the text.
   struct ProgramItem {
-    // The statement without its `;`.
+    // The range of the statement without its `;`.
     Range range;
     // The end of the statement with its `;`, if it has one.
     std::uint32_t end = 0;
     // The key, such as "Region stencil A GPU", "def block" or "print".
     std::string key;
-    // The statement as parts. nullopt for a function, a global or `print`.
+    // The parts of the statement. nullopt for a function, a global or `print`.
     std::optional<StatementParts> statement;
     syntax::StatementKind kind = syntax::StatementKind::kTask;
     // True if a comment stands inside the range.
@@ -103,7 +104,8 @@ class EditableMapping {
   Range range_to_remove(Range range) const;
   bool has_comment(Range range) const;
   std::uint32_t with_comments_above(std::uint32_t begin) const;
-  // Returns the begin of an item. For a function, this is the begin of the comments above it.
+  // Returns the offset at which an item begins. For a function, this is the begin of the comments
+  // above it.
   std::uint32_t begin_of_item(const ProgramItem& item) const;
   std::string with_line_ends(std::string_view text) const;
   std::string text_after(const std::vector<Edit>& edits) const;

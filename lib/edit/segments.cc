@@ -20,7 +20,7 @@ using syntax::StatementKind;
 
 // ------------------------------------------------------------------------------ mapping programs
 
-// The names of a mapping's segments, and what their statements decide.
+// The names of a mapping's segments, and descriptions of what the statements in each decide.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOfMapping = {{
     {"task", "On which kinds of processor each task runs."},
     {"region",
@@ -90,7 +90,7 @@ std::size_t line_begin(std::string_view text, std::size_t at, std::size_t least)
   const std::size_t newline = text.substr(least, at - least).rfind('\n');
   return newline == text.npos ? least : least + newline + 1;
 }
-// Returns true if `at` is the beginning of a line. A byte order mark before it does not count.
+// Returns true if a line begins at `at`. A byte order mark before it does not count.
 bool begins_line(std::string_view text, std::size_t at) {
   return at == 0 || text[at - 1] == '\n' || (at == kBom.size() && text.starts_with(kBom));
 }
@@ -100,8 +100,8 @@ std::size_t line_end(std::string_view text, std::size_t at, std::size_t most) {
   return newline == text.npos ? most : at + newline + 1;
 }
 
-// A statement's range, without the comments above it, and the segment that the statement belongs
-// to.
+// The range of a statement, without the comments above it, and the segment that the statement
+// belongs to.
 struct Stretch {
   std::size_t begin, end, segment;
 };

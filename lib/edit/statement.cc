@@ -25,7 +25,7 @@ std::string joined(const std::vector<Item>& items, std::string_view separator, c
   return text;
 }
 
-// Returns a name as the statement spells it.
+// Returns a name unchanged, as the statement spells it.
 std::string_view as_written(const std::string& name) { return name; }
 
 // Returns a name as keys spell it: in one way, whether the statement quotes the name or not. A
@@ -188,7 +188,8 @@ std::string text_of(const std::vector<MemKind>& kinds) {
 
 std::string StatementParts::statement_key() const { return head(*this, in_key); }
 
-// Writes the beginning, then the part that only this kind of statement has.
+// Returns the text of the statement: its beginning, then the part that only this kind of statement
+// has.
 std::string StatementParts::statement_text() const {
   std::string text = head(*this, as_written);
   const auto add = [&text](std::string_view words) {

@@ -14,7 +14,8 @@
 
 namespace groma::edit {
 
-// A word of a Layout statement, such as "SOA" or "Align==64". Only kAlign uses `op` and `bytes`.
+// A constraint of a Layout statement, such as "SOA" or "Align==64". Only kAlign uses `op` and
+// `bytes`.
 struct LayoutWord {
   syntax::ConstraintWord word = syntax::ConstraintWord::kSoa;
   AlignOp op = AlignOp::kNone;
@@ -22,9 +23,9 @@ struct LayoutWord {
   friend bool operator==(const LayoutWord&, const LayoutWord&) = default;
 };
 using LayoutWords = std::vector<LayoutWord>;
-// Returns the words that state every property of a layout.
+// Returns the constraints that state every property of a layout.
 LayoutWords layout_words_of(const LayoutSpec& layout);
-// Returns the words as a statement has them: "AOS C_order Align==128".
+// Returns the constraints as a Layout statement lists them: "AOS C_order Align==128".
 std::string text_of(const LayoutWords& words);
 
 // Return the kinds as a statement lists them: "GPU, CPU".

@@ -14,8 +14,7 @@ namespace groma::mapper {
 struct ProgramBinding {
   Program program;
   Machine machine;
-  // The value of each global, by its index. monostate until the assignment of the global is
-  // executed.
+  // The value of each global, by its index. A global is monostate until its assignment is executed.
   std::vector<ProgramValue> globals;
 };
 

@@ -36,7 +36,7 @@ void check_statements(const Program& program, const Machine& machine, Diagnostic
                      name_of(static_cast<ProcKind>(row.kinds[0])));
       }
     } else if (row.key.table == program::TableId::kRegion && row.key.place != program::kAnyPlace) {
-      // The place of a Region statement is a processor kind plus 1.
+      // The place in the key of a Region statement is the number of a processor kind plus 1.
       const auto kind = static_cast<ProcKind>(row.key.place - 1);
       for (std::size_t i = 0; i < row.kind_count && machine.has(kind); ++i) {
         const auto memory = static_cast<MemKind>(row.kinds[i]);

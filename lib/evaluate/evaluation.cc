@@ -19,7 +19,7 @@ std::string coordinates_text(const Point& point) {
 
 }  // namespace
 
-// The top level belongs to no task, so messages name none.
+// Begins the evaluation of a top-level statement. It belongs to no task, so messages name no task.
 void Evaluation::begin_top_level(std::int64_t max_steps, Diagnostics& diags) {
   diags_ = &diags;
   task_ = nullptr;
@@ -28,7 +28,7 @@ void Evaluation::begin_top_level(std::int64_t max_steps, Diagnostics& diags) {
   frames_.clear();
 }
 
-// Each evaluation of a mapping function has kMaxSteps steps for itself.
+// Begins the evaluation of a mapping function, which may take kMaxSteps steps.
 void Evaluation::begin_function(FunctionId function, const TaskPoint& task, Diagnostics& diags) {
   diags_ = &diags;
   task_ = &task;

@@ -39,8 +39,8 @@ class Evaluation {
   std::string_view mapping_function() const { return function_name(mapping_function_); }
   std::string_view function_name(FunctionId function) const;
 
-  // Enters or leaves a function with the values of its variables. The top level counts as function
-  // 0.
+  // Add or remove the frame of a called function, which holds the values of its variables. The top
+  // level counts as function 0.
   void push_frame(FunctionId function, std::vector<ProgramValue> slots) {
     frames_.push_back({function, std::move(slots)});
   }
@@ -48,13 +48,13 @@ class Evaluation {
   std::vector<ProgramValue>& local_slots() { return frames_.back().slots; }
   FunctionId running_function() const { return frames_.back().function; }
 
-  // Counts steps. Returns false after a failure or if the step limit is exceeded. `range` is the
-  // place of the error.
+  // Counts evaluation steps. Returns false after a failure or if the step limit is exceeded. The
+  // error about the limit points to `range`.
   bool count_steps(std::int64_t steps, Range range) {
     steps_ += steps;
     return steps_ <= max_steps_ ? !failed_ : fail_step_limit(range);
   }
-  // The steps of all evaluations so far.
+  // Returns the number of steps of all evaluations so far.
   std::int64_t steps_so_far() const { return all_steps_ + steps_; }
 
   bool failed() const { return failed_; }
@@ -64,7 +64,8 @@ class Evaluation {
   // Reports that a value has the wrong type. Returns monostate.
   ProgramValue fail_with_type(Range range, std::string_view what, std::string_view needs,
                               const ProgramValue& found);
-  Diagnostics& diags() { return *diags_; }  // Gets warnings and the first failure.
+  // Returns the diagnostics that receive the warnings and the first failure of the evaluation.
+  Diagnostics& diags() { return *diags_; }
 
   // Describes the evaluation for a message: "`f` maps point (1, 5) of a launch of (11, 11) that
   // begins at (1, 1), where `ipoint` is (0, 4)" and similar.
@@ -87,10 +88,10 @@ class Evaluation {
   Diagnostic dropped_;
 };
 
-// Returns a tuple of these values. Fails if it is too long or too deep.
+// Returns a tuple of the values. Fails if the tuple has too many items or is nested too deep.
 ProgramValue make_tuple(Evaluation& run, std::vector<ProgramValue> values, Range range);
-// Returns the items of a tuple of integers, or nullopt after it has reported an error. `what` names
-// the place in the error.
+// Returns the items of a tuple of integers, or nullopt after it has reported an error. The error
+// calls the value `what`.
 std::optional<std::vector<std::int64_t>> integers_of_tuple(Evaluation& run,
                                                            const ProgramValue& value, Range range,
                                                            std::string_view what);

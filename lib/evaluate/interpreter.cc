@@ -31,7 +31,7 @@ ProgramValue constant(const program::ProgramData& data, const program::CodeNode&
     case Op::kBool:
       return {node.a != 0};
     case Op::kString:
-      // The text is not copied. The program owns it and outlives its values.
+      // The string is not copied. The program owns it and outlives the values of its evaluation.
       return {std::shared_ptr<const std::string>(std::shared_ptr<void>(), &data.strings[node.a])};
     case Op::kProcKind:
       return {static_cast<ProcKind>(node.a)};
@@ -41,7 +41,7 @@ ProgramValue constant(const program::ProgramData& data, const program::CodeNode&
 }
 
 // Returns an item of a tuple. A negative index counts from the end: -1 is the last item. `place` is
-// the place of the whole index in the source.
+// the range of the whole index in the source.
 ProgramValue item_of(Evaluation& run, const std::vector<ProgramValue>& values,
                      const std::vector<EvaluatedItem>& index, Range place) {
   if (index.size() != 1) {
@@ -271,7 +271,7 @@ ProgramValue Interpreter::evaluate_node(CodeId id, const Code& node) {
       return fail_broken_code(node);
     case Op::kSplice:
     case Op::kAll:
-      break;  // Such nodes stand only in lists, which evaluate_elements() handles.
+      break;  // `*t` and `*` occur only in lists, which evaluate_elements() handles.
     default:
       return evaluate_binary(node);
   }
@@ -285,8 +285,8 @@ ProgramValue Interpreter::fail_broken_code(const Code& node) {
   return {};
 }
 
-// Returns a global. Fails if the statement of the global has not run yet: a function was called
-// above it.
+// Returns the value of a global. Fails if the statement that assigns the global has not run yet,
+// because a function was called above it.
 ProgramValue Interpreter::read_global(const Code& node) {
   const ProgramValue& value = globals_[node.a];
   if (value.get<std::monostate>() == nullptr) return value;
@@ -326,7 +326,7 @@ std::vector<EvaluatedItem> Interpreter::evaluate_elements(std::uint32_t begin,
   return made;
 }
 
-// evaluate_elements() has reported any failure, which make_tuple() notices.
+// Evaluates a tuple. evaluate_elements() has reported any failure, which make_tuple() notices.
 ProgramValue Interpreter::evaluate_tuple(const Code& node) {
   std::vector<ProgramValue> values;
   for (EvaluatedItem& element : evaluate_elements(node.a, node.b))
@@ -375,7 +375,7 @@ bool Interpreter::evaluate_truth(CodeId id, std::string_view what) {
   return false;
 }
 
-// Only the chosen side is evaluated.
+// Evaluates `condition ? yes : no`. Only the chosen side is evaluated.
 ProgramValue Interpreter::evaluate_conditional(const Code& node) {
   const bool condition = evaluate_truth(node.a, "the condition of `?:`");
   if (run_.failed()) return {};

@@ -14,8 +14,8 @@ namespace groma::mapper {
 
 class Interpreter {
  public:
-  // All arguments must outlive the interpreter. The interpreter reads `globals`; top_level() also
-  // writes them.
+  // All arguments must outlive the interpreter. The interpreter reads `globals`; run_top_level()
+  // also writes them.
   Interpreter(const Program& program, const Machine& machine, std::vector<ProgramValue>& globals,
               LogSink* log);
   Interpreter(const Interpreter&) = delete;
@@ -29,7 +29,7 @@ class Interpreter {
   // in `diags`.
   ProgramValue evaluate_function(FunctionId function, const TaskPoint& task, Diagnostics& diags);
 
-  // Describes the last evaluation for a message (Evaluation::where).
+  // Describes the last evaluation for a message (Evaluation::describe_evaluation).
   std::string describe_evaluation() const { return run_.describe_evaluation(); }
   std::int64_t steps_so_far() const { return run_.steps_so_far(); }
 

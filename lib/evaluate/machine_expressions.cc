@@ -30,9 +30,9 @@ ProgramValue MachineExpressions::make_machine_value(const Code& node, MachineVie
   return {std::make_shared<const MachineView>(std::move(view))};
 }
 
-// Machine(KIND) is a grid of the nodes and the processors in each. If nodes have different numbers
-// of processors, the grid is as wide as the machine's processors_per_node() says, and a warning is
-// reported once for each kind.
+// Evaluates Machine(KIND): a grid of the nodes and the processors in each. If nodes have different
+// numbers of processors, the grid is as wide as the machine's processors_per_node() says, and a
+// warning is reported once for each kind.
 ProgramValue MachineExpressions::make_machine(const Code& node, const ProgramValue& kind_value) {
   const auto* kind = kind_value.get<ProcKind>();
   if (kind == nullptr) {

@@ -19,8 +19,8 @@ class MachineExpressions {
   MachineExpressions(const program::ProgramData& data, const Machine& machine, Evaluation& run)
       : data_(data), machine_(machine), run_(run) {}
 
-  // All these functions return monostate or nullopt after a failure. `node` is the code of the
-  // expression.
+  // The public functions of this class return monostate or nullopt after a failure. `node` is the
+  // code of the expression.
   //
   // Evaluates `Machine(KIND)`: a grid of nodes and processors of the kind in each node. Warns once
   // for each kind if nodes are unequal.
@@ -29,7 +29,7 @@ class MachineExpressions {
   ProgramValue index_machine(const Code& node, const MachineView& view,
                              std::vector<EvaluatedItem> index);
 
-  // Returns the arguments of an operation, without its option.
+  // Converts the evaluated arguments of an operation on a machine, without its option.
   std::optional<OperationArguments> convert_arguments(const Code& node, const MachineView& view,
                                                       const std::vector<EvaluatedItem>& args);
   // Evaluates `m.operation(args)`. `given` are the arguments with the option.
@@ -69,7 +69,7 @@ class MachineExpressions {
   Evaluation& run_;
   std::array<CachedSplit, 8> memos_;
   std::size_t next_memo_ = 0;
-  // True for the kinds for which make() has checked whether the nodes are unequal.
+  // True for the kinds for which make_machine() has checked whether the nodes are unequal.
   std::array<bool, kProcKindCount> looked_at_{};
 };
 

@@ -8,7 +8,7 @@
 namespace groma::mapper {
 namespace {
 
-// Return the position of dimension d in a list of coordinates.
+// Return the position of dimension d in a list of coordinates, as an iterator and as an index.
 Coordinates::iterator at(Coordinates& index, int d) { return index.begin() + d; }
 std::size_t slot(int d) { return static_cast<std::size_t>(d); }
 
@@ -50,7 +50,7 @@ MachineView MachineView::reverse(int d) const {
   return with_operation({ViewOperation::Kind::kReverse, d, 0, sizes_[slot(d)], 0, {}}, sizes_);
 }
 
-// Any k is brought into the range from 0 to n - 1.
+// Rotates dimension d by k, after bringing k into the range from 0 to n - 1.
 MachineView MachineView::rotate(int d, std::int64_t k) const {
   const std::int64_t n = sizes_[slot(d)];
   const std::int64_t first = n == 0 ? 0 : (k % n + n) % n;

@@ -14,7 +14,8 @@ namespace groma::mapper {
 
 using Coordinates = std::vector<std::int64_t>;
 
-// Immutable; each operation makes a new view. The caller has checked arguments and limits.
+// A grid of processors that does not change: each operation makes a new view. The callers have
+// checked the arguments and the limits.
 class MachineView {
  public:
   // Makes the base grid.
@@ -26,19 +27,21 @@ class MachineView {
   int dimensions() const { return static_cast<int>(sizes_.size()); }
   std::size_t operation_count() const { return steps_.size(); }
 
-  // Dimension d becomes parts.size() dimensions, the first of which is the fastest: p_d = q_d +
-  // parts[0] * (q_{d+1} + parts[1] * (...)).
+  // Splits dimension d into parts.size() dimensions, the first of which is the fastest: p_d = q_d +
+  // parts[0] * (q_{d+1} + parts[1] * (...)), for an index p of this view and q of the result.
   MachineView split(int d, Coordinates parts) const;
-  // Dimensions a and b become one dimension at a (at a - 1 if a > b), in which b is the fastest.
+  // Merges dimensions a and b into one at a (at a - 1 if a > b), in which b is the fastest.
   MachineView merge(int a, int b) const;
   MachineView swap(int a, int b) const;
   MachineView reverse(int d) const;
-  // Index i becomes the former index (i + k) % n, with n the extent of d. Any k is allowed.
+  // Rotates dimension d of extent n: index i of the result is index (i + k) % n of this view. Any k
+  // is allowed.
   MachineView rotate(int d, std::int64_t k) const;
-  // Keeps the indices lo to hi, both included.
+  // Keeps the indices lo to hi of dimension d, both included.
   MachineView slice(int d, std::int64_t lo, std::int64_t hi) const;
 
-  // Returns the (node, processor) of an index. Each coordinate must lie within sizes().
+  // Returns the node and the processor within the node, of the base grid, to which an index leads.
+  // Each coordinate must lie within sizes().
   Coordinates to_base_index(Coordinates index) const;
   // index_of_processor() returns the index of (node, processor). If a slice has cut the processor
   // off, it returns nullopt and sets `cut` to the slice.
@@ -56,7 +59,8 @@ class MachineView {
     enum class Kind : std::uint8_t { kSplit, kMerge, kSwap, kReverse, kRotate, kSlice };
     Kind kind;
     int a = 0, b = 0;
-    // Extents before the operation. For kRotate, size_a is k within [0, n) and size_b is n. For
+    // For kMerge, the extents of dimensions a and b before the operation. For kSplit and kReverse,
+    // size_a is the extent of a. For kRotate, size_a is k within [0, n) and size_b is n. For
     // kSlice, they are the first index and the new extent.
     std::int64_t size_a = 0, size_b = 0;
     // The extents of the new dimensions. Only kSplit has them.

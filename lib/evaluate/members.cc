@@ -27,7 +27,7 @@ ProgramValue task_member(Evaluation& run, const CodeNode& node, TaskValue task) 
   const auto name = [](std::string_view text) -> ProgramValue {
     return {std::make_shared<const std::string>(text)};
   };
-  // Only the points of index launches have these members.
+  // Only the points of index launches have the members `ipoint`, `ispace` and `ilo`.
   const bool needs_index = node.member >= Member::kIpoint && node.member <= Member::kIlo;
   if (task.parent && node.member != Member::kName) {
     run.fail_with(DiagId::kParentMember, node.focus, {std::string(name_of(node.member))});

@@ -12,7 +12,8 @@ namespace {
 
 // Returns a tuple for a message: "(1, 2)", or its length if it is long.
 std::string tuple_text(const ProgramValue& tuple, std::size_t length) {
-  constexpr std::int64_t kLongest = 100;  // bytes
+  // The longest text of a tuple in a message, in bytes.
+  constexpr std::int64_t kLongest = 100;
   return text_bytes(tuple) > kLongest ? fmt::format("one of {} items", length)
                                       : to_string(tuple, "the task");
 }
@@ -82,7 +83,7 @@ ProgramValue arithmetic(Evaluation& run, const OperatorUse& op, const ProgramVal
   }
   const std::size_t length = left_values ? left_values->size() : right_values->size();
   if (!run.count_steps(static_cast<std::int64_t>(length), op.range)) return {};
-  // Each item of the result costs a step.
+  // Each item of the resulting tuple costs an evaluation step.
   std::vector<ProgramValue> made;
   for (std::size_t i = 0; i < length && !run.failed(); ++i) {
     made.push_back(arithmetic(run, op, left_values ? (*left_values)[i] : left,
@@ -167,7 +168,8 @@ ProgramValue compare(Evaluation& run, const OperatorUse& op, const ProgramValue&
 
 }  // namespace
 
-// The operators stand in groups in program::Op, so a range tells which are arithmetic.
+// Applies an operator. The operators stand in groups in program::Op, so a range of enumerators
+// tells which are arithmetic.
 ProgramValue apply_operator(Evaluation& run, const OperatorUse& op, const ProgramValue& left,
                             const ProgramValue& right) {
   const bool is_arithmetic = op.op == Op::kNegate || (op.op >= Op::kAdd && op.op <= Op::kModulo);

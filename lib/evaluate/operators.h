@@ -5,7 +5,8 @@
 
 namespace groma::mapper {
 
-// An operator, with its place and the places of its operands in the program, which errors point at.
+// An operator of an expression, with its range and the ranges of its operands in the program, to
+// which errors point.
 struct OperatorUse {
   program::Op op;
   // The range of the whole expression.

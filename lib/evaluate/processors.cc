@@ -10,7 +10,7 @@
 namespace groma::mapper {
 namespace {
 
-// Returns "GPU (0, 1)": the kind, the node and the index.
+// Returns the kind, the node and the index of a processor or memory as text, such as "GPU (0, 1)".
 template <typename Place>
 std::string place_text(const Place& place) {
   return fmt::format("{} ({}, {})", name_of(place.kind), place.node, place.index);

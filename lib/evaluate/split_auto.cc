@@ -48,7 +48,7 @@ class AutoSearch {
     }
   }
 
-  // The largest prime is dealt out first, the smallest last.
+  // Returns the best factorisation. The largest prime is dealt out to the dimensions first.
   Sizes run() {
     place(divisors_.factors().size() - 1, 0, divisors_.factors().back().exponent);
     return greedy_tied_ ? greedy_ : sizes_of(first_tied_);
@@ -108,7 +108,8 @@ class AutoSearch {
   // Compares a factorisation with the best so far. best_ stays as it is on a tie, even if the new
   // cost is a little lower, because the original compares with the first of the tied candidates.
   void consider(float cost) {
-    constexpr float kTolerance = 1e-6F;  // The largest float below 1e-6.
+    // The tolerance of the original implementation: the largest float below 1e-6.
+    constexpr float kTolerance = 1e-6F;
     const float gain = best_ - cost;
     if (gain < -kTolerance) return;
     if (gain > kTolerance) {
@@ -136,9 +137,10 @@ class AutoSearch {
   const Divisors& divisors_;
   const Sizes& greedy_;
   std::size_t dimensions_;
-  // The quotient for each [dimension][divisor].
+  // The quotient size / extent for each dimension and each divisor as the size:
+  // [dimension][divisor].
   std::vector<float> quotients_;
-  // The divisor that each dimension has so far.
+  // The index of the divisor that each dimension has so far.
   std::vector<std::size_t> placed_;
   float best_ = std::numeric_limits<float>::infinity();
   std::vector<std::size_t> first_tied_;

@@ -86,7 +86,7 @@ class Decomposition {
  private:
   static Cost unsigned_of(std::int64_t value) { return static_cast<Cost>(value); }
 
-  // Returns the position of a dimension and a divisor in the tables.
+  // Returns the position in the tables of the entry for a dimension and a divisor.
   std::size_t at(std::size_t dimension, std::size_t left) const {
     return dimension * divisors_.count() + left;
   }

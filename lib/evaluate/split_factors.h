@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxNewDimensions = 32;
 struct PrimeFactor {
   std::int64_t prime;
   std::size_t exponent;
-  // The index of the prime itself in Divisors.
+  // The index of the prime itself as a divisor in Divisors.
   std::size_t stride;
 };
 
@@ -31,7 +31,8 @@ class Divisors {
 
   const std::vector<PrimeFactor>& factors() const { return factors_; }
   std::size_t count() const { return values_.size(); }
-  std::size_t index_of_number() const { return count() - 1; }  // Returns the index of n itself.
+  // Returns the index of the number n itself among its divisors.
+  std::size_t index_of_number() const { return count() - 1; }
   std::int64_t divisor_value(std::size_t divisor) const { return values_[divisor]; }
 
   // Returns the indices of all divisors of the divisor with this index.
@@ -42,7 +43,7 @@ class Divisors {
   std::vector<std::int64_t> values_;
 };
 
-// Returns the extents with 1 in place of 0.
+// Returns a copy of the extents in which every 0 is replaced by 1.
 std::vector<std::int64_t> ones_for_zeros(std::span<const std::int64_t> extents);
 
 }  // namespace groma::mapper

@@ -24,9 +24,9 @@ using SplitResult = std::variant<std::vector<std::int64_t>, SplitError>;
 // second.
 inline constexpr std::int64_t kMaxFactorisations = 10'000'000;
 
-// All functions take 0 <= n <= 2^40. n = 0 and n = 1 give sizes of 1; no extents give no sizes.
-// Arguments outside these rules are an error of the caller and end the process. The caller must
-// report a negative extent or halo of `decompose` before.
+// All splitting functions take 0 <= n <= 2^40. n = 0 and n = 1 give sizes of 1; no extents give no
+// sizes. Arguments outside these limits are an error of the caller and end the process. The caller
+// must report a negative extent or halo of `decompose` before.
 
 // Returns k sizes in falling order whose product is n. It multiplies the prime factors, from the
 // smallest on, each into the smallest size. k >= 1.

@@ -35,8 +35,8 @@ struct ProcessorSet {
   std::vector<Processor> processors;
 };
 
-// A value. monostate stands for the value of a failed evaluation, and for a global before its
-// statement.
+// A value of the mapping language. monostate stands for the value of a failed evaluation, and for a
+// global before its statement is executed.
 struct ProgramValue {
   std::variant<std::monostate, std::int64_t, bool, std::shared_ptr<const TupleValue>,
                std::shared_ptr<const std::string>, std::shared_ptr<const MachineView>, TaskValue,
@@ -64,7 +64,8 @@ program::Type type_of(const ProgramValue& value);
 // value. A tuple's values are shared and not copied, because there may be many.
 std::shared_ptr<const std::vector<ProgramValue>> tuple_values(const ProgramValue& value);
 
-// Returns the approximate length of to_string's text, which is the cost of making it.
+// Returns the approximate length in bytes of the text that to_string() makes, which is charged as
+// steps.
 std::int64_t text_bytes(const ProgramValue& value);
 
 // Returns the text that `print` writes: `(1, 2)`, `true`, `GPU (2, 4)`. A task is written as

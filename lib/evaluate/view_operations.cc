@@ -146,7 +146,8 @@ Parts searched(Method method, std::int64_t n, const OperationArguments& given) {
       fmt::format("{} has that many factorisations into {}", n, given.tuple.size())};
 }
 
-// Returns the extents into which a method splits an extent `n`.
+// Returns the extents into which a splitting method splits an extent `n`, or the reason why it
+// cannot.
 Parts parts_of(Method method, std::int64_t n, const OperationArguments& given) {
   if (method == Method::kSplit) return split_by(n, given);
   if (method == Method::kBalanceSplit) return balanced(n, given.numbers[1]);
@@ -200,8 +201,8 @@ Applied apply_method(Method method, const MachineView& view, const OperationArgu
   return split_view(view, d, std::get<Coordinates>(std::move(parts)));
 }
 
-// `decompose` counts a fixed number of steps, because its search is short. `auto_split` counts by
-// the number of factorisations that it tries.
+// Returns the steps that a search for a split counts for. `decompose` counts a fixed number,
+// because its search is short. `auto_split` counts by the number of factorisations that it tries.
 std::int64_t search_steps(Method method, const MachineView& view, const OperationArguments& given) {
   if (!searches_for_split(method) || !fits_a_view(given.tuple)) return 0;
   if (method == Method::kDecompose)

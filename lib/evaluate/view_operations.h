@@ -56,7 +56,7 @@ Applied split_view(const MachineView& view, int dimension, Coordinates parts);
 bool searches_for_split(syntax::Method method);
 
 // Returns the evaluation steps that the search of `auto_split` or `decompose` counts for; 0 if
-// `apply` does not search. A step stands for some tens of nanoseconds.
+// `method` does not search for a split. A step stands for some tens of nanoseconds.
 std::int64_t search_steps(syntax::Method method, const MachineView& view,
                           const OperationArguments& given);
 

@@ -108,8 +108,8 @@ class DefaultProgram {
     if (static_cast<int>(number) == app_.top_level) add_replication(task, *name, views, kind);
   }
 
-  // Returns the answer of the hook select_task_options. Returns nullopt if the machine has no
-  // processor of a kind that can run the task.
+  // Returns the default mapper's answer of the hook select_task_options. Returns nullopt if the
+  // machine has no processor of a kind that can run the task.
   std::optional<TaskOptions> start(const TaskView& view) const {
     for (ProcKind kind : mapper::rank_kinds(view.tag)) {
       const auto local = mapper::first_processor_from(*machine_, kind, 0);
@@ -332,7 +332,8 @@ class DefaultProgram {
     return "\n" + edit::function_definition(function, fmt::format("  return {};\n", value));
   }
 
-  // A task whose launches a block function places.
+  // A task whose launches a block function places, so that a statement must bind it to the
+  // function.
   struct Bound {
     std::string name;
     ProcKind kind;

@@ -265,7 +265,7 @@ class Explainer {
                             std::vector<std::vector<ExplainedRequirement>>& explained) {
     const auto count = static_cast<std::uint32_t>(app_.tasks[task].requirements.size());
     const std::vector<Processor>& processors = processors_[static_cast<std::size_t>(kind)];
-    // The answers for each processor and each position.
+    // The mapper's answers about the requirements, for each processor and each position.
     std::vector<std::vector<RequirementWish>> wishes;
     for (const Processor& processor : processors) {
       const TaskView view = views.view(launch, processor);

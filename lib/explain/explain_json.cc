@@ -33,7 +33,7 @@ class JsonWriter {
   }
 
  private:
-  // Returns the place and text of a statement, or null for the default mapper.
+  // Returns the location and the text of a statement as JSON, or null for the default mapper.
   Json statement(Origin origin) const { return json_of(program_, origin); }
   Json list(const std::vector<Origin>& origins) const {
     Json json = Json::array();
@@ -95,7 +95,8 @@ class JsonWriter {
     return json;
   }
 
-  // Returns how a launch is placed. `loads` and `example` exist only if they are known.
+  // Returns as JSON where the points of a launch run. `loads` and `example` exist only if they are
+  // known.
   Json write(const ExplainedLaunch& launch) const {
     Json json = {{"form", launch.is_index ? "index" : "single"}, {"depth", launch.depth}};
     if (!launch.parent.empty()) json["parent"] = launch.parent;
@@ -116,8 +117,8 @@ class JsonWriter {
     return json;
   }
 
-  // Returns the memories and the early collection of a requirement. `node` exists only if nodes
-  // differ.
+  // Returns the memories and the early collection of a requirement as JSON. `node` exists only if
+  // nodes differ.
   Json write(const ExplainedRequirement& requirement) const {
     Json json = {{"position", requirement.position},
                  {"names", requirement.names},
@@ -135,7 +136,8 @@ class JsonWriter {
     return json;
   }
 
-  // Returns a memory of a requirement. A memory that is passed over or virtual has no layout.
+  // Returns a memory of a requirement as JSON. A memory that is passed over or virtual has no
+  // layout.
   Json write(const ExplainedMemory& memory) const {
     constexpr std::string_view kStates[] = {"passed", "taken", "fallback"};
     Json json = {{"memory", groma::name_of(memory.memory)},

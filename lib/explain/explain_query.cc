@@ -77,7 +77,7 @@ std::vector<std::string> positions_of(const app::Data& data, const std::vector<T
   return found;
 }
 
-// Lists of names that are longer than this are not shown.
+// The largest number of region names that an error lists. Longer lists are not shown.
 constexpr std::size_t kListedRegions = 12;
 
 // Returns true if the text consists of digits only.
@@ -136,7 +136,8 @@ bool asks_about(const ExplainQuery& query, const app::Task& task) {
   return query.task.empty() || query.task == task.name;
 }
 
-// The region of a query may be a name or a position.
+// Returns true if the query asks about this requirement. The region of a query may be a name or a
+// position.
 bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position) {
   const app::Names& own = names[position];
   return query.region.empty() || query.region == std::to_string(position) ||

@@ -9,7 +9,7 @@
 
 namespace groma {
 
-// How one task is launched.
+// The launches of one task in an application, and the names of its data.
 struct TaskUses {
   // The launches of the task. Empty: they are not known.
   std::vector<app::LaunchUse> uses;
@@ -18,12 +18,12 @@ struct TaskUses {
   // For each launch, the position of its list in `names`.
   std::vector<std::size_t> names_of_use;
 };
-// Returns the uses, one entry for each task. `complete` is set to false if there are more launches
-// than the limit kMaxExplainLaunches.
+// Returns how each task is launched, with one entry for each task. `complete` is set to false if
+// there are more launches than the limit kMaxExplainLaunches.
 std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete);
 
-// These functions return true if the query asks about this task, or about the requirement at this
-// position with these names.
+// Return true if the query asks about this task, or about the requirement at this position with
+// these names.
 bool asks_about(const ExplainQuery& query, const app::Task& task);
 bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position);
 

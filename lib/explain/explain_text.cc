@@ -63,19 +63,19 @@ class TextWriter {
     line(0, color_ ? fmt::format("\x1b[1m{}\x1b[0m", words) : std::string(words));
   }
 
-  // Writes who decided: a statement or the default mapper.
+  // Writes a line that says who decided: a statement or the default mapper.
   void by(int depth, Origin origin) {
     dim_line(depth, origin ? "by " + statement_line(program_, origin)
                            : std::string("by the default mapper"));
   }
-  // Writes the statements that lost, with their reasons.
+  // Writes the statements that matched but did not decide, with the reasons.
   void beaten(int depth, const std::vector<BeatenStatement>& others) {
     for (const BeatenStatement& other : others) {
       dim_line(depth, fmt::format("over {} ({})", statement_line(program_, other.origin),
                                   words_of(other.reason)));
     }
   }
-  // Writes who decided and which statements lost.
+  // Writes which statement decided, and which other statements matched but did not decide.
   void decided(int depth, const Decided& decision) {
     by(depth, decision.by);
     beaten(depth, decision.beaten);

@@ -9,7 +9,7 @@ namespace {
 
 using Json = OrderedJson;
 
-// Returns the line and column of a byte offset in the source.
+// Returns the line and column of a byte offset in the source, as JSON.
 Json position_json(const Source& source, std::uint32_t offset) {
   const Position position = source.position(offset);
   return {{"line", position.line}, {"column", position.column}};

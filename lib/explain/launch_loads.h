@@ -37,7 +37,7 @@ class LaunchLoads {
   std::optional<Processor> place(FunctionId function, const TaskPoint& task, ProcKind kind);
 
  private:
-  // Numbers of points by node and index of a processor.
+  // The number of points for each processor, given by its node and its index on that node.
   using Counts = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
   std::optional<ExplainedLoads> count_by_map(const std::shared_ptr<const IndexMap>& map,

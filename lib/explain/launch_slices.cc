@@ -74,7 +74,7 @@ TaskSlices LaunchSlices::slices_of(TaskView launch) {
   return cut ? slices : TaskSlices();
 }
 
-// Returns the target processors that map_task names on the current processor of the task.
+// Returns the processors that map_task names for the task on its current processor.
 std::vector<Processor> LaunchSlices::targets(const TaskView& task) {
   MapperRuntime runtime;
   MapTaskOutput wish;

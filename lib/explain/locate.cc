@@ -20,7 +20,8 @@ void add(const Diagnostic& from, const std::optional<Range>& range, Diagnostics&
 
 }  // namespace
 
-// Without a range of its own, the diagnostic stands at the whole statement.
+// Adds the diagnostic of a refusal. If it has no range of its own, it stands at the whole
+// statement.
 void add_located(const Program& program, const Refusal& refusal, Diagnostics& diags) {
   std::optional<Range> range = refusal.diagnostic.range;
   if (!range && refusal.origin) range = program.range(refusal.origin);

@@ -11,7 +11,7 @@ namespace groma {
 
 using Reason = BeatenStatement::Reason;
 
-// A statement that decides also matches.
+// Notes that the statement decides something. A statement that decides also matches.
 void StatementUse::note_decides(Origin origin) {
   if (!origin) return;
   decides_.insert(origin.statement);

@@ -16,7 +16,7 @@ class StatementUse {
  public:
   explicit StatementUse(const Program& program) : program_(program) {}
 
-  // Notes that the statement decides something. No statement is noted if the origin is empty.
+  // Notes that the statement decides something. Does nothing if `origin` is empty.
   void note_decides(Origin origin);
   // Returns the statements that match the query, except those in `deciding`. `reason` says why a
   // statement that is not shadowed does not decide.
@@ -31,7 +31,8 @@ class StatementUse {
 
  private:
   const Program& program_;
-  // The numbers of the statements that match something, and of those that decide something.
+  // The numbers of the statements that match something in the application, and of those that decide
+  // something.
   std::set<std::uint32_t> matches_, decides_;
 };
 

@@ -15,7 +15,7 @@
 
 namespace groma {
 
-// A text that is longer than kShown characters is cut.
+// Returns the text of a statement on one line. A text that is longer than kShown characters is cut.
 std::string statement_text(const Program& program, Origin origin) {
   constexpr std::size_t kShown = 100;
   const std::string_view whole = program.source().text(program.range(origin));

@@ -27,14 +27,15 @@ std::string layout_words(const LayoutSpec& layout);
 std::string count(std::int64_t n, std::string_view what);
 // Returns a rate with an SI prefix: "4.88 Tflop/s".
 std::string rate_words(double rate, std::string_view unit);
-// Returns a time: "123 ms".
+// Returns a time with its unit, such as "123 ms".
 std::string seconds_words(double seconds);
 
 // Returns the words for the profile of a run of `title`. `program` is null if the default mapper
 // decides; otherwise it must outlive the result.
 ProfileWords words_of(const std::string& title, const Program* program);
 
-// These functions describe a decision, whether the mapping or the default mapper made it.
+// The next functions describe a decision in a few words, whether the mapping or the default mapper
+// made it.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind);
 std::string early_collection_words(bool collected);
 std::string limit_words(std::int64_t limit, LimitScope scope);

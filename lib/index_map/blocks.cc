@@ -11,7 +11,8 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-// Returns where block `block` of `blocks` begins. The product is computed in 128 bits.
+// Returns the index at which block number `block` of `blocks` begins in a dimension of this extent.
+// The product is computed in 128 bits.
 std::int64_t boundary(std::int64_t extent, std::int64_t block, std::int64_t blocks) {
   return static_cast<std::int64_t>(static_cast<Wide>(extent) * block / blocks);
 }

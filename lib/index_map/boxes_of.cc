@@ -81,7 +81,8 @@ struct PartRuns {
 
 namespace {
 
-// Returns the runs of every part, or null if a part has more than `most` pieces.
+// Returns the runs of equal values of every part of a number, or null if a part has more than
+// `most`.
 std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const SeparatedNumber& apart,
                                         std::int64_t most) {
   auto runs = std::make_shared<PartRuns>();
@@ -97,7 +98,7 @@ std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const Separat
   return runs;
 }
 
-// Returns the kept runs, or makes them and keeps them if they are few.
+// Returns the cached runs. If there are none, computes the runs and caches them if they are few.
 std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map,
                                         const std::optional<SeparatedNumber>& apart,
                                         std::shared_ptr<const PartRuns>& kept) {
@@ -119,7 +120,7 @@ class Search {
     chosen_.resize(dimensions_.size());
   }
 
-  // Gives the boxes in which the parts add up to `sum`.
+  // Passes to the sink the boxes in which the parts of the number add up to `sum`.
   void find(std::int64_t sum) { choose(0, sum); }
 
  private:
@@ -199,7 +200,7 @@ std::optional<SeparatedNumber> separate_number(ExpressionGraph& expressions, Exp
   return made;
 }
 
-// The result tells whether boxes_of() can be fast.
+// Returns true if boxes_of() can be fast, because the parts have few runs of equal values.
 bool has_few_runs(const SpecialisedMap& map, const SeparatedNumber& apart, std::int64_t most) {
   return runs_of(map, apart, most) != nullptr;
 }
@@ -212,7 +213,7 @@ Processor MapCursor::first_processor(ProcessorNumber number) const {
 }
 
 // Calls use(number) for every number whose first processor is `processor`: that of the processor
-// itself and those of sets. Calls nothing if the machine has no such processor.
+// itself and those of sets. Does nothing if the machine has no such processor.
 template <typename Use>
 void for_numbers(const SpecialisedMap& map, const Processor& processor, const Use& use) {
   for (const ResultShape& shape : map.code.shapes) {

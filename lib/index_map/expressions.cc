@@ -11,7 +11,8 @@ __extension__ typedef __int128 Wide;
 using Op = Expression::Op;
 
 constexpr int kMaxJoints = 32;  // At most this many pairs of digits of one sum are joined.
-// The first size of the hash table, which is always a power of two. Most maps have few expressions.
+// The first size of the hash table of expressions, which is always a power of two. Most maps have
+// few expressions.
 constexpr std::size_t kFirstTableSize = 256;
 
 struct Interval {
@@ -68,8 +69,8 @@ ExpressionGraph::ExpressionGraph() : table_(kFirstTableSize) {
   terms_.reserve(64);
 }
 
-// Returns the first place to look for the expression in `table_`. Two sums with equal terms have
-// equal hashes.
+// Returns the index in `table_` at which a search for the expression begins. Two sums with equal
+// terms have equal hashes.
 std::size_t ExpressionGraph::hash_of(const Expression& expression) const {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
   std::uint64_t hash = static_cast<std::uint64_t>(expression.op);
@@ -129,7 +130,7 @@ ExprId ExpressionGraph::make_constant(std::int64_t value) {
   return intern_expression(made);
 }
 
-// A dimension with one point has the constant coordinate 0.
+// Returns the coordinate of a dimension. In a dimension with one point it is the constant 0.
 ExprId ExpressionGraph::make_coordinate(int dimension, std::int64_t extent) {
   if (extent == 1) return make_constant(0);
   Expression made;
@@ -537,8 +538,8 @@ ExprId ExpressionGraph::make_truth(Op op, ExprId a, ExprId b, ExprId c) {
   return intern_expression({op, dimensions, a, b, c, 0, 0, 1});
 }
 
-// The comparisons are decided at once if the intervals of the two sides do not overlap, or if the
-// sides are one expression.
+// Returns the condition a == b. The comparisons are decided at once if the intervals of the two
+// sides do not overlap, or if the sides are one expression.
 ExprId ExpressionGraph::make_equal(ExprId a, ExprId b) {
   const Expression &left = expressions_[a], &right = expressions_[b];
   if (a == b) return make_constant(1);
@@ -561,7 +562,7 @@ ExprId ExpressionGraph::make_less_equal(ExprId a, ExprId b) {
   return make_truth(Op::kLessEqual, a, b, a);
 }
 
-// A side that is known, or equal to the other side, needs no operation.
+// Returns the condition that a and b are true. A known side, or two equal sides, need no operation.
 ExprId ExpressionGraph::make_and(ExprId a, ExprId b) {
   if (a == b || has_value(b, 1) || has_value(a, 0)) return a;
   if (has_value(a, 1) || has_value(b, 0)) return b;
@@ -574,7 +575,7 @@ ExprId ExpressionGraph::make_or(ExprId a, ExprId b) {
   return make_truth(Op::kOr, a, b, a);
 }
 
-// The negation of a negation is the original condition.
+// Returns the condition that `a` is false. The negation of a negation is the original condition.
 ExprId ExpressionGraph::make_not(ExprId a) {
   if (const auto value = known_value(a)) return make_constant(*value == 0 ? 1 : 0);
   if (expressions_[a].op == Op::kNot) return expressions_[a].a;
@@ -597,7 +598,8 @@ ExprId ExpressionGraph::make_addressable(ExprId node, std::int64_t which) {
       {Op::kAddressable, expressions_[node].dimensions, node, 0, 0, which, 0, 1});
 }
 
-// An overflow is impossible if the interval of the result fits into 64 bits.
+// Returns the condition that a + b overflows. It is false if the interval of the sum fits into 64
+// bits.
 ExprId ExpressionGraph::add_overflows(ExprId a, ExprId b) {
   if (!overflows(added(expressions_[a], expressions_[b]))) return make_constant(0);
   return make_truth(Op::kAddOverflows, a, b, a);

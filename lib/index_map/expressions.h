@@ -17,8 +17,8 @@ namespace groma::mapper {
 using ExprId = std::uint32_t;
 inline constexpr ExprId kNoExpr = 0xFFFFFFFF;
 
-// Sums of terms use only values up to this limit in both directions. So no factor, slope or
-// distance of two values overflows.
+// The largest absolute value of an expression that may become a term of a sum. Below this limit, no
+// factor, slope or distance of two values overflows.
 inline constexpr std::int64_t kTameLimit = std::int64_t{1} << 60;
 
 struct Expression {
@@ -59,7 +59,7 @@ struct Expression {
   std::uint16_t dimensions = 0;
   ExprId a = 0, b = 0, c = 0;
   std::int64_t constant = 0;
-  // All values of the expression lie in [low, high].
+  // All values of the expression lie between `low` and `high`, both included.
   std::int64_t low = 0, high = 0;
 
   bool is_tame() const { return low >= -kTameLimit && high <= kTameLimit; }
@@ -78,7 +78,7 @@ struct LinearSum {
   std::vector<SumTerm> terms;
 };
 
-// Creates expressions and owns them.
+// Creates expressions and owns them. Equal expressions are stored once.
 class ExpressionGraph {
  public:
   // Limit on the expressions. A formula that is written by hand needs far fewer.
@@ -98,7 +98,8 @@ class ExpressionGraph {
   std::span<const SumTerm> terms_of(const Expression& sum) const { return {&terms_[sum.a], sum.b}; }
 
   ExprId make_constant(std::int64_t value);
-  // The values are 0 .. extent - 1; extent > 0.
+  // Returns the coordinate of a point in the dimension. Its values are 0 .. extent - 1; `extent` is
+  // above 0.
   ExprId make_coordinate(int dimension, std::int64_t extent);
   // Returns the value of the expression if it is the same for every point.
   std::optional<std::int64_t> known_value(ExprId id) const;
@@ -118,8 +119,8 @@ class ExpressionGraph {
   ExprId make_select(ExprId condition, ExprId a, ExprId b);
   ExprId make_addressable(ExprId node, std::int64_t which);
 
-  // Each of these functions returns the condition under which the operation fails on these
-  // operands.
+  // The next four functions return the condition under which an operation on the operands a and b
+  // fails.
   ExprId add_overflows(ExprId a, ExprId b);
   ExprId subtract_overflows(ExprId a, ExprId b);
   ExprId multiply_overflows(ExprId a, ExprId b);

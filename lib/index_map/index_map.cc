@@ -82,7 +82,7 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
   const auto end_of = [](const std::vector<mapper::ResultShape>& shapes) {
     return shapes.back().base + shapes.back().count;
   };
-  // Even a map that is not specialised numbers the processors.
+  // Even if the function cannot be specialised, the map assigns a number to each processor.
   made.code.shapes = mapper::processor_shapes(made.bound.machine());
   made.numbers = end_of(made.code.shapes);
   if (made.numbers > mapper::kMaxNumbers) {
@@ -106,8 +106,8 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
     made.proved = code.expressions.has_value(code.unsure, 0);
     made.has_sets = code.shapes.size() > kProcKindCount;
     made.numbers = end_of(code.shapes);
-    // If the function cannot fail, its number may fall apart by dimension, which makes boxes_of()
-    // fast.
+    // If the function cannot fail, its number may be a sum of parts that each depend on one
+    // coordinate, which makes boxes_of() fast.
     if (made.proved) {
       made.numbers_apart = mapper::separate_number(made.code.expressions, code.id);
       if (code.node != kNoExpr) {
@@ -158,7 +158,7 @@ mapper::MapCursor& Cursor::cursor() {
   return *cursor_;
 }
 
-// Returns the MapCursor, ready for a new question.
+// Returns the cursor's MapCursor, ready for a new query.
 mapper::MapCursor& Cursor::question() {
   cursor().begin_question();
   return *cursor_;
@@ -168,7 +168,7 @@ bool Cursor::stopped() const { return cursor_ != nullptr && cursor_->stopped(); 
 
 std::int64_t Cursor::steps() const { return cursor_ == nullptr ? 0 : cursor_->steps_so_far(); }
 
-// Answers point() for a map without a point form.
+// Returns the number at a point for a map that has no point form.
 ProcessorNumber Cursor::formless_point(const Point& point, Diagnostics& diags) {
   return question().place_point(point, diags);
 }

@@ -80,7 +80,7 @@ ExpressionKernel::ExpressionKernel(const ExpressionGraph& expressions,
       initial_.push_back(each.constant);
     }
   }
-  // Level -1 has the instructions that depend on no coordinate.
+  // Level -1 has the instructions that depend on no coordinate of the launch.
   for (int level = -1; level < dimensions; ++level) {
     if (level >= 0)
       begin_[static_cast<std::size_t>(level)] = static_cast<std::uint32_t>(code_.size());
@@ -224,7 +224,7 @@ std::int64_t ExpressionKernel::compute_value(const KernelInstruction& each,
   return 0;
 }
 
-// The order of the instructions puts operands first.
+// Executes the instructions in their order, in which operands come before their users.
 void ExpressionKernel::evaluate_registers(KernelRegisters& registers, int dimensions) const {
   std::int64_t* value = registers.value.data();
   const KernelInstruction* const end = code_.data() + begin_[static_cast<std::size_t>(dimensions)];

@@ -15,7 +15,7 @@
 
 namespace groma::mapper {
 
-// Integers as unsigned numbers, whose arithmetic wraps around, and back.
+// Convert an integer to an unsigned number, whose arithmetic wraps around on overflow, and back.
 inline std::uint64_t to_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 inline std::int64_t to_signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
@@ -135,7 +135,7 @@ class ExpressionKernel {
   std::vector<RegisterTerm> terms_;
   std::vector<std::int64_t> initial_;
   std::vector<Register> roots_;
-  // The registers that exports_are_constant() compares, by dimension.
+  // The registers of each dimension that exports_are_constant() compares.
   std::array<std::vector<Register>, kMaxDimensions> exports_;
 };
 

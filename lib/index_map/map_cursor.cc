@@ -10,8 +10,8 @@ namespace groma::mapper {
 
 namespace {
 
-// A cursor keeps the processors of sets up to this number. Beyond it, the sets are dropped and made
-// again.
+// The largest number of processors in the sets that a cursor keeps. Beyond it, the sets are dropped
+// and made again.
 constexpr std::size_t kMaxMade = 1 << 20;
 // A set that is kept until the question ends costs this many steps for each of its processors. The
 // step limit then keeps the processors of one question below 75 MB.
@@ -65,9 +65,10 @@ RelativeBox MapCursor::relative_to_launch(const Rect& box) const {
   return relative;
 }
 
-// -------------------------------------------------------------------------------- the reference
+// ------------------------------------------------------------------- the reference evaluator
 
-// Drops the sets that this cursor made if there are too many. Until then, their numbers stay valid.
+// Drops the sets that this cursor assigned numbers to, if they are too many. Until then, their
+// numbers stay valid.
 void MapCursor::begin_question() {
   if (own_size_ > kMaxMade) {
     own_.clear();
@@ -81,7 +82,7 @@ std::int64_t MapCursor::steps_so_far() const {
   return own_steps_ + (evaluator_ == nullptr ? 0 : evaluator_->steps());
 }
 
-// Returns true, and reports it, if the caller wants no more answers of the reference evaluation.
+// Returns true, after reporting an error, if the caller's stop function ended the evaluation.
 bool MapCursor::check_stop(Diagnostics& diags) {
   if (stop_ && !stopped_ && steps_so_far() - stop_asked_at_ > kStepsBetweenStops) {
     stop_asked_at_ = steps_so_far();
@@ -94,9 +95,8 @@ bool MapCursor::check_stop(Diagnostics& diags) {
   return true;
 }
 
-// Evaluates the function at the current coordinates with the reference evaluator. A question may
-// take kMaxQuestionSteps in total. Returns kNoProcessor if the function fails or a limit is
-// reached.
+// Evaluates the function at the current coordinates with the reference evaluator. A query may take
+// kMaxQuestionSteps in total. Returns kNoProcessor if the function fails or a limit is reached.
 ProcessorNumber MapCursor::ask_reference_evaluator(Diagnostics& diags) {
   if (check_stop(diags)) return kNoProcessor;
   if (!evaluator_) evaluator_ = std::make_unique<FunctionEvaluator>(map_.bound);
@@ -171,7 +171,7 @@ void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
 
 // ------------------------------------------------------------------------------ points and rows
 
-// Sets the coordinates to those of the point. Returns true if the point lies in the launch.
+// Sets the current coordinates to those of the point. Returns true if the point lies in the launch.
 bool MapCursor::move_to_point(const Point& point) {
   const Rect& domain = map_.launch.domain;
   std::int64_t* value = registers_.value.data();
@@ -329,7 +329,8 @@ void MapCursor::fill_row_parts(std::int64_t begin, std::int64_t end, ProcessorNu
   for_each_stretch(parts.slow, inner, begin, end, slow_, add);
 }
 
-// Writes the numbers of a row. One period is computed, the rest is copied from it.
+// Writes the numbers of a row of points. If the numbers are periodic, one period is computed and
+// the rest is copied from it.
 bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
                          Diagnostics& diags) {
   const std::int64_t period = map_.period.period;

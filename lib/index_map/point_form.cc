@@ -8,11 +8,9 @@ namespace groma::mapper {
 
 using Op = Expression::Op;
 
-// Returns the number at a point. The template arguments are known numbers of dimensions and digits,
-// so that the loops can be unrolled.
-template <int kFixedDimensions, std::size_t kDigits>
 // Returns the number at a point. The template arguments are numbers of dimensions and digits that
 // are known at compile time, so that the loops can be unrolled.
+template <int kFixedDimensions, std::size_t kDigits>
 std::int64_t PointForm::number_at(const PointForm& form, const Point& point) {
   const int dimensions = kFixedDimensions >= 0 ? kFixedDimensions : form.dimensions_;
   std::array<std::int64_t, kSlots> slots;  // NOLINT: only items that were written are read
@@ -46,9 +44,8 @@ std::int64_t PointForm::number_at(const PointForm& form, const Point& point) {
   return sum;
 }
 
-// Evaluates the fast case of one digit of one coordinate.
+// Returns the number at a point of a 1-D launch, for a form with a single digit of its coordinate.
 template <PointForm::Kind kKind>
-// Returns the number at a point of a 1-D launch, for a form with a single digit.
 std::int64_t PointForm::number_at_of_digit(const PointForm& form, const Point& point) {
   const LaunchDimension& side = form.sides_[0];
   const std::uint64_t x =

@@ -71,7 +71,7 @@ class PointForm {
   }
 
   // Template arguments are numbers of dimensions and digits that are known at compile time; -1 and
-  // kAnyDigits mean unknown. With a known number of digits there is no Input.
+  // kAnyDigits mean unknown. With a known number of digits there is no DigitInput.
   static constexpr std::size_t kAnyDigits = SIZE_MAX;
   template <int kFixedDimensions, std::size_t kDigits>
   static std::int64_t number_at(const PointForm& form, const Point& point);

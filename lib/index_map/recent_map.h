@@ -7,8 +7,9 @@
 
 namespace groma::mapper {
 
-// Keeps at least the `kKept` most recently used keys, and at most twice as many. Kept values do not
-// move in memory. Hash and Equal are transparent, so a key may be looked up in another form.
+// A hash map that keeps at least the `kKept` most recently used keys, and at most twice as many.
+// Kept values do not move in memory. Hash and Equal are transparent, so a key may be looked up in
+// another form.
 template <typename Key, typename Value, typename Hash, typename Equal, std::size_t kKept>
 class RecentMap {
  public:

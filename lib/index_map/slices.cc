@@ -50,7 +50,8 @@ ProcessorNumberSet::ProcessorNumberSet(std::vector<NumberRange> ranges) {
   }
 }
 
-// Only the last range that begins at or before the number can contain it.
+// Returns true if the number is in the set. Only the last range that begins at or before the number
+// can contain it.
 bool ProcessorNumberSet::contains(std::int64_t number) const {
   const auto behind = std::upper_bound(
       ranges_.begin(), ranges_.end(), number,
@@ -96,8 +97,8 @@ void ProcessorNumberSet::for_each_hit(std::int64_t number, std::int64_t slope, s
 
 // ------------------------------------------------------------------------------------ the cut
 
-// Passes a box of the dimensions from `d` on to the caller, as a box. In the dimensions before
-// `d`, the box covers the current step.
+// Passes a packed box, which has the dimensions from `d` on, to the caller. In the dimensions
+// before `d`, the box covers the current step.
 void MapCursor::emit_slice(int d, const std::int64_t* packed_box) {
   const Rect& domain = map_.launch.domain;
   for (int k = 0; k < map_.dimensions(); ++k) {
@@ -125,7 +126,7 @@ std::int64_t* MapCursor::add_fresh_box(int d) {
 }
 
 // Passes on a box that no later step of dimension `d` can extend. It becomes a fresh box of the
-// dimension before, or a box if `d` is the first.
+// dimension before, or goes to the caller if `d` is the first.
 void MapCursor::pass_on_box(int d, const std::int64_t* packed_box) {
   if (d == 0) return emit_slice(0, packed_box);
   std::copy_n(packed_box, levels_[slot(d)].open.stride(), add_fresh_box(d - 1));
@@ -143,7 +144,7 @@ void MapCursor::extend_run(std::int64_t from, std::int64_t to, ProcessorNumber n
   run_ = {from, to, number};
 }
 
-// Passes on the last run of the row as a box.
+// Passes on the last run of the row, which no further point extends.
 void MapCursor::end_run() {
   if (!running_) return;
   running_ = false;
@@ -200,7 +201,8 @@ bool MapCursor::cut_runs(std::int64_t begin, std::int64_t end, Diagnostics& diag
   return true;
 }
 
-// Notes the kept runs of the first period again for every further period, up to `end`.
+// Repeats the runs of the first period, which were kept, in every further period of the row up to
+// `end`.
 void MapCursor::repeat_runs(std::int64_t begin, std::int64_t end) {
   const ValuePeriod& period = map_.period;
   if (kept_runs_.empty()) return;

@@ -35,7 +35,7 @@ std::vector<ResultShape> processor_shapes(const Machine& machine) {
   return shapes;
 }
 
-// The result has no id if the function cannot be specialised.
+// Specialises the function. The result has no id if the function cannot be specialised.
 SpecialisedFunction specialise_function(const BoundProgram& bound, FunctionId function,
                                         const TaskPoint& launch, std::optional<ProcKind> kind,
                                         Diagnostics& diags) {
@@ -136,7 +136,7 @@ PartialValue FunctionSpecialiser::partial_value_of(const ProgramValue& value) {
     return {PartialProcessor{processor->kind, e.make_constant(processor->node),
                              e.make_constant(processor->index)}};
   }
-  return fail_expression();  // Sets in globals are rare and not supported.
+  return fail_expression();  // Sets of processors in globals are rare and not supported.
 }
 
 // Runs the statements of a function up to its `return`. Fails without a `return`, as the
@@ -338,7 +338,8 @@ PartialValue FunctionSpecialiser::evaluate_comprehension(const Code& node) {
   return make_tuple(std::move(made));
 }
 
-// The left side is evaluated first, so its failure comes first.
+// Evaluates both sides of an operator and applies it. The left side is evaluated first, so its
+// failure comes first.
 PartialValue FunctionSpecialiser::evaluate_binary(const Code& node) {
   const PartialValue left = evaluate_code(node.a);
   if (failed_) return {};

@@ -32,8 +32,8 @@ struct ResultShape {
   bool is_set = false;
   ProcKind kind = ProcKind::kCpu;
   std::int64_t base = 0, stride = 0, count = 0;
-  // The view that was indexed, for a set of processors. `open` has the dimensions whose index was
-  // `*`.
+  // For a set of processors: the view that the mapping function indexed. `open` has the dimensions
+  // whose index was `*`.
   std::shared_ptr<const MachineView> view;
   std::vector<std::size_t> open;
 };
@@ -41,11 +41,14 @@ struct ResultShape {
 // A mapping function that was specialised to a launch.
 struct SpecialisedFunction {
   ExpressionGraph expressions;
-  // The number of the result. kNoExpr: the function cannot be specialised.
+  // The expression for the number (id) of the result. kNoExpr if the function cannot be
+  // specialised.
   ExprId id = kNoExpr;
-  // The node of the result's first processor. Set only if there is one shape.
+  // The expression for the node of the result's first processor. Set only if all results have one
+  // shape.
   ExprId node = kNoExpr;
-  // The condition under which the reference evaluator must be asked.
+  // The expression for the condition under which the result is not known, so that the reference
+  // evaluator must evaluate the point.
   ExprId unsure = kNoExpr;
   // The shapes of the results. The first kProcKindCount are single processors by kind.
   std::vector<ResultShape> shapes;
@@ -69,7 +72,8 @@ struct PartialTuple {
   std::int64_t items = 0;
   int depth = 1;
 };
-// An integer, a bool and a processor as expressions of the coordinates.
+// The next structs hold an integer, a truth value and a processor as expressions of the
+// coordinates.
 struct PartialNumber {
   ExprId id;
 };
@@ -80,8 +84,8 @@ struct PartialProcessor {
   ProcKind kind;
   ExprId node, index;
 };
-// A set, or a processor that may have one of several shapes. A function can return it, but nothing
-// else can be done with it.
+// A set of processors, or a processor that may have one of several shapes. A function can return
+// such a value, but nothing else can be done with it.
 struct PartialPlaces {
   ExprId id;
   // True if the result is a set of one shape.
@@ -102,8 +106,8 @@ struct PartialValue {
   }
 };
 
-// Evaluates a function with values that may depend on the point. The functions correspond to those
-// of the Interpreter. A failure means that the reference evaluator must be asked.
+// Evaluates a mapping function with values that may depend on the point. Its functions correspond
+// to those of Interpreter. A failure means that the reference evaluator must evaluate the points.
 class FunctionSpecialiser {
  public:
   FunctionSpecialiser(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
@@ -131,7 +135,8 @@ class FunctionSpecialiser {
     return {PartialNumber{made_.expressions.make_constant(value)}};
   }
   PartialValue partial_value_of(const ProgramValue& value);
-  // Adds the condition `fails`, as far as the current condition holds, to `unsure`.
+  // Adds `fails` to the condition `unsure`, limited to the points at which the current code is
+  // evaluated.
   void note_failure(ExprId fails);
 
   PartialValue run_function_body(program::IndexRange body);
@@ -148,7 +153,8 @@ class FunctionSpecialiser {
   PartialValue compare_values(program::Op op, const PartialValue& left, const PartialValue& right);
   ExprId make_equal(const PartialValue& left, const PartialValue& right);
 
-  // Choices. These functions are in specialise_choice.cc.
+  // The next functions evaluate conditions, indices, slices, calls and members
+  // (specialise_choice.cc).
   ExprId evaluate_truth(CodeId id);
   PartialValue evaluate_logical(const Code& node);
   PartialValue evaluate_conditional(const Code& node);
@@ -170,7 +176,7 @@ class FunctionSpecialiser {
   std::optional<std::int64_t> known_integer(const PartialValue& value) const;
   std::int64_t text_bytes(const PartialValue& value) const;
 
-  // Machines. These functions are in specialise_machine.cc.
+  // The next functions evaluate expressions with machines (specialise_machine.cc).
   PartialValue evaluate_machine(const Code& node);
   PartialValue index_machine(const Code& node, const std::shared_ptr<const MachineView>& view);
   PartialValue make_processor_set(const std::shared_ptr<const MachineView>& view,

@@ -101,7 +101,7 @@ PartialProcessor FunctionSpecialiser::processor_at(const MachineView& view,
 }
 
 // Changes `index` from an index after an operation to that before it. Does the same as
-// MachineView::step_back, with expressions instead of numbers.
+// MachineView::undo_operation, with expressions instead of numbers.
 void FunctionSpecialiser::undo_operation(const MachineView::ViewOperation& step,
                                          std::vector<ExprId>& index) {
   using Kind = MachineView::ViewOperation::Kind;

@@ -19,7 +19,7 @@ namespace groma::mapper {
 Processor first_processor_in(const ResultShape& shape, std::int64_t number);
 Placed processors_in(const ResultShape& shape, std::int64_t number);
 
-// A sum of parts, each of which depends on one coordinate.
+// A processor number as the sum of a constant and of parts that each depend on one coordinate.
 struct SeparatedNumber {
   struct CoordinatePart {
     int dimension;
@@ -40,8 +40,8 @@ struct RowParts {
   // The period after which the fast part repeats exactly.
   std::int64_t period = 0;
 };
-// Returns the parts of a number, or nullopt if it has no such form. Creates the expressions of the
-// parts.
+// Returns the fast and the slow part of a number, or nullopt if it has no such form. Creates the
+// expressions of the parts.
 std::optional<RowParts> row_parts_of(ExpressionGraph& expressions, ExprId id, int dimensions,
                                      const Machine* machine);
 
@@ -56,9 +56,9 @@ struct SpecialisedMap {
 
   // The specialised function. If code.id is kNoExpr, the function could not be specialised.
   SpecialisedFunction code;
-  // True: the function fails at no point of the launch.
+  // True if it is proved that the function fails at no point of the launch.
   bool proved = false;
-  // True: some results are sets of processors.
+  // True if some results are sets of processors instead of single ones.
   bool has_sets = false;
   // The kernel that computes the number of the result and the condition `unsure`.
   ExpressionKernel kernel;
@@ -66,9 +66,10 @@ struct SpecialisedMap {
   std::optional<PointForm> form;
   std::optional<RowParts> row_parts;
   std::optional<SeparatedNumber> numbers_apart, nodes_apart;
-  // The period of the number along the last dimension. 0: none is useful.
+  // The period of the processor number along the last dimension. A period of 0: none is useful.
   ValuePeriod period;
-  // Numbers below this one are the map's. All others belong to a cursor.
+  // The map itself assigns the processor numbers below this one. Each cursor assigns higher numbers
+  // to sets that only the reference evaluator gives.
   std::int64_t numbers = 0;
 
   SpecialisedMap(BoundProgram program, FunctionId id, const TaskPoint& of,
@@ -126,14 +127,14 @@ class ProcessorNumberSet {
   std::vector<NumberRange> ranges_;
 };
 
-// The implementation of IndexMap::Cursor, which documents the questions.
+// The implementation of IndexMap::Cursor, whose comments describe the queries.
 class MapCursor {
  public:
   MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop);
 
-  // Must be called before each of the questions below.
+  // Must be called before each query, such as place_point() or boxes_of().
   void begin_question();
-  // Returns the steps of the reference evaluator and of the bookkeeping for sets.
+  // Returns the steps of the reference evaluator and of the bookkeeping for processor sets so far.
   std::int64_t steps_so_far() const;
   bool stopped() const { return stopped_; }
 
@@ -144,15 +145,16 @@ class MapCursor {
   bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
   bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
   const Placed& processors_of(ProcessorNumber number);
-  // Returns the processors of a number that only the reference evaluator gave.
+  // Returns the processors of a number that this cursor assigned because only the reference
+  // evaluator gave them.
   const Placed& own_processors_of(ProcessorNumber number) const {
     return own_[static_cast<std::size_t>(number - map_.numbers)];
   }
 
  private:
-  // A list of boxes, each with the number of its processor. A launch may have one for each point,
-  // so they are packed: the number, followed by begin and end in each dimension that the list
-  // covers.
+  // A list of boxes, each with the number of its processor. A launch may have one box for each
+  // point, so the boxes are packed: the number, followed by begin and end in each dimension that
+  // the list covers.
   class BoxList {
    public:
     void begin_list(std::size_t dimensions) { stride_ = 1 + 2 * dimensions, used_ = 0; }
@@ -172,15 +174,15 @@ class MapCursor {
     std::size_t stride_ = 1, used_ = 0;
     std::vector<std::int64_t> values_;
   };
-  // The state of the cut in one dimension (slices.cc). `open` has the boxes, in this and the later
-  // dimensions, that the next step may extend. `fresh` has the boxes of the current step, in the
-  // later dimensions.
+  // The state in one dimension while a launch is cut into boxes (slices.cc). `open` has the boxes,
+  // in this and the later dimensions, that the next step may extend. `fresh` has the boxes of the
+  // current step, in the later dimensions.
   struct DimensionCut {
     BoxList open, joined, fresh, sorted;
     // The range of coordinates of the current step.
     std::int64_t begin = 0, end = 0;
   };
-  // Consecutive points of a row with the same number.
+  // A run of consecutive points of a row that have the same processor number.
   struct RowRun {
     std::int64_t begin, end;
     ProcessorNumber number;
@@ -223,8 +225,8 @@ class MapCursor {
   KernelRegisters registers_, fast_, slow_;
   // The reference evaluator, which is made at its first use.
   std::unique_ptr<FunctionEvaluator> evaluator_;
-  // The steps before the current question, and the number of points about which this question asked
-  // the reference evaluator.
+  // The steps before the current query, and the number of points that the current query gave to the
+  // reference evaluator.
   std::int64_t steps_before_ = 0, asked_ = 0;
   TaskPoint task_;
   const bool warns_;
@@ -243,18 +245,18 @@ class MapCursor {
 
   std::shared_ptr<const PartRuns> number_runs_, node_runs_;
 
-  // State of the current cut.
+  // The state of the current cut into boxes, for each dimension.
   std::array<DimensionCut, kMaxDimensions> levels_;
-  // The last run of the row so far.
+  // The last run of points with one number that was found in the current row.
   RowRun run_{};
   // True if `run_` is valid.
   bool running_ = false;
   bool keeps_runs_ = false;
   // The runs of the row so far, kept if the row repeats them.
   std::vector<RowRun> kept_runs_;
-  // The numbers that are wanted. Null: all numbers.
+  // The processor numbers whose boxes the current query wants. Null: all numbers.
   const ProcessorNumberSet* wanted_ = nullptr;
-  // The box that is being filled in for the caller.
+  // The box that is passed to the caller next.
   Rect box_;
   const SliceSink* sink_ = nullptr;
   Diagnostics* diags_ = nullptr;

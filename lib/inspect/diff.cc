@@ -33,7 +33,7 @@ struct Mapping {
       : program(bound.program()),
         machine(bound.shared_machine()),
         shared(ProgramMapper::share(bound, nullptr, stop)),
-        explanation(explain(bound, workload, {}, diags).value()) {}  // an empty query cannot fail
+        explanation(explain(bound, workload, {}, diags).value()) {}
 
   // Returns a new mapper object for a processor.
   std::unique_ptr<ProgramMapper> mapper(const Processor& local) const {

@@ -25,7 +25,7 @@ std::string signed_words(Number value, const Words& words) {
 std::string signed_seconds(double seconds) { return signed_words(seconds, seconds_words); }
 std::string signed_bytes(std::int64_t bytes) { return signed_words(bytes, profile::bytes_words); }
 
-// Returns a relative change, "+22 %"; "" if `whole` is zero.
+// Returns a relative change in percent, such as "+22 %", or "" if `whole` is zero.
 std::string percent(double change, double whole) {
   return whole > 0 ? fmt::format("{:+.1f} %", 100 * change / whole) : "";
 }

@@ -10,7 +10,7 @@
 namespace groma {
 namespace {
 
-// The legend lists this many processors and only counts the others.
+// The largest number of processors that the legend lists. The others are only counted.
 constexpr std::size_t kListedProcessors = 64;
 // Limit on the drawn layers of a launch with more than two dimensions.
 constexpr int kLayers = 64;

@@ -32,7 +32,7 @@ struct DecisionMix {
   bool limits = false;
 };
 
-// Adds to `mix` the decision in which the two mappings differ.
+// Adds to `mix` the decision in which the two mappings differ, so that the second mapper makes it.
 void take_from_second(const MappingDifference& difference, DecisionMix& mix);
 
 // A mapper for simulate(). It answers the hooks that the embedded runtime calls. Both mappers are

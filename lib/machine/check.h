@@ -10,7 +10,7 @@
 
 namespace groma {
 
-// Returns the error of a machine that is written wrongly.
+// Returns the error for a malformed description of a machine.
 inline Error malformed_machine(std::string message, std::string help = {}) {
   return {Error::Code::kMalformed, std::move(message), std::move(help)};
 }

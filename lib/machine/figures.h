@@ -8,7 +8,7 @@
 
 namespace groma {
 
-// A number, and where it comes from.
+// A number with a text that says where it comes from.
 struct SourcedNumber {
   double value;
   // The source of the number, as in PresetFigure::source.
@@ -17,7 +17,7 @@ struct SourcedNumber {
 
 // The figures of one node, in bytes, bytes/s, flop/s and seconds. Counts are whole numbers.
 struct NodeFigures {
-  // Host: `sockets` equal sockets, each with its cores and an equal part of the memory.
+  // The number of sockets of the host. Each has its cores and an equal part of the memory.
   SourcedNumber sockets;
   SourcedNumber cores_per_socket;
   // The default number of CPU processors.
@@ -38,7 +38,7 @@ struct NodeFigures {
   SourcedNumber rdmem_bytes;
   SourcedNumber zcmem_bytes;
 
-  // GPUs, distributed evenly over the sockets.
+  // The number of GPUs, which are distributed evenly over the sockets.
   SourcedNumber gpus;
   SourcedNumber gpu_flops;
   SourcedNumber gpu_sustained;
@@ -57,14 +57,15 @@ struct NodeFigures {
   SourcedNumber peer_far_bandwidth;
   SourcedNumber gpu_copy_latency;
 
-  // Network.
+  // The number of network ports of the node.
   SourcedNumber ports;
   SourcedNumber port_bandwidth;
   SourcedNumber network_latency;
   // The network latency if the memory of a GPU is at one end or both.
   SourcedNumber network_gpu_latency;
 
-  // The names of the channels.
+  // The names of the channels between sockets, between host and GPU, between GPUs, and between
+  // nodes.
   std::string_view socket_link = "qpi";
   std::string_view host_link = "pcie";
   std::string_view peer_link = "pcie";

@@ -194,7 +194,7 @@ std::optional<Memory> Machine::memory_of(const Processor& processor, MemKind kin
 }
 
 std::vector<Processor> Machine::processors() const {
-  // The order is by node, then by kind as the node lists them, then by index.
+  // The processors are sorted by node, then by kind as the node lists the kinds, then by index.
   std::vector<Processor> all;
   for (std::int64_t n = 0; n < node_count(); ++n) {
     for (const ProcessorGroup& group : node(n).processors) {

@@ -42,9 +42,9 @@ NodeCounts default_counts(const NodeFigures& figures, std::optional<std::int64_t
 // there are no FBMEM and no ZCMEM.
 NodeType make_node(const NodeFigures& figures, const NodeCounts& counts);
 
-// Return the processors and memories of a node. `counts` matters for OMP processors, which share
-// the cores of the sockets, and for the number of FBMEMs. A memory kind without figures of its own
-// uses those of SYSMEM or SOCKMEM.
+// Return the processors and memories of one kind, or all memories, of a node. `counts` matters for
+// OMP processors, which share the cores of the sockets, and for the number of FBMEMs. A memory kind
+// without figures of its own uses those of SYSMEM or SOCKMEM.
 ProcessorGroup make_processors(const NodeFigures& figures, ProcKind kind, std::int64_t count);
 MemoryGroup make_memory(const NodeFigures& figures, const NodeCounts& counts, MemKind kind);
 std::vector<MemoryGroup> make_memories(const NodeFigures& figures, const NodeCounts& counts);
@@ -52,7 +52,7 @@ std::vector<MemoryGroup> make_memories(const NodeFigures& figures, const NodeCou
 std::vector<Affinity> make_affinities(const NodeFigures& figures, const NodeType& node);
 Affinity make_affinity(const NodeFigures& figures, const NodeType& node, ProcKind processor,
                        MemKind memory);
-// Returns the channels between the memories of such a node, and to other nodes.
+// Returns the channels between the memories of `node`, and to other nodes.
 std::vector<Channel> make_channels(const NodeFigures& figures, const NodeType& node);
 
 // Returns true if a runtime lets that processor kind address that memory kind of its node (Legion):

@@ -7,7 +7,8 @@ namespace groma {
 namespace {
 
 constexpr std::int64_t kMostSockets = 64;
-constexpr std::int64_t kMostMib = std::int64_t{1} << 24;  // 16 TiB
+// The largest size of a memory that a parameter can set, in MiB: 16 TiB.
+constexpr std::int64_t kMostMib = std::int64_t{1} << 24;
 
 // Returns a parameter that counts processors. A node may have none of them.
 constexpr ParameterRule processors(std::string_view name, std::string_view meaning, ProcKind kind) {

@@ -10,7 +10,7 @@
 namespace groma {
 namespace {
 
-// The lines of the list. Every figure of NodeFigures has one.
+// The lines of the list of a node's figures. Every figure of NodeFigures has one.
 constexpr FigureLine kLines[] = {
     {"sockets", &NodeFigures::sockets, FigureUnit::kRatio},
     {"cores of a socket", &NodeFigures::cores_per_socket, FigureUnit::kRatio},

@@ -8,7 +8,8 @@
 namespace groma {
 namespace {
 
-constexpr std::size_t kLongestQuote = 60;  // bytes
+// The largest number of bytes of a quoted text.
+constexpr std::size_t kLongestQuote = 60;
 
 }  // namespace
 

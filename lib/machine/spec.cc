@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t kLongestSpec = 1000;
 
-// A parsed line. The values are in the order of parameters(); a missing value means the default.
+// A parsed line that describes a machine. The values are in the order of parameter_rules(); a
+// missing value means the default.
 struct Spec {
   const PresetEntry* preset = nullptr;
   // False if the line names no preset. The default preset is then used.

@@ -23,9 +23,9 @@ struct Cutter {
   MapperRuntime& runtime;
   // Returns the mapper object of a processor.
   std::function<Mapper&(const Processor&)> mapper;
-  // Receives refusals; returns false if there are any.
+  // Receives the errors that validate() found in an answer. Returns false if there are any.
   std::function<bool(std::vector<Refusal>)> accepts;
-  // Reports an error that validate() does not find; returns false.
+  // Reports an error of an answer that validate() does not find. Returns false.
   std::function<bool(const std::string& why)> fails_with;
 
   // Appends the slices of `domain`. Returns false if an answer was not accepted. If `shards` has
@@ -46,7 +46,8 @@ struct Cutter {
                       int depth, TaskSlices& slices) const;
 };
 
-// Adds one slice for each point of `box`. The other members are those of `like`.
+// Adds one slice for each point of `box`. The processor and the flags of the slices are those of
+// `like`.
 void cut_into_points(const Rect& box, const TaskSlice& like, TaskSlices& slices);
 
 // Returns the blocks of the default mapper for a domain with holes (Legion:

@@ -109,9 +109,9 @@ bool virtual_first(const RequirementWish& wish, const Processor& processor,
 
 }  // namespace
 
-// Begins with the default mapper's wish and replaces the parts that statements decide. An inner
-// variant does not use the data of its exclusive regions, so these keep the default wish (virtual).
-// Reductions and outputs are exceptions.
+// Decides a requirement: begins with the default mapper's wish and replaces the parts that
+// statements decide. An inner variant does not use the data of its exclusive regions, so these keep
+// the default wish (virtual). Reductions and outputs are exceptions.
 RequirementWish decide_requirement(const Program& program, const TaskView& task,
                                    std::uint32_t position, const VariantView& variant,
                                    const Processor& processor, const Machine& machine,
@@ -140,7 +140,8 @@ RequirementWish decide_requirement(const Program& program, const TaskView& task,
   return wish;
 }
 
-// A statement about a kind of processor counts only if `kind` is known.
+// Returns the mapping function for a task. A statement about a kind of processor counts only if
+// `kind` is known.
 std::optional<MappingFunctionDecision> decide_function(const Program& program, const TaskView& task,
                                                        std::optional<ProcKind> kind) {
   return task.is_index ? program.index_function(task.name, kind)

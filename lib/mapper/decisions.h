@@ -25,8 +25,8 @@ std::optional<KindDecision> decide_kind(const Program& program, const TaskView& 
 // Returns the error (of program.source()) for a task for which decide_kind returns nullopt.
 Diagnostic no_kind_error(const Program& program, const TaskView& task, const Machine& machine);
 
-// Decides requirement `position` of a task that runs `variant` on `processor`, by Region, Layout
-// and CollectMemory.
+// Decides memories, layouts and early collection for requirement `position` of a task that runs
+// `variant` on `processor`, by the statements Region, Layout and CollectMemory.
 RequirementWish decide_requirement(const Program& program, const TaskView& task,
                                    std::uint32_t position, const VariantView& variant,
                                    const Processor& processor, const Machine& machine,

@@ -35,7 +35,8 @@ const VariantView* best_variant(const TaskView& task, ProcKind kind) {
   return best;
 }
 
-// Returns null if the task has no variant for its processor kind, or not the variant of the shard.
+// Returns the variant by which the task runs, or null if the task has no variant for its processor
+// kind, or not the variant of the shard.
 const VariantView* variant_to_run(const TaskView& task) {
   if (task.shard_variant == 0) return best_variant(task, task.current.kind);
   for (const VariantView& variant : task.variants) {

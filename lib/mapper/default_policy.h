@@ -12,15 +12,16 @@
 
 namespace groma::mapper {
 
-// Returns the kinds in the order of preference. `tag` is the tag of the launch.
+// Returns the processor kinds in the order in which the default mapper prefers them. `tag` is the
+// tag of the launch.
 const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag);
 
-// Returns the variant with the highest id for the kind, or null. If the program's own mapper chose
-// variants of that kind, only those count.
+// Returns the task's variant with the highest id for the processor kind, or null if there is none.
+// If the program's own mapper chose variants of that kind, only those count.
 const VariantView* best_variant(const TaskView& task, ProcKind kind);
 
-// Returns the variant to run. For a shard it is the one that replicate_task chose, otherwise the
-// best for the kind of `task.current`.
+// Returns the variant by which the task runs. For a shard it is the one that replicate_task chose,
+// otherwise the best for the kind of `task.current`.
 const VariantView* variant_to_run(const TaskView& task);
 
 // Returns the reason why no runtime replicates the task, whatever its variants are, or null.
@@ -36,7 +37,8 @@ bool can_replicate(const TaskView& task, ProcKind kind);
 void target_processors(const TaskView& task, const Machine& machine,
                        std::vector<Processor>& answer);
 
-// Decides requirement `position` of a task that runs `variant` on `processor`.
+// Returns the default mapper's wish for requirement `position` of a task that runs `variant` on
+// `processor`.
 RequirementWish default_requirement(const RequirementView& requirement, const VariantView& variant,
                                     std::uint32_t position, const Processor& processor,
                                     const Machine& machine, const DefaultSettings& settings);
@@ -66,7 +68,8 @@ double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& 
 // Returns the error for a task that has no variant for any kind of the machine, or none for `kind`.
 Diagnostic no_variant_error(const TaskView& task, const Machine& machine,
                             std::optional<ProcKind> kind = {});
-// Adds the help: what to write, or that only another machine can run the task.
+// Adds a help to the error that a task has no usable variant: which kinds a Task statement can
+// name, or that only another machine can run the task.
 void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic);
 // Adds a help to the refusal of an answer if it has none yet. To a `layout-demanded` error it also
 // adds a note that the task may rely on the layout, since its own program chose it.

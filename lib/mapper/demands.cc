@@ -26,7 +26,8 @@ bool satisfies_alignment(std::int64_t bytes, AlignOp op, std::int64_t to) {
   return false;
 }
 
-// An alignment is a power of two, so only these are tried.
+// Returns the least alignment that satisfies the constraint. Alignments are powers of two, so only
+// these are tried.
 std::int64_t least_alignment(AlignOp op, std::int64_t to) {
   if (op == AlignOp::kLt || op == AlignOp::kLe) return 1;
   for (int shift = 0; shift < 63; ++shift) {
@@ -36,7 +37,7 @@ std::int64_t least_alignment(AlignOp op, std::int64_t to) {
   return INT64_MAX;
 }
 
-// Parts that the demand does not name stay as they are in `layout`.
+// Replaces those properties of `layout` that the demand names. The others stay as they are.
 void add_demand(const LayoutDemand& demand, LayoutSpec* layout) {
   layout->dimensions = demand.dimensions.value_or(layout->dimensions);
   layout->fields = demand.fields.value_or(layout->fields);
@@ -60,7 +61,7 @@ LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded) {
   return layout;
 }
 
-// Each part that the statement does not name is removed from the demand.
+// Returns the demand without the properties that the Layout statement does not name.
 LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named) {
   if (!named.dimensions) demand.dimensions.reset();
   if (!named.fields) demand.fields.reset();

@@ -11,23 +11,25 @@
 
 namespace groma::mapper {
 
-// Returns true if the alignment `bytes` satisfies the constraint `op` `to`.
+// Returns true if an alignment of `bytes` satisfies the constraint that `op` and the bytes `to`
+// state.
 bool satisfies_alignment(std::int64_t bytes, AlignOp op, std::int64_t to);
 // Returns the smallest power of two that satisfies the constraint. Returns 1 if the constraint only
 // sets an upper bound, and INT64_MAX if no power of two satisfies it.
 std::int64_t least_alignment(AlignOp op, std::int64_t to);
 
-// Adds the demand of a variant to a layout.
+// Replaces the properties of `layout` that the variant's demand names.
 void add_demand(const LayoutDemand& demand, LayoutSpec* layout);
 
-// Returns the layout for a statement. The demand supplies any order that the statement leaves out,
-// the exactness, and the alignment if the statement has none.
+// Returns the layout that a Layout statement gives an instance. The variant's demand supplies any
+// order that the statement leaves out, the exactness, and the alignment if the statement has none.
 LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded);
 
-// Returns the part of the demand that a statement with these named parts can contradict.
+// Returns the demand reduced to the properties that a Layout statement names, since only these can
+// contradict it.
 LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named);
 
-// The part of a layout about which an instance and a demand disagree.
+// The property of a layout about which an instance and a variant's demand disagree.
 enum class LayoutPart : std::uint8_t { kOrder, kAlignment, kOther };
 
 struct LayoutConflict {

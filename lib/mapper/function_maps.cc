@@ -10,9 +10,8 @@ namespace {
 // A multiplier for hashes: 2^64 divided by the golden ratio. Neighbouring numbers end far apart.
 constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15U;
 
-// Returns the hash of a launch. A launch and its kept key have equal hashes.
-template <typename L>
 // Returns the hash of a launch. A launch and the cache key made from it have equal hashes.
+template <typename L>
 std::size_t hash_of(const L& launch) {
   std::uint64_t hash = launch.function;
   const auto mix = [&](auto value) {
@@ -38,7 +37,7 @@ std::size_t hash_of(const L& launch) {
 
 }  // namespace
 
-// Copies the names, which the launch only refers to.
+// Makes the cache key of a launch, with copies of the names to which the launch only refers.
 LaunchKey::LaunchKey(const FunctionLaunch& launch)
     : function(launch.function), task(launch.task), domain(launch.domain), kind(launch.kind) {
   if (launch.single == nullptr) return;
@@ -120,7 +119,8 @@ std::optional<Diagnostic> LaunchCursor::place_point(const FunctionLaunch& launch
   return std::nullopt;
 }
 
-// If the function returns a set, the first processor of the set counts.
+// Returns the first processor of a point. If the function returns a set, the set's first processor
+// counts.
 std::optional<Processor> LaunchCursor::first_processor(const FunctionLaunch& launch,
                                                        const Point& point) {
   MapAndCursor* at = open_map(launch);

@@ -35,7 +35,7 @@ struct FunctionLaunch {
   const SingleTaskPlace<std::string_view>* single = nullptr;
 };
 
-// A cache key: the data of a Launch with its own storage for the names.
+// A cache key: the data of a FunctionLaunch with its own storage for the names.
 struct LaunchKey {
   explicit LaunchKey(const FunctionLaunch& launch);
 
@@ -74,7 +74,7 @@ struct LaunchEqual {
   }
 };
 
-// The state that all threads share.
+// The index maps of a program's launches, which all threads share.
 class FunctionMaps {
  public:
   // `stop` is passed to every IndexMap::Cursor.
@@ -88,9 +88,9 @@ class FunctionMaps {
   std::shared_ptr<const IndexMap> find_map(const FunctionLaunch& launch, Diagnostics& diags) const;
 
  private:
-  // Cache size. The application decides how many different launches there are. At about 10 KB each,
-  // the cache takes 40 to 80 MB. An application that cycles through more launches has maps made
-  // again, at about 10 us each.
+  // The size of the cache of maps. The application decides how many different launches there are.
+  // At about 10 KB each, the cache takes 40 to 80 MB. An application that cycles through more
+  // launches has maps made again, at about 10 us each.
   static constexpr std::size_t kKept = 4'096;
 
   BoundProgram bound_;
@@ -100,9 +100,10 @@ class FunctionMaps {
       maps_;
 };
 
-// The entry point for one thread. `maps` must outlive it. The cost of an answer does not depend on
-// the number of launches it has seen. A known launch allocates nothing, except at points where the
-// function fails or the reference evaluator is needed.
+// Answers the queries of one thread about the maps. `maps` must outlive the cursor. The cost of an
+// answer does not depend on the number of launches that were seen. A query about a known launch
+// allocates nothing, except at points where the function fails or the reference evaluator is
+// needed.
 class LaunchCursor {
  public:
   explicit LaunchCursor(const FunctionMaps* maps)
@@ -119,8 +120,9 @@ class LaunchCursor {
   // Returns the first processor of the point; nullopt if the function fails.
   std::optional<Processor> first_processor(const FunctionLaunch& launch, const Point& point);
 
-  // A map of a launch and a cursor on it, for other questions. open_map() returns null if
-  // FunctionMaps::find_map does. The result is valid until the next question about another launch.
+  // A map of a launch and a cursor on it, for queries that this class does not offer. open_map()
+  // returns null if FunctionMaps::find_map does. The result is valid until the next query about
+  // another launch.
   struct MapAndCursor {
     std::shared_ptr<const IndexMap> map;
     IndexMap::Cursor cursor;
@@ -130,8 +132,8 @@ class LaunchCursor {
   const std::function<bool()>& stop() const { return maps_->stop(); }
 
  private:
-  // Cache size. A launch that was evicted is opened again, under FunctionMaps' lock, in less than 1
-  // us.
+  // The cache size. A launch that was evicted is opened again, under FunctionMaps' lock, in less
+  // than 1 us.
   static constexpr std::size_t kKept = 2'048;
 
   std::optional<Diagnostic> last_error() const;

@@ -16,17 +16,18 @@
 
 namespace groma::mapper {
 
-// The functor for launches of the tasks with that name. `cursors` must outlive it. A point at which
-// the function fails goes to shard 0, since slice_task reports the error. If boxes_of() would take
-// more than kMaxQuestionSteps steps, it gives the whole launch to shard 0.
+// The sharding functor for launches of the tasks with that name, by a mapping function. `cursors`
+// must outlive it. A point at which the function fails goes to shard 0, since slice_task reports
+// the error. If boxes_of() would take more than kMaxQuestionSteps steps, it gives the whole launch
+// to shard 0.
 class FunctionSharding final : public ShardingFunctor {
  public:
   FunctionSharding(const CursorPool* cursors, const Machine* machine, FunctionId function,
                    std::string task)
       : cursors_(cursors), machine_(machine), function_(function), task_(std::move(task)) {}
   ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override;
-  // Passes on the boxes of the shard: at once if the function cannot fail, otherwise when all are
-  // known.
+  // Passes on the boxes of points that the shard owns: at once if the function cannot fail,
+  // otherwise when all are known.
   void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                 const std::function<void(const Rect&)>& box) const override;
 

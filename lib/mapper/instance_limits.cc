@@ -20,7 +20,8 @@ std::optional<LimitMessage> read_limit_message(std::uint32_t kind, const void* b
 }
 
 // Counts an instance that is about to begin and returns true, or returns false if it must wait. A
-// limit over several processors needs a place, for which the keeper is asked.
+// limit over several processors also needs the permission of the keeper, for which this function
+// asks.
 bool InstanceLimits::begin_instance(std::uint32_t id, const Processor& at, const TaskLimit& limit,
                                     const SendMessage& send) {
   TaskState& task = tasks_[id];
@@ -30,10 +31,10 @@ bool InstanceLimits::begin_instance(std::uint32_t id, const Processor& at, const
     if (in_flight >= limit.most) return false;
   } else if (!task.has_place) {
     if (task.asked) return false;
-    // Set before the message is sent, since the answer may come before `send` returns.
+    // The flag is set before the message is sent, since the answer may come before `send` returns.
     task.asked = true;
     const bool sent = send(*limit.keeper, {LimitMessage::Kind::kAsk, id, limit.most});
-    if (!sent) task.asked = false;  // No place could ever come, so the limit is ignored.
+    if (!sent) task.asked = false;  // No permission could ever come, so the limit is ignored.
     if (sent && !task.has_place) return false;
   }
   task.has_place = false;
@@ -42,7 +43,7 @@ bool InstanceLimits::begin_instance(std::uint32_t id, const Processor& at, const
 }
 
 // Counts an instance as ended. Returns true if another one may begin here now. If a keeper counts,
-// the keeper is told instead and decides which processor gets the place.
+// the keeper is told instead and decides which processor may run the next instance.
 bool InstanceLimits::end_instance(std::uint32_t id, const Processor& at, const SendMessage& send) {
   const auto found = tasks_.find(id);
   if (found == tasks_.end()) return false;
@@ -52,17 +53,18 @@ bool InstanceLimits::end_instance(std::uint32_t id, const Processor& at, const S
   --in_flight;
   if (!task.limit.keeper) return true;
   send(*task.limit.keeper, {LimitMessage::Kind::kReturn, id, task.limit.most});
-  return false;  // The keeper decides which processor gets the place.
+  return false;  // The keeper decides which processor may run the next instance.
 }
 
-// A task for which a place was requested must not lose all its waiting instances to a thief.
+// Returns true if permission was requested or granted for an instance that has not begun. Such a
+// task must not lose all its waiting instances to a thief.
 bool InstanceLimits::expects_place(std::uint32_t id) const {
   const auto found = tasks_.find(id);
   return found != tasks_.end() && (found->second.asked || found->second.has_place);
 }
 
-// Handles a message: a granted place, or, in the keeper, a request or a return. The keeper grants
-// places while there are any.
+// Handles a message: a granted permission, or, in the keeper, a request for one or the end of an
+// instance. The keeper grants as many permissions as the limit allows.
 bool InstanceLimits::handle_message(const Processor& sender, const LimitMessage& message,
                                     const SendMessage& send) {
   if (message.kind == LimitMessage::Kind::kPlace) {

@@ -15,9 +15,9 @@
 
 namespace groma::mapper {
 
-// Messages between mapper objects, used if a limit counts the instances on several processors
-// together. One mapper object, the keeper, gives out as many places as the limit allows. The others
-// ask it for places:
+// The messages between mapper objects about a limit that counts the instances on several processors
+// together. One mapper object, the keeper, grants as many permissions to run an instance, called
+// places, as the limit allows. The others ask the keeper for places:
 //
 //   kAsk     to the keeper: asks for a place     (one at a time, so that every processor gets some)
 //   kPlace   from the keeper: grants a place     (in the order of the requests)
@@ -53,7 +53,7 @@ class InstanceLimits {
   using SendMessage = std::function<bool(const Processor& target, const LimitMessage& message)>;
 
   // Returns true if an instance of the task may be mapped now on that processor, and counts it.
-  // Otherwise asks the keeper for a place, unless a request is pending. `limit.most` is above 0.
+  // Otherwise asks the keeper for permission, unless a request is pending. `limit.most` is above 0.
   bool begin_instance(std::uint32_t task, const Processor& at, const TaskLimit& limit,
                       const SendMessage& send);
 
@@ -61,10 +61,12 @@ class InstanceLimits {
   // begin there in its place. Tasks without a limit are ignored.
   bool end_instance(std::uint32_t task, const Processor& at, const SendMessage& send);
 
-  // Returns true if a place was requested or granted, and no instance has begun in it yet.
+  // Returns true if the keeper was asked for permission to run an instance of the task, or granted
+  // it, and the instance has not begun yet.
   bool expects_place(std::uint32_t task) const;
 
-  // Handles a message. Returns true if a place was granted, so that an instance may begin.
+  // Handles a message about a limit. Returns true if it granted permission, so that an instance may
+  // begin.
   bool handle_message(const Processor& sender, const LimitMessage& message,
                       const SendMessage& send);
 
@@ -80,16 +82,16 @@ class InstanceLimits {
     // run.
     std::map<Processor, std::int64_t, ProcessorOrder> in_flight;
     TaskLimit limit;
-    // True if a request to the keeper has no answer yet.
+    // True if a request for permission to the keeper has no answer yet.
     bool asked = false;
-    // True if a place was granted and no instance has begun in it.
+    // True if the keeper granted permission to run an instance and none has begun since.
     bool has_place = false;
   };
-  // The keeper's state for one task.
+  // The state that the keeper of a limit has for one task.
   struct KeeperState {
-    // The number of places that are granted now.
+    // The number of permissions to run an instance that are granted now.
     std::int64_t taken = 0;
-    // The processors whose mapper objects asked for a place, in the order of their requests.
+    // The processors whose mapper objects asked for permission, in the order of their requests.
     std::deque<Processor> waiting;
   };
 

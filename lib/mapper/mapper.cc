@@ -25,7 +25,7 @@ Mapper::~Mapper() = default;
 
 std::string Mapper::describe(Origin) const { return {}; }
 
-// ---- Processors
+// ---- The choice of processors
 
 // Returns the next processor of the kind on the whole machine. After the last processor comes the
 // first.
@@ -128,7 +128,7 @@ void Mapper::slice_task(MapperRuntime&, const TaskView& task, const Rect& part,
 
 void Mapper::premap_task(MapperRuntime&, const TaskView&, std::vector<Memory>&) {}
 
-// ---- One task
+// ---- Mapping of one task
 
 // Chooses the variant and the processors, and the default wish for each requirement.
 void Mapper::map_task(MapperRuntime&, const TaskView& task,
@@ -154,7 +154,7 @@ VariantId Mapper::select_task_variant(MapperRuntime&, const TaskView& task) {
 
 void Mapper::postmap_task(MapperRuntime&, const TaskView&, MapOperationOutput&) {}
 
-// ---- Other operations
+// ---- Operations other than tasks
 
 // Maps an operation that is not a task near its parent's processor. Dependent partitioning reads
 // host memory only, so it maps near a CPU. Legion: default_policy_select_target_memory for the
@@ -258,7 +258,7 @@ void Mapper::select_tunable_value(MapperRuntime&, const TaskView&, std::uint32_t
   std::memcpy(answer.data(), &size, sizeof size);
 }
 
-// ---- What comes back
+// ---- Hooks that receive reports and messages
 
 void Mapper::report_profiling(MapperRuntime&, const TaskView&, const ProfilingReport&) {}
 void Mapper::handle_message(MapperRuntime&, const Processor&, std::uint32_t,

@@ -5,7 +5,7 @@
 
 namespace groma {
 
-// The names are in the order of OperationKind.
+// Returns the name of a kind of operation. The names are in the order of OperationKind.
 std::string_view name_of(OperationKind kind) {
   constexpr std::array<std::string_view, 10> kNames = {
       "task",    "inline mapping", "copy",      "fill",       "close",
@@ -13,15 +13,16 @@ std::string_view name_of(OperationKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-// These defaults do nothing. Their results mean: no instance, an unknown number of free bytes, no
-// variants, no event, a message that was not sent.
+// These defaults of MapperRuntime do nothing. Their results mean: no instance, an unknown number of
+// free bytes, no variants, no event, a message that was not sent.
 std::optional<FoundInstance> MapperRuntime::find_instance(const InstanceRequest&) {
   return std::nullopt;
 }
 std::optional<FoundInstance> MapperRuntime::create_instance(const InstanceRequest&) {
   return std::nullopt;
 }
-// A runtime may override this function to do both steps at once, without another mapper in between.
+// Returns an existing instance or creates one. A runtime may override this function to do both at
+// once, without another mapper in between.
 std::optional<FoundInstance> MapperRuntime::find_or_create_instance(
     const InstanceRequest& request) {
   if (auto found = find_instance(request)) return found;

@@ -34,7 +34,7 @@ struct ProgramMapper::Shared {
   // For each kind of processor, the widest scope of the TaskSteal statements.
   std::array<std::optional<StealScope>, kProcKindCount> steals{};
   bool limits_any = false;
-  // True: the statements that the runtime does not honour have been logged.
+  // True if the statements that the runtime does not honour have been logged.
   std::atomic<bool> told = false;
 
   // Makes the shared state of a program's mapper objects, with its statements about limits and
@@ -74,7 +74,7 @@ std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {
 struct ProgramMapper::State {
   mapper::FactsCache known;
   mapper::InstanceLimits limits;
-  mapper::LaunchCursor cursor;  // Answers questions about the launches that are being mapped.
+  mapper::LaunchCursor cursor;  // Answers queries about the launches that are being mapped.
   // The event that all ready tasks wait for, or 0.
   MapperEvent deferred = 0;
   // The processor from which this one tried to steal last.
@@ -84,8 +84,9 @@ struct ProgramMapper::State {
 
   explicit State(Shared& shared) : cursor(&shared.maps) {}
 
-  // Asks about a launch. A function that does not read its task's name has one map for all tasks.
-  // Only errors mention the name, so a launch that fails is asked about again by name.
+  // Calls ask_map(launch) for the launch of a task. A function that does not read its task's name
+  // has one map for all tasks. Only errors mention the name, so `ask_map` is called again with the
+  // name if it fails.
   template <typename Ask>
   std::optional<Diagnostic> ask(const TaskFacts& facts, const TaskView& task, ProcKind kind,
                                 const Ask& ask_map) const {
@@ -157,7 +158,7 @@ std::string ProgramMapper::describe(Origin origin) const {
                      text.substr(0, text.find('\n')));
 }
 
-// ---- How a task starts
+// ---- The options of a task
 
 // Decides the kind, the first processor, replication and stealing. A failed decision goes into
 // `answer.failure`.
@@ -271,9 +272,9 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
   }
 }
 
-// ---- One task
+// ---- Mapping of one task
 
-// Copies the wishes of the plan and decides the processors.
+// Maps a task: copies the planned wishes for its requirements and decides its processors.
 void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                              std::span<const std::span<const InstanceView>>,
                              MapTaskOutput& answer) {
@@ -339,7 +340,8 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
   };
   for (const TaskView& task : tasks) {
     const TaskFacts& facts = state_->known.facts_of(program(), site(), task);
-    if (!facts.kind) {  // select_task_options() has reported the error.
+    // For a task without a kind, select_task_options() has already reported the error.
+    if (!facts.kind) {
       answer.processors.push_back(site().local);
       continue;
     }

@@ -41,7 +41,7 @@ class Refusals {
   // Sets the cause of the refusal that was added last.
   void set_cause(RefusalCause cause) { refusals_.back().cause = cause; }
 
-  // Each of these checks returns false after it has added a refusal. `hook` is the hook that
+  // Each of the next checks returns false after it has added a refusal. `hook` is the hook that
   // answered.
   //
   // Checks that the processor exists.

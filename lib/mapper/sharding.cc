@@ -115,7 +115,7 @@ ShardId CyclicSharding::shard(const Point& point, const Rect& domain,
                               const ShardTable& shards) const {
   const auto count = static_cast<std::int64_t>(shards.size());
   std::int64_t shard = 0;
-  for (int d = domain.dimensions() - 1; d >= 0; --d) {  // reduced at every step
+  for (int d = domain.dimensions() - 1; d >= 0; --d) {
     const std::int64_t extent = domain.extents[d] % count;
     shard = (shard * extent + (point[d] - domain.lower[d]) % count) % count;
   }

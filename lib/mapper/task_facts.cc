@@ -50,9 +50,9 @@ TaskFacts make_facts(const Program& program, const MapperSite& site, const TaskV
 
 }  // namespace
 
-// ---- Wishes
+// ---- Cached wishes for the requirements of tasks
 
-// Decides the wishes for all requirements of a task and keeps them with the key by which they are
+// Decides the wishes for all requirements of a task and caches them with the key by which they are
 // found again.
 const std::vector<RequirementWish>& PlannedWishes::add_plan(
     const Program& program, const TaskView& task, const VariantView& variant, const Processor& at,
@@ -73,7 +73,7 @@ const std::vector<RequirementWish>& PlannedWishes::add_plan(
   return plan.wishes;
 }
 
-// ---- Facts
+// ---- Cached facts of tasks
 
 // Returns true if the runtime can count the instances of the task. Messages are needed only if
 // another mapper object keeps the count.
@@ -82,7 +82,7 @@ bool TaskFacts::can_count_instances(const TaskView& task, const MapperRuntime& r
   return !task.rendezvous && can.events && (can.messages || !limit.keeper);
 }
 
-// Replaces facts that are out of date.
+// Makes the facts of a task and caches them in place of facts that are out of date.
 TaskFacts& FactsCache::add_facts(const FactsKey& key, const Program& program,
                                  const MapperSite& site, const TaskView& task) {
   if (known_.size() >= kMaxFacts) known_.clear();

@@ -5,12 +5,13 @@
 namespace groma {
 namespace {
 
-// The flags in the first byte of a slice. kFollows: the slice begins where the slice before it ends
-// in the last dimension.
+// The first byte of a packed slice holds flags. kFollows: the slice begins where the slice before
+// it ends in the last dimension.
 constexpr unsigned kFollows = 1;
-// The extents and the number of dimensions are those of the slice before.
+// kSameExtents: the extents and the number of dimensions are those of the slice before.
 constexpr unsigned kSameExtents = 2;
-// The kind, the node or the index of the processor is that of the slice before.
+// kSameKind, kSameNode, kSameIndex: the kind, the node or the index of the processor is that of the
+// slice before.
 constexpr unsigned kSameKind = 4;
 constexpr unsigned kSameNode = 8;
 constexpr unsigned kSameIndex = 16;
@@ -25,7 +26,8 @@ std::int64_t moved(std::int64_t from, std::uint64_t difference) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) + difference);
 }
 
-// Maps small numbers of either sign to small numbers (zigzag encoding).
+// folded() maps small numbers of either sign to small numbers (zigzag encoding), and unfolded()
+// does the reverse.
 std::uint64_t folded(std::uint64_t change) { return change << 1 ^ (0 - (change >> 63)); }
 std::uint64_t unfolded(std::uint64_t folded) { return folded >> 1 ^ (0 - (folded & 1)); }
 

@@ -91,7 +91,7 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
     tasks.push_back(task);
     most = std::max(most, count);
   }
-  // One message: `what` is wrong, in which lines, and what may have been meant.
+  // A message: what is wrong, in which lines, and what may have been meant (`after`).
   struct Told {
     std::string what, after;
     std::set<std::int64_t> lines;

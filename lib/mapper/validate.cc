@@ -279,7 +279,8 @@ std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
   }
   const VariantView* variant = check_variant(refusals, "map_task", task, answer.variant,
                                              answer.processors.front().kind, answer.kind_origin);
-  if (answer.requirements.size() != task.requirements.size()) {  // Legion aborts without a message
+  // Without this check, Legion would abort without a message.
+  if (answer.requirements.size() != task.requirements.size()) {
     refusals.add_refusal(DiagId::kMissingWish, {}, "map_task", task.name,
                          answer.requirements.size(), task.requirements.size());
     return refusals.take();
@@ -296,7 +297,7 @@ std::vector<Refusal> validate(const MapOperationOutput& answer, const TaskView& 
                               const Machine& machine) {
   Refusals refusals(name_of(operation.operation), machine);
   if (answer.requirements.size() !=
-      operation.requirements.size()) {  // Legion aborts without a message
+      operation.requirements.size()) {  // Legion would abort without a message.
     refusals.add_refusal(DiagId::kMissingWish, {}, "map_operation", refusals.task(),
                          answer.requirements.size(), operation.requirements.size());
     return refusals.take();
@@ -360,13 +361,16 @@ std::vector<Refusal> validate(const SelectMappingOutput& answer, std::span<const
     return fine;
   };
   for (std::uint32_t task : answer.map) {
-    if (!take(task)) return refuse("a task is named twice or is not ready");  // Legion hangs
+    // Without this check, Legion would hang.
+    if (!take(task)) return refuse("a task is named twice or is not ready");
   }
   for (const SelectMappingOutput::Relocation& move : answer.relocate) {
-    if (!take(move.task)) {  // Legion hangs
+    // Without this check, Legion would hang.
+    if (!take(move.task)) {
       return refuse("a task is mapped and moved, moved twice, or is not ready");
     }
-    if (!mapper::processor_exists(machine, move.processor)) {  // Legion crashes
+    // Without this check, Legion would crash.
+    if (!mapper::processor_exists(machine, move.processor)) {
       refusals.add_refusal(DiagId::kBadProcessor, {}, "select_tasks_to_map", ready[move.task].name,
                            text_of(move.processor));
       return refusals.take();
@@ -393,7 +397,8 @@ std::vector<Refusal> validate(const MapMustEpochOutput& answer, std::span<const 
     if (!refusals.check_processor("map_must_epoch", p, {})) return refusals.take();
   }
   refusals.check_distinct("map_must_epoch", answer.processors, {});
-  for (std::size_t i = 0; i < answer.constraints.size(); ++i) {  // Legion aborts without a message
+  // Without this check, Legion would abort without a message.
+  for (std::size_t i = 0; i < answer.constraints.size(); ++i) {
     const RequirementWish& wish = answer.constraints[i];
     if (wish.candidate_count > 0 || wish.is_virtual || wish.instance != 0) continue;
     refusals.add_refusal(DiagId::kNoMemory, {}, i, refusals.task(), "the answer names no memory");
@@ -421,7 +426,7 @@ std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
 std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
                                      std::span<const TaskView> stealable) {
   std::vector<bool> taken(stealable.size());
-  for (std::uint32_t task : answer) {  // Legion crashes
+  for (std::uint32_t task : answer) {
     if (task < taken.size() && !taken[task]) {
       taken[task] = true;
       continue;
@@ -433,11 +438,11 @@ std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
   return {};
 }
 
-// Number 0 is the cyclic functor, and the numbers from 1 to `functors` are those of the mapper.
-// Legion crashes with any other number.
+// Checks the id of a sharding functor. Id 0 is the cyclic functor, and the ids from 1 to `functors`
+// are those of the mapper. Legion crashes with any other id.
 std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operation,
                                        std::size_t functors) {
-  if (answer <= functors) return {};  // Legion crashes
+  if (answer <= functors) return {};
   return {{one_diagnostic(DiagId::kBadSharding, operation.name, answer, functors), {}}};
 }
 

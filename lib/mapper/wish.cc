@@ -7,9 +7,8 @@
 namespace groma {
 namespace {
 
-// Returns an empty buffer that has the memory of the given one.
-template <typename Vector>
 // Returns an empty list that has the memory of the given one. The given list has none afterwards.
+template <typename Vector>
 Vector emptied(Vector& buffer) {
   buffer.clear();
   return std::move(buffer);
@@ -17,14 +16,15 @@ Vector emptied(Vector& buffer) {
 
 }  // namespace
 
-// The lists are taken out, everything else is set to its default, and the lists are put back.
+// Resets the answer: the lists are taken out, everything else is set to its default, and the lists
+// are put back.
 void TaskOptions::clear() {
   auto kept = emptied(collective);
   *this = {};
   collective = std::move(kept);
 }
 
-// Every member is set alone, because TaskSlices keeps its memory in clear().
+// Resets the answer. Every member is set alone, because TaskSlices keeps its memory in clear().
 void SliceTaskOutput::clear() {
   slices.clear();
   by_default = false;

@@ -48,7 +48,7 @@ void CodeBuilder::build_function(FunctionId id) {
 void CodeBuilder::bind_parameters(ProgramFunction& made, const syntax::DefStatement& def) {
   made.parameters = {static_cast<std::uint32_t>(context_.data.parameters.size()), def.params.count};
   for (const syntax::Param& param : Tree::entries_of(context_.tree.params, def.params)) {
-    // The types in the order of syntax::ParamType.
+    // The types that parameters can have, in the order of syntax::ParamType.
     constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
                                Type::kTuple, Type::kMachine, Type::kTask};
     if (const LocalVariable* known = context_.scope.find_local(param.name.id)) {
@@ -148,7 +148,7 @@ void CodeBuilder::build_top_assignment(const syntax::AssignStatement& node, std:
   context_.current_global = index + 1;
 }
 
-// Builds a `print` outside functions. Its slots are only for comprehensions.
+// Builds a `print` outside functions. Its slots are only for the variables of comprehensions.
 void CodeBuilder::build_top_print(const syntax::PrintStatement& node, Range range) {
   context_.scope.begin_slots();
   context_.data.top.push_back(build_print(node, range));

@@ -18,7 +18,8 @@ class CodeBuilder {
 
   // Builds one function. The functions that it calls must be built before.
   void build_function(FunctionId function);
-  // Builds a top-level assignment of the global `index`, or a print.
+  // Builds an assignment of the global number `index`, or a `print`, at the top level of the
+  // program.
   void build_top_assignment(const syntax::AssignStatement& node, std::uint32_t index, Range range);
   void build_top_print(const syntax::PrintStatement& node, Range range);
 

@@ -14,8 +14,8 @@ namespace groma::program {
 using syntax::Expr;
 using syntax::ExprKind;
 
-// Returns words for the value before a wrong member: its type, or its text if the type is unknown.
-// A text of more than 40 bytes or several lines is "this value".
+// Returns words that describe a value in a message about a wrong member: its type, or its text if
+// the type is unknown. A text of more than 40 bytes or several lines is "this value".
 std::string CallBuilder::describe_owner(CodeId base) const {
   if (!is_any(context_.type_of(base))) return std::string(describe_type(context_.type_of(base)));
   constexpr std::size_t kLongest = 40;
@@ -58,7 +58,7 @@ CodeId CallBuilder::build_member_read(const Expr& expr) {
         .help(fmt::format("call it: `{}(...)`", spelled));
     return context_.make_broken_code(expr.range);
   }
-  // Note which kinds of launches the function can serve.
+  // Note whether the function can be used for index launches or for single tasks.
   if (is_task_member(*found) && type != Type::kParent && *found != Member::kName) {
     const TaskMemberRead read{true, *found, false, focus};
     context_.note_task_read(

@@ -44,7 +44,7 @@ class Search {
   }
 
  private:
-  // A function is open while it is on the stack.
+  // The states of a function during the search. A function is open while it is on the stack.
   enum class State : std::uint8_t { kNew, kOpen, kDone };
   // A function on the stack, and the next of its calls to follow.
   struct Frame {
@@ -98,7 +98,7 @@ class Search {
     result_.order.push_back(function);
     stack_.pop_back();
     if (!stack_.empty()) deepen(stack_.back().function, function);
-    // Functions that call this one are deeper still, and are not reported.
+    // The functions that call this one are deeper still, and are not reported.
     if (depth_[function] == kMaxCallDepth + 1) {
       const syntax::NameUse& name = definitions_.defs[function]->name;
       diags_.report(DiagId::kCallsTooDeep, name.range, kMaxCallDepth, text(function))
@@ -174,8 +174,8 @@ class Search {
   const ProgramDefinitions& definitions_;
   Diagnostics& diags_;
   CallOrder result_;
-  // The next three are indexed by FunctionId: the calls in a function, its state, and the length of
-  // the longest chain of calls from it.
+  // The calls in a function, its state, and the length of the longest chain of calls from it. All
+  // three lists are indexed by FunctionId.
   std::vector<std::vector<Call>> calls_;
   std::vector<State> state_;
   std::vector<int> depth_;

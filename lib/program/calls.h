@@ -10,14 +10,15 @@
 
 namespace groma::program {
 
-// The meaning of a name in the program's single name space.
+// What a name of the program stands for: a function or a global. All names share one name space.
 struct Symbol {
   enum class Kind : std::uint8_t { kNone, kFunction, kGlobal };
   Kind kind = Kind::kNone;
   std::uint32_t index = 0;
 };
 
-// The definitions of a tree. `symbols` is indexed by NameId, and `defs` by FunctionId.
+// The functions and globals that a program defines. `symbols` is indexed by NameId, and `defs` by
+// FunctionId.
 struct ProgramDefinitions {
   std::vector<Symbol> symbols;
   std::vector<const syntax::DefStatement*> defs;
@@ -27,7 +28,8 @@ struct ProgramDefinitions {
 struct CallOrder {
   // Every function once, with callees before their callers.
   std::vector<FunctionId> order;
-  // By FunctionId: true if a statement reaches the function.
+  // For each FunctionId: true if a statement or the top level uses the function, directly or
+  // through calls.
   std::vector<bool> used;
 };
 

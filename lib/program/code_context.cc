@@ -42,7 +42,7 @@ CodeId CodeContext::add_code(CodeNode code) {
   return static_cast<CodeId>(data.code.size() - 1);
 }
 
-// Appends code whose focus is its whole range.
+// Appends an instruction. Messages about it point to its whole range.
 CodeId CodeContext::make_code(Op op, Type type, Range range, std::uint32_t a, std::uint32_t b,
                               std::uint32_t c) {
   CodeNode code;
@@ -54,8 +54,8 @@ CodeId CodeContext::make_code(Op op, Type type, Range range, std::uint32_t a, st
 }
 
 CodeId CodeContext::make_broken_code(Range range) {
-  // Only a report that was lowered to a warning can be evaluated, and at most kMaxErrors of them
-  // are kept.
+  // Only code whose error was lowered to a warning can be evaluated, and at most kMaxErrors
+  // diagnostics are kept for it.
   if (data.failures.size() < kMaxErrors) data.failures.push_back(last);
   return make_code(Op::kBroken, Type::kAny, range,
                    static_cast<std::uint32_t>(data.failures.size() - 1));

@@ -24,13 +24,14 @@ struct CodeContext {
   ProgramData& data;
   Diagnostics& diags;
 
-  // The place of the code under construction.
+  // The local variables that are visible in the code under construction.
   LocalScope scope;
   // The function under construction. Null at the top level.
   ProgramFunction* function = nullptr;
   // At the top level, only globals with a smaller index may be read.
   std::uint32_t current_global = 0;
-  // The nesting in branches of `?:`. Code in a branch may never be evaluated.
+  // The number of branches of `?:` around the code under construction. Code in a branch may never
+  // be evaluated.
   int branches = 0;
 
   // Reports a diagnostic. An error becomes a warning if the code may never be evaluated: in a
@@ -44,7 +45,7 @@ struct CodeContext {
 
   std::string_view name_text(NameId id) const { return tree.table.text(id); }
   const syntax::Expr& expr_of(syntax::ExprId id) const { return tree.exprs[id]; }
-  // Returns the expression inside any parentheses.
+  // Returns the expression `id` without any parentheses around it.
   syntax::ExprId without_parentheses(syntax::ExprId id) const;
   Type type_of(CodeId id) const { return data.code[id].type; }
   Range range_of(CodeId id) const { return data.code[id].range; }
@@ -52,16 +53,16 @@ struct CodeContext {
   // tuple, and a task's parent fits as a task.
   bool may_have_type(CodeId id, Type wanted) const;
 
-  // Appends code and returns its id.
+  // Appends an instruction to the program's code and returns its id.
   CodeId add_code(CodeNode code);
-  // Appends code with these operands. Its focus is the whole range.
+  // Appends an instruction with the given operands. Messages about it point to its whole range.
   CodeId make_code(Op op, Type type, Range range, std::uint32_t a = 0, std::uint32_t b = 0,
                    std::uint32_t c = 0);
   // Appends an instruction that fails, when it is evaluated, with the last diagnostic.
   CodeId make_broken_code(Range range);
 
-  // Remembers that the current function reads this member of its task. Only the first read of each
-  // sort is kept, for the message at the statement that binds the function.
+  // Remembers that the function under construction reads a member of its task. Only the first read
+  // of each sort is kept, for the message at the statement that binds the function.
   void note_task_read(TaskMemberRead ProgramFunction::*which, const TaskMemberRead& read);
 };
 

@@ -120,8 +120,8 @@ class Compiler {
 
   // ------------------------------------------------------------------------------------ tables
 
-  // Adds the row of a statement. If its key already has a row, warns at `range` that an earlier
-  // statement decides `what`, and keeps the row in `shadowed`.
+  // Adds a row to the tables of statements. If its key already has a row, warns at `range` that an
+  // earlier statement decides `what`, and keeps the new row in `shadowed`.
   template <typename What>
   void add(StatementRow row, Range range, const What& what) {
     row.statement = origin_;
@@ -173,7 +173,7 @@ class Compiler {
     }
   }
 
-  // Returns the key of a place.
+  // Returns the key of the place to which a Region or Layout statement applies.
   static PlaceKey place_of(const syntax::StatementPlace& place) {
     switch (place.kind) {
       case syntax::StatementPlace::Kind::kAny:
@@ -197,7 +197,7 @@ class Compiler {
                    std::string_view what, std::string_view where) {
     for (const NameUse& name : tree_.names_of(names)) {
       for (const syntax::RegionRef& region : Tree::entries_of(tree_.which, which)) {
-        // The limit is reported once.
+        // The error about the limit is reported once.
         if (pairs_ == kMaxPairs) {
           diags_.report(DiagId::kProgramTooLarge, name.range, kMaxPairs,
                         "pairs of task and region");
@@ -215,7 +215,7 @@ class Compiler {
     }
   }
 
-  // Enters a Task statement: one row for each task that it names.
+  // Adds the rows of a Task statement to its table: one for each task that it names.
   void enter(const syntax::TaskStatement& node) {
     StatementRow row;
     row.key.table = TableId::kTask;
@@ -226,7 +226,7 @@ class Compiler {
     }
   }
 
-  // Enters a Region statement: one row for each pair of a task and a region.
+  // Adds the rows of a Region statement to its table: one for each pair of a task and a region.
   void enter(const syntax::RegionStatement& node) {
     StatementRow row;
     row.key.table = TableId::kRegion;
@@ -235,7 +235,7 @@ class Compiler {
     add_regions(row, node.names, node.which, "the memory", place_words(node.place));
   }
 
-  // Enters a Layout statement: one row for each pair of a task and a region.
+  // Adds the rows of a Layout statement to its table: one for each pair of a task and a region.
   void enter(const syntax::LayoutStatement& node) {
     StatementRow row;
     row.key.table = TableId::kLayout;
@@ -302,13 +302,14 @@ class Compiler {
     return stated;
   }
 
-  // Returns the text from the first to the last constraint. There must be at least one.
+  // Returns the range from the first to the last constraint of the statement, which must have one.
   Range node_range(const syntax::LayoutStatement& node) const {
     const auto constraints = Tree::entries_of(tree_.constraints, node.constraints);
     return {constraints.front().range.begin, constraints.back().range.end};
   }
 
-  // Enters an InstanceLimit statement. The first of its row's `kinds` holds the scope of the limit.
+  // Adds the rows of an InstanceLimit statement to its table. The first entry of a row's `kinds`
+  // holds the scope of the limit.
   void enter(const syntax::InstanceLimitStatement& node) {
     StatementRow row;
     row.key.table = TableId::kInstanceLimit;
@@ -321,14 +322,15 @@ class Compiler {
     }
   }
 
-  // Enters a CollectMemory statement: one row for each pair of a task and a region.
+  // Adds the rows of a CollectMemory statement to its table: one for each pair of a task and a
+  // region.
   void enter(const syntax::CollectMemoryStatement& node) {
     StatementRow row;
     row.key.table = TableId::kCollectMemory;
     add_regions(row, node.names, node.which, "the collection", "");
   }
 
-  // Enters a ControlReplicate statement: one row for each task.
+  // Adds the rows of a ControlReplicate statement to its table: one for each task.
   void enter(const syntax::ControlReplicateStatement& node) {
     StatementRow row;
     row.key.table = TableId::kControlReplicate;
@@ -339,7 +341,8 @@ class Compiler {
     }
   }
 
-  // Enters a TaskSteal statement: one row for each task, with its kind and scope.
+  // Adds the rows of a TaskSteal statement to its table: one for each task, with its kind and
+  // scope.
   void enter(const syntax::TaskStealStatement& node) {
     StatementRow row;
     row.key.table = TableId::kTaskSteal;
@@ -351,7 +354,7 @@ class Compiler {
     }
   }
 
-  // Binds a function to tasks or to a processor kind.
+  // Adds the rows of a statement that binds a mapping function to tasks or to a processor kind.
   void enter(const syntax::TaskMapStatement& node) {
     const auto function = mapping_function(node);
     if (!function) return;
@@ -442,7 +445,7 @@ class Compiler {
         .help(fmt::format("bind it with `{}`", node.index ? "SingleTaskMap" : "IndexTaskMap"));
   }
 
-  // The other statements were entered by declare() and build().
+  // The statements that are in no table: declare() and build() have handled them.
   void enter(const syntax::AssignStatement&) {}
   void enter(const syntax::PrintStatement&) {}
   void enter(const syntax::ReturnStatement&) {}

@@ -6,7 +6,7 @@
 namespace groma::program {
 namespace {
 
-// Mixes all parts of a key into one hash.
+// Mixes all fields of a statement's key into one hash.
 std::uint64_t hash_of(const StatementKey& key) {
   const std::uint64_t where =
       (std::uint64_t{static_cast<std::uint8_t>(key.table)} << 8) | key.place;

@@ -102,8 +102,7 @@ enum class Op : std::uint8_t {
   // The member `member` of the value `a`.
   kMember,
   // An expression with a mistake, which may never be evaluated. The evaluation fails with
-  // diagnostic
-  // number `a` of ProgramData::failures.
+  // diagnostic number `a` of ProgramData::failures.
   kBroken,
 };
 
@@ -133,7 +132,7 @@ struct CodeNode {
   CodeId option = kNoCode;
   // The range of the whole expression.
   Range range;
-  // The range of the operator or the member's name, to which a message points.
+  // The range in the source of the operator or the member's name, to which messages point.
   Range focus;
 };
 
@@ -165,7 +164,8 @@ struct FunctionParameter {
   Range range;
 };
 
-// A part of its task that a function reads, directly or through functions that it calls.
+// The first read of a member of its task by a function, directly or through functions that it
+// calls.
 struct TaskMemberRead {
   bool reads = false;
   // The first member of the task that the function reads. kParent stands for `processor`, too,
@@ -184,7 +184,7 @@ struct ProgramFunction {
   IndexRange parameters;
   // A range of ProgramData::actions. In a correct program, its last action is the only kReturn.
   IndexRange body;
-  // The number of local variables. Each assignment has a separate slot.
+  // The number of slots for local variables. Each assignment has a slot of its own.
   std::uint32_t slots = 0;
   Type result = Type::kAny;
   // The first read of a member that only index launches have: ipoint, ispace or ilo.
@@ -234,7 +234,7 @@ inline std::optional<MemKind> memory_kind_of(PlaceKey place) {
   return static_cast<MemKind>(place - 0x40);
 }
 
-// The tables of statements. A statement is found under a key in the table of its kind.
+// The tables of a program's statements, one for each kind of statement.
 enum class TableId : std::uint8_t {
   kTask,
   kRegion,
@@ -247,7 +247,8 @@ enum class TableId : std::uint8_t {
   kTaskSteal,
 };
 
-// The key of a row: what a statement is about.
+// The key under which a statement is found: the table for its kind, and the processor or memory
+// kind, the task and the region that the statement is about.
 struct StatementKey {
   TableId table = TableId::kTask;
   PlaceKey place = kAnyPlace;
@@ -256,7 +257,8 @@ struct StatementKey {
   friend auto operator<=>(const StatementKey&, const StatementKey&) = default;
 };
 
-// A statement under one of its keys. The table decides what `value` and `kinds` hold.
+// An entry of the statement tables: a statement under one of its keys. The table decides what
+// `value` and `kinds` hold.
 struct StatementRow {
   StatementKey key;
   // The number of the statement, as in Origin.
@@ -266,7 +268,8 @@ struct StatementRow {
   std::uint8_t kind_count = 0;
   // The kinds. For kInstanceLimit, the first entry is the LimitScope.
   std::array<std::uint8_t, 7> kinds{};
-  // The limit, the scope, the function, or an index into ProgramData::layouts.
+  // For kInstanceLimit the limit, for kTaskSteal the scope, for kIndexMap and kSingleMap the
+  // function, for kLayout an index into ProgramData::layouts.
   std::int64_t value = 0;
 };
 
@@ -277,7 +280,7 @@ struct ProgramData {
 
   // The range of each statement. The statement with Origin o is at index o - 1.
   std::vector<Range> statements;
-  // The rows of statements that can decide. A key occurs once.
+  // The rows of the statements that can decide something. Each key occurs once.
   std::vector<StatementRow> rows;
   // The rows that an earlier row with the same key hides, sorted by key and then by their place in
   // the text.
@@ -295,7 +298,7 @@ struct ProgramData {
   std::vector<FunctionParameter> parameters;
   std::vector<ProgramFunction> functions;
   std::vector<GlobalVariable> globals;
-  // The diagnostics with which kBroken fails.
+  // The diagnostics with which instructions of kind Op::kBroken fail.
   std::vector<Diagnostic> failures;
   // The number of slots that comprehensions at the top level need.
   std::uint32_t top_slots = 0;

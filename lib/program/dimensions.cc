@@ -17,14 +17,16 @@ constexpr std::int64_t kGridDimensions = 2;
 // Evaluation refuses larger machines and tuples, so a larger size counts as unknown.
 constexpr std::int64_t kMaxMachineDimensions = 32, kMaxTupleItems = 65'536;
 
-// What is certain about the value of an expression whenever its evaluation succeeds.
+// What the analysis knows about the value of an expression if its evaluation succeeds.
 struct Known {
   enum class Kind : std::uint8_t {
     kNothing,
     kInteger,
     kMachine,
-    kTuple,  // a tuple, or a processor, which can stand for the pair of its node and index
-    kSizes,  // the tuple of a machine's extents
+    // A tuple, or a processor, which can stand for the pair of its node and index.
+    kTuple,
+    // The tuple of a machine's extents.
+    kSizes,
   };
   Kind kind = Kind::kNothing;
   // The value of an integer, the number of dimensions of a machine, or the number of items of a
@@ -39,7 +41,8 @@ struct Known {
 
 Known integer(std::int64_t value) { return {Known::Kind::kInteger, value}; }
 
-// Returns a machine or a tuple of the size, or nothing if no such value can exist.
+// Returns what is known about a machine or a tuple of this size, or nothing if no such value can
+// exist.
 Known sized(Known::Kind kind, std::int64_t size) {
   const bool machine = kind == Known::Kind::kMachine;
   const std::int64_t least = machine ? 1 : 0;
@@ -47,7 +50,7 @@ Known sized(Known::Kind kind, std::int64_t size) {
   return size < least || size > most ? Known{} : Known{kind, size};
 }
 
-// Returns the result of an operator on two integers, or nothing if the operator fails.
+// Returns the known result of an operator on two integers, or nothing if the operator fails.
 Known integer_result(Op op, std::int64_t left, std::int64_t right) {
   std::int64_t result = 0;
   switch (op) {
@@ -63,7 +66,8 @@ Known integer_result(Op op, std::int64_t left, std::int64_t right) {
   }
 }
 
-// Returns the result of an arithmetic operator. A tuple on one side decides the size of the result.
+// Returns what is known about the result of an arithmetic operator. A tuple on one side decides the
+// size of the result.
 Known arithmetic(Op op, const Known& left, const Known& right) {
   if (left.is_integer() && right.is_integer()) {
     return integer_result(op, left.number, right.number);
@@ -130,7 +134,7 @@ class DimensionCheck {
   }
 
  private:
-  // A mistake. It is kept until it is known which functions are certainly called.
+  // A mistake that was found. It is kept until it is known which functions are certainly called.
   struct Finding {
     FunctionId function;
     bool in_branch;
@@ -165,12 +169,12 @@ class DimensionCheck {
   const ProgramData& data_;
   Diagnostics& diags_;
   FunctionId current_ = 0;
-  // The nesting in code that may not be evaluated.
+  // The number of branches around the current code. Code in a branch may never be evaluated.
   int branches_ = 0;
   // What is known about each global, each variable of the current function, and the result of each
   // function.
   std::vector<Known> globals_, slots_, results_;
-  // For each caller: the functions that it calls in any case.
+  // For each function: the functions that it calls whenever it runs.
   std::vector<std::vector<FunctionId>> calls_;
   std::vector<Finding> findings_;
 };
@@ -297,7 +301,8 @@ std::vector<Known> DimensionCheck::visit_list(IndexRange list) {
   return items;
 }
 
-// Returns the number of items of a list, with `*t` opened, if it is known.
+// Returns the number of items of a list, including the items of spliced tuples `*t`, if it is
+// known.
 std::optional<std::int64_t> DimensionCheck::count_of(IndexRange list,
                                                      const std::vector<Known>& items) const {
   std::int64_t count = 0;
@@ -431,8 +436,8 @@ void DimensionCheck::find(DiagId id, Range range, std::vector<DiagArg> args, std
   findings_.push_back({current_, branches_ > 0, id, range, std::move(args), std::move(note)});
 }
 
-// Returns, by function, whether it runs in any case: a statement that decides binds it, or code
-// that runs in any case calls it.
+// Returns for each function whether every run of the program evaluates it: a statement that decides
+// binds it, or code that is always evaluated calls it.
 std::vector<bool> DimensionCheck::certainly_run() const {
   std::vector<bool> certain(data_.functions.size() + 1);
   std::vector<FunctionId> open;

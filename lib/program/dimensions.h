@@ -10,10 +10,11 @@
 
 namespace groma::program {
 
-// Reports such mistakes in all code of `data`. A mistake is an error if every run of the top level
-// or of a bound function evaluates it. It is a warning if it may never be evaluated: in a branch,
-// in a function that only a branch calls, or in a function that nothing uses. `order` has every
-// function once, callees first. The rows of the statements must be complete.
+// Reports constant dimensions, positions and numbers of indices that do not exist, in all code of
+// `data`. A mistake is an error if every run of the top level or of a bound function evaluates it.
+// It is a warning if it may never be evaluated: in a branch, in a function that only a branch
+// calls, or in a function that nothing uses. `order` has every function once, callees first. The
+// rows of the statements must be complete.
 void check_dimensions(const ProgramData& data, std::span<const FunctionId> order,
                       Diagnostics& diags);
 

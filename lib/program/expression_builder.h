@@ -12,7 +12,7 @@
 
 namespace groma::program {
 
-// The items of a tuple, an index or a call.
+// The built elements of a tuple, an index or the arguments of a call.
 struct ElementList {
   IndexRange list;
   // The value of the option, if it is given.
@@ -39,7 +39,8 @@ class ExpressionBuilder {
                              std::string_view callee = "");
   // Returns true if the list has a spliced item, so that its length is unknown before evaluation.
   bool has_splice(IndexRange list) const;
-  // Ends a function. A name that is unknown in the next function, too, is then reported again.
+  // Must be called after each function. A name that is also unknown in the next function is then
+  // reported again.
   void end_function() { unknown_.clear(); }
 
  private:

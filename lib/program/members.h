@@ -10,11 +10,11 @@
 namespace groma::program {
 
 inline bool is_any(Type type) { return type == Type::kAny; }
-// Returns true for types whose values are tuples or can stand for one. A processor is the pair of
-// its node and index.
+// Returns true for types whose values are tuples or can stand for one. A processor can stand for
+// the pair of its node and index.
 inline bool is_pair_like(Type type) { return type == Type::kTuple || type == Type::kProcessor; }
 
-// Return the member or method with that name.
+// Return the member or method with that name, or nullopt if there is none.
 std::optional<Member> find_member(std::string_view name);
 std::optional<Method> find_method(std::string_view name);
 

@@ -23,17 +23,17 @@ class LocalScope {
   // `names` is the number of names in the program.
   explicit LocalScope(std::size_t names) : names_(names) {}
 
-  // Begins the slots of a function or top-level statement at 0.
+  // Restarts the numbering of slots at 0, for a function or a top-level statement.
   void begin_slots() { slots_ = 0; }
-  // Removes all variables.
+  // Removes all local variables.
   void clear() {
     while (!locals_.empty()) remove_last_local();
   }
-  // Returns the number of slots that were given out since begin().
+  // Returns the number of slots that were assigned since begin_slots().
   std::uint32_t slot_count() const { return slots_; }
 
   // Declares a variable with a new slot, which it returns. The variable hides an earlier one of the
-  // same name until pop().
+  // same name until remove_last_local() removes it.
   std::uint32_t declare_local(NameId name, Type type);
   // Removes the variable that was declared last. Its slot is not used again.
   void remove_last_local();

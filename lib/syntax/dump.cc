@@ -7,8 +7,8 @@
 namespace groma::syntax {
 namespace {
 
-// Turns the nodes of one tree into text. Each `inner` returns a statement without its parentheses:
-// a word for the kind of statement, then its parts.
+// Turns the nodes of one syntax tree into text. Each function `inner` returns a statement without
+// its parentheses: a word for the kind of statement, then its parts.
 class Dumper {
  public:
   explicit Dumper(const Tree& tree) : tree_(tree) {}

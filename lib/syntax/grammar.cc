@@ -23,7 +23,7 @@ namespace {
 
 using Kind = GrammarItem::Kind;
 
-// ------------------------------------------------------------------------------------ pieces
+// ------------------------------------------------------------------------------ grammar items
 
 // The next functions build items: a fixed text, the use of a production, one character.
 GrammarItem text(std::string_view text) { return {Kind::kText, std::string(text), {}, {}, 0}; }
@@ -82,15 +82,15 @@ std::vector<std::string> words(TokenKind kind) {
   return found;
 }
 
-// Returns a reserved word followed by `after`. If several words have this kind, it is the first of
-// the table, which is also the one that the printer writes.
+// Returns a fixed text: a reserved word followed by `after`. If several words have this token kind,
+// the text is the first one in the table of reserved words, which the printer writes, too.
 GrammarItem word(TokenKind kind, std::string_view after = "") {
   return text(words(kind)[0] + std::string(after));
 }
 GrammarItem word(StatementKind kind, std::string_view after = " ") {
   return text(std::string(spelling_of(kind)) + std::string(after));
 }
-// Returns a reserved word between two spaces.
+// Returns a fixed text: the reserved word of this kind between two spaces.
 GrammarItem spaced(TokenKind kind) { return text(" " + words(kind)[0] + " "); }
 
 // Returns the words of the processor or memory kinds in `kinds`. An empty `kinds` stands for all.
@@ -122,8 +122,8 @@ constexpr std::string_view kWordChars =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kInitials = "_abcdefghijklmnopqrstuvwxyz";
 
-// Returns one character of `among` that is not in `without`. The characters of `among` must be in
-// ascending order.
+// Returns an item that stands for one character of `among` that is not in `without`. The characters
+// of `among` must be in ascending order.
 GrammarItem chars_of(std::string_view among, std::string_view without = "") {
   std::vector<CharRange> ranges;
   for (const char c : among) {
@@ -150,8 +150,9 @@ std::string next_chars(std::string_view prefix) {
   return next;
 }
 
-// Returns the rest of a free name that begins with `prefix`, where `prefix` begins a reserved word.
-// A free name must not be a reserved word, so this walks the prefix tree of the reserved words:
+// Returns an item for the rest of a free name that begins with `prefix`, where `prefix` begins a
+// reserved word. A free name must not be a reserved word, so this walks the prefix tree of the
+// reserved words:
 //
 // * A name that has left the tree continues with any characters.
 // * A name that is still in the tree may end here, unless `prefix` is itself a reserved word.
@@ -275,7 +276,7 @@ void add_functions(std::vector<Production>& table) {
   table.push_back({"return", seq(text(indented), expr, rule("end")), false, ""});
 }
 
-// ------------------------------------------------------------------------------------ their parts
+// ------------------------------------------------------------------------- parts of statements
 
 // Adds the parts of statements: names, kinds, layout constraints. `names` narrows the choice to the
 // tasks, regions, kinds and positions that a caller knows.
@@ -301,7 +302,8 @@ void add_parts(const GrammarNames& names, std::vector<Production>& table) {
   add("proc", texts(places));
   add("mem", texts(memories));
   for (const std::string& memory : memories) {
-    if (memory != name_of(MemKind::kVirtual)) places.push_back(memory);  // VIRTUAL has no layout
+    // VIRTUAL is left out, because a virtual instance has no layout.
+    if (memory != name_of(MemKind::kVirtual)) places.push_back(memory);
   }
   places.emplace_back("*");
   add("layout-place", texts(places));
@@ -405,7 +407,8 @@ void add_expressions(std::vector<Production>& table) {
 
 // ------------------------------------------------------------------------------------ tokens
 
-// If a task has more requirements, any position is allowed.
+// The largest number of requirements whose positions the grammar lists. If a task has more, the
+// grammar allows any position.
 constexpr std::size_t kListedPositions = 64;
 
 // Returns the characters beyond ASCII that a program may contain. Surrogates, U+FFFE, U+FFFF and

@@ -22,7 +22,7 @@ namespace groma::syntax {
 
 using CharRange = CharacterRange;
 
-// A part of the right-hand side of a production.
+// A part of the right-hand side of a production of the grammar.
 struct GrammarItem {
   enum class Kind {
     // The item is the fixed text `text`, which is not empty.
@@ -59,12 +59,14 @@ struct Production {
   // True if the production contains only characters and tokens. Notations that have terminals write
   // it as a terminal.
   bool token = false;
-  // The title, if the production begins a part of the grammar.
+  // The title of the part of the grammar that begins with this production. Empty if none begins
+  // here.
   std::string heading;
 };
 
-// Returns the table, narrowed to `names`, with the start production first. Every name in use has
-// exactly one production, and every production is used.
+// Returns the productions of the grammar, with the start production first. The grammar allows only
+// the task, region and kind names in `names`. Every production in use is defined exactly once, and
+// every production is used.
 std::vector<Production> grammar_productions(const GrammarNames& names = {});
 
 }  // namespace groma::syntax

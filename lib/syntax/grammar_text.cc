@@ -17,7 +17,8 @@ using syntax::GrammarItem;
 using syntax::Production;
 using Kind = GrammarItem::Kind;
 
-// A longer choice is broken into several lines.
+// The largest number of columns of a choice on one line. A longer choice is broken into several
+// lines.
 constexpr std::size_t kColumns = 100;
 
 // How tightly the parts of the right side of a production bind, loosest first. A part that binds
@@ -50,7 +51,7 @@ class Writer {
   bool gbnf() const { return format_ == GrammarFormat::kGbnf; }
   bool lark() const { return format_ == GrammarFormat::kLark; }
 
-  // Returns a line with a comment in the notation.
+  // Returns a line with `text` as a comment in the notation of the grammar.
   std::string comment(const std::string& text) const {
     if (ebnf()) return "(* " + text + " *)\n";
     return (gbnf() ? "# " : "// ") + text + "\n";

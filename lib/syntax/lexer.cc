@@ -13,7 +13,7 @@
 namespace groma::syntax {
 namespace {
 
-// The classes of bytes that decide how a token begins.
+// The classes of bytes, by the first of which the lexer decides what kind of token begins.
 enum CharClass : std::uint8_t { kOther, kSpace, kNewline, kLetter, kDigit };
 
 // Builds the class of each byte. kLetter and kDigit come last, because in_word compares classes.
@@ -34,7 +34,7 @@ constexpr std::array<CharClass, 256> make_classes() {
 constexpr std::array<CharClass, 256> kClasses = make_classes();
 
 CharClass class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
-// Returns true for the bytes of words.
+// Returns true if a word may contain the byte: a letter, a digit or `_`.
 bool in_word(char c) { return class_of(c) >= kLetter; }
 
 // Returns the length of the first character, or 0 for invalid UTF-8.
@@ -128,7 +128,7 @@ void Lexer::skip_foreign_text(std::size_t begin) {
   } else {
     at_ = std::min(text_.find('\n', begin), text_.size());
   }
-  // A text has many fences, and the first one is reported.
+  // A text may have many Markdown fences, so only the first one is reported.
   if (!comment && std::exchange(fence_seen_, true)) return;
   const std::size_t length = comment ? 2 : 3;
   diags_
@@ -186,7 +186,7 @@ Token Lexer::read_string(std::size_t begin) {
   }
   std::size_t end = std::min(at_, text_.size());
   const bool open = end == text_.size() || text_[end] == '\n';
-  // The original language has no escapes, so a text to print may end in a backslash.
+  // The original language has no escapes, so the text of a `print` may end in a backslash.
   if (open && is_print_text(begin)) end = std::min(text_.find_first_of("\"\n", begin + 1), end);
   const bool hides = report_hidden_characters(begin, end);
   at_ = end;
@@ -351,8 +351,8 @@ std::string unescape_string(std::string_view quoted_text) {
   return value;
 }
 
-// Returns the value as a string of a program, with quotes and escapes. unescape_string()
-// does the reverse.
+// Returns the value as a string literal of the mapping language, with quotes and escapes.
+// unescape_string() does the reverse.
 std::string quote_string(std::string_view value) {
   std::string text = "\"";
   for (char c : value) {

@@ -45,19 +45,19 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  // True if no token was found on this line yet.
+  // True if the current line has had no token so far.
   bool line_start_ = true;
-  // True if a Markdown code fence was reported before.
+  // True if the lexer has already reported a Markdown code fence.
   bool fence_seen_ = false;
   Diagnostics& diags_;
   std::vector<SourceComment>* comments_;
 };
 
-// Returns the value of a string token (with its quotes): `\"` and `\\` are replaced, and all else
-// stays.
+// Returns the value of a string literal, which is given with its quotes. The escapes `\"` and `\\`
+// are replaced; all other characters stay.
 std::string unescape_string(std::string_view quoted);
-// Returns the value as a string of a program, with quotes and escapes. unescape_string()
-// does the reverse.
+// Returns `value` as a string literal of the mapping language, with quotes and escapes.
+// unescape_string() does the reverse.
 std::string quote_string(std::string_view value);
 
 // Returns the name of a task or region as a statement writes it. Returns nullopt if no string can

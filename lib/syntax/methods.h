@@ -28,7 +28,7 @@ enum class Method : std::uint8_t {
   kProcessor,
 };
 
-// The type of a receiver, an argument or a result.
+// The type of a method's receiver, argument or result.
 enum class OperandType : std::uint8_t {
   kNone,
   kMachine,
@@ -52,24 +52,25 @@ struct MethodParameter {
 
 inline constexpr std::size_t kMaxMethodParameters = 3;
 
-// A row of the table.
+// The description of one method of the mapping language.
 struct MethodInfo {
   Method method;
   std::string_view name;
   OperandType receiver;
   std::array<MethodParameter, kMaxMethodParameters> parameters;
   OperandType result;
-  // The name of an optional argument, a tuple of integers, that is given as NAME=...; empty: none.
+  // The name of the method's optional argument NAME=..., whose value is a tuple of integers. Empty
+  // if the method has none.
   std::string_view option;
-  // The extents that an operation on a machine puts in place of the extent n of dimension `d`, or
-  // of the extents of dimensions a and b. Empty if the extents stay as they are.
+  // The new extents, as text, of the dimensions that an operation on a machine changes. In the
+  // text, `n` is the old extent of dimension `d`. Empty if the operation changes no extent.
   std::string_view extents;
   // The meaning of the result, as in docs/language.md and the reference card.
   std::string_view words;
   // True if the reference card that language models are given lists the method.
   bool on_card = false;
 
-  // Returns the number of parameters, which come first in the array.
+  // Returns the number of parameters. The entries of the array after them are unused.
   constexpr std::size_t parameter_count() const {
     std::size_t count = 0;
     while (count < parameters.size() && parameters[count].type != OperandType::kNone) ++count;
@@ -77,7 +78,7 @@ struct MethodInfo {
   }
 };
 
-// The rows of the table, in the order of the enumerators of Method.
+// The descriptions of all methods, in the order of the enumerators of Method.
 inline constexpr std::array kMethods = {
     MethodInfo{Method::kSplit,
                "split",
@@ -189,7 +190,7 @@ inline constexpr std::array kMethods = {
                "the task's processor as an index of the machine m"},
 };
 
-// Returns true if the row of each method is at the index of its enumerator.
+// Returns true if kMethods has the description of each method at the index of its enumerator.
 constexpr bool methods_are_in_order() {
   for (std::size_t i = 0; i < kMethods.size(); ++i) {
     if (static_cast<std::size_t>(kMethods[i].method) != i) return false;
@@ -198,12 +199,12 @@ constexpr bool methods_are_in_order() {
 }
 static_assert(methods_are_in_order(), "the table has the order of the enumerators");
 
-// Returns the row of the method.
+// Returns the description of a method.
 constexpr const MethodInfo& info_of(Method method) {
   return kMethods[static_cast<std::size_t>(method)];
 }
 constexpr std::string_view name_of(Method method) { return info_of(method).name; }
-// Returns text such as "decompose(d, t)".
+// Returns the name and the parameters of a method as text, such as "decompose(d, t)".
 std::string signature_of(const MethodInfo& method);
 
 }  // namespace groma::syntax

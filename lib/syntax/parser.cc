@@ -77,19 +77,20 @@ void Parser::advance_token() {
   next_ = lexer_.next_token();
 }
 
-// Returns true at the statement word of this kind.
+// Returns true if the current token is the statement word of this kind.
 bool Parser::at_statement_word(StatementKind kind) const {
   return at_token(TokenKind::kStatementWord) && token_.value == static_cast<std::uint8_t>(kind);
 }
 
-// Reads a token of the kind and returns true. Otherwise reads nothing.
+// If the current token has this kind, reads it and returns true. Otherwise reads nothing.
 bool Parser::accept_token(TokenKind kind) {
   if (!at_token(kind)) return false;
   advance_token();
   return true;
 }
 
-// Reads a token of the kind and returns true. Otherwise reports that the token is missing.
+// If the current token has this kind, reads it and returns true. Otherwise reports that the token
+// is missing.
 bool Parser::expect_token(TokenKind kind) {
   if (panic_) return false;
   if (accept_token(kind)) return true;
@@ -177,7 +178,8 @@ void Parser::suggest_spellings(Diagnostic& diagnostic, Range range,
   diagnostic.note(fmt::format("there are {}", join_names(candidates, "and")));
 }
 
-// Suggests the reserved words of this kind.
+// Suggests the reserved words of this kind that are spelled like the text at `range`. If none is
+// similar, a note lists all of them.
 void Parser::suggest_spellings(Diagnostic& diagnostic, Range range, TokenKind kind) {
   suggest_spellings(diagnostic, range, words_of(kind));
 }

@@ -55,7 +55,8 @@ class Parser {
 
   // ---- errors
 
-  // Reports an error and panics. Returns null if an error in this statement was reported before.
+  // Reports an error, and sets panic_ so that later errors of the statement are not reported.
+  // Returns null if an error in this statement was reported before.
   template <typename... Args>
   Diagnostic* report(DiagId id, Range range, const Args&... args) {
     if (panic_) return nullptr;
@@ -133,7 +134,8 @@ class Parser {
   int expr_height(IndexRange list) const;
   IndexRange take_pending(std::size_t first);
   void close_bracket(TokenKind kind, std::uint32_t open);
-  // One level of recursion. Reports an error beyond kMaxNesting levels.
+  // Counts one level of the parser's recursion as long as the object exists. Reports an error
+  // beyond kMaxNesting levels.
   class NestingLevel {
    public:
     explicit NestingLevel(Parser& parser) : parser_(parser) {
@@ -181,16 +183,17 @@ class Parser {
   // The end of the token before token_.
   std::uint32_t last_end_ = 0;
   TokenKind last_kind_ = TokenKind::kEnd;
-  // The items of the lists that are being read.
+  // The items of the lists that the parser has begun and not finished, such as the arguments of a
+  // call.
   std::vector<ExprId> pending_;
   std::size_t statement_count_ = 0;
-  // The number of `(` and `[` of this statement that are open.
+  // The number of `(` and `[` of the current statement that are open.
   int brackets_ = 0;
-  // The number of brackets that were open at the error.
+  // The number of brackets that were open at the first error of the statement.
   int panic_brackets_ = 0;
-  // The depth of the recursion.
+  // The depth of the parser's recursion, counted by NestingLevel.
   int depth_ = 0;
-  // The number of `}` that were reported as missing. The same number of later ones is not reported
+  // The number of missing `}` that were reported. As many surplus `}` that follow are not reported
   // as errors.
   int expected_braces_ = 0;
   // True if an error in this statement was reported.
@@ -201,7 +204,7 @@ class Parser {
   bool after_mistake_ = false;
   // True if a statement of the current function had an error.
   bool body_broken_ = false;
-  // True if a limit was exceeded.
+  // True if the program exceeded a limit. The parsing then ends.
   bool stopped_ = false;
 };
 }  // namespace groma::syntax

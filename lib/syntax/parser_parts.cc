@@ -125,7 +125,7 @@ NameUse Parser::parse_bad_name(std::string_view of_what) {
     report_expected(fmt::format("the name of a {}", of_what));
     return name;
   }
-  // Continue as if the word were quoted.
+  // Parsing continues as if the word were quoted.
   const std::string_view word = source_text(token_.range);
   if (!panic_) {
     diags_.report(DiagId::kKindAsName, token_.range, word, of_what)
@@ -139,7 +139,7 @@ NameUse Parser::parse_bad_name(std::string_view of_what) {
 
 // Reads the name of a variable, parameter or function. A reserved word is a mistake.
 NameUse Parser::parse_plain_name(NamedThing what) {
-  // The words are in the order of Named.
+  // The words are in the order of NamedThing.
   constexpr std::string_view kWords[] = {"function", "parameter", "variable"};
   const std::string_view of_what = kWords[static_cast<std::size_t>(what)];
   NameUse name;

@@ -35,7 +35,8 @@ void Parser::parse_statement(std::vector<Statement>& into, bool in_body) {
   const std::uint32_t begin = token_.range.begin;
   if (at_control_word()) {
     parse_control_word(into, in_body);
-    if (token_.range.begin == begin) advance_token();  // guarantees progress
+    // The caller's loop ends only if every call reads at least one token.
+    if (token_.range.begin == begin) advance_token();
     return;
   }
   after_mistake_ = recovered_ && !token_.line_start;
@@ -46,9 +47,9 @@ void Parser::parse_statement(std::vector<Statement>& into, bool in_body) {
   made.range = {begin, std::max(begin, last_end_)};
   if (!body_read) finish_statement(in_body);
   if (token_.range.begin == begin && !at_token(TokenKind::kRightBrace))
-    advance_token();  // guarantees progress
+    advance_token();  // Every call must read at least one token.
   made.end = std::max(begin, last_end_);
-  // A statement is whole if neither its text nor its end had a mistake.
+  // A statement is complete if neither its text nor its end had a mistake.
   const bool whole = complete && (body_read || !recovered_);
   if (in_body && !whole) body_broken_ = true;
   if (whole || keep_name(made)) into.push_back(made);

@@ -30,7 +30,7 @@ class Printer {
 
   // ---- layout
 
-  // Begins a new line with the current indentation.
+  // Begins a new line of the formatted text with the current indentation.
   void line() {
     out_ += '\n';
     out_.append(indent_ * 2, ' ');
@@ -144,8 +144,8 @@ class Printer {
     end_line(last_end_);
   }
 
-  // The next functions write one kind of statement each. `put` without an offset is for words
-  // before which no comment can stand.
+  // The next functions write one kind of statement each. The function `put` without an offset is
+  // for words before which no comment can stand.
   void print_node(const TaskStatement& node, const Statement& statement) {
     put("Task");
     print_names(node.names);

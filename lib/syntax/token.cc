@@ -8,7 +8,7 @@
 namespace groma::syntax {
 namespace {
 
-// Returns a row of the table. The enumerators of all kinds fit in a byte.
+// Returns an entry of the table of reserved words. The enumerators of all kinds fit in a byte.
 template <typename Value>
 constexpr ReservedWord word(std::string_view text, TokenKind kind, Value value) {
   return {text, kind, static_cast<std::uint8_t>(value)};
@@ -78,8 +78,8 @@ constexpr std::size_t slot_of(std::string_view text) {
          kSlots;
 }
 
-// Builds the table: 0 for an empty slot, otherwise the index in kWords plus 1. Collisions go to the
-// next free slot.
+// Builds the hash table of the reserved words: 0 for an empty slot, otherwise the index in kWords
+// plus 1. Collisions go to the next free slot.
 constexpr std::array<std::uint8_t, kSlots> make_slots() {
   std::array<std::uint8_t, kSlots> slots{};
   for (std::size_t i = 0; i < std::size(kWords); ++i) {

@@ -35,7 +35,7 @@ enum class TokenKind : std::uint8_t {
   kTrue,
   kFalse,
   kMachine,
-  // Signs.
+  // The kinds from here on are signs, such as `+`.
   kPlus,
   kMinus,
   kStar,
@@ -117,7 +117,7 @@ struct ReservedWord {
 };
 // Returns all reserved words.
 std::span<const ReservedWord> reserved_words();
-// Returns null if `text` is not reserved.
+// Returns the reserved word with this text, or null if `text` is not reserved.
 const ReservedWord* find_reserved_word(std::string_view text);
 
 // Return the text of a sign or word, such as "<=". Return "" if its text is not fixed, as for a
@@ -126,7 +126,7 @@ std::string_view spelling_of(TokenKind kind);
 std::string_view spelling_of(StatementKind kind);
 std::string_view spelling_of(ConstraintWord word);
 std::string_view spelling_of(ParamType type);
-// Returns "" for kProcessor, which has no word.
+// Returns the word for the scope of an instance limit, or "" for kProcessor, which has no word.
 std::string_view spelling_of(LimitScope scope);
 
 }  // namespace groma::syntax

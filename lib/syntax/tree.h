@@ -98,7 +98,8 @@ std::string_view spelling_of(Operator op);
 // Returns how tightly a binary operator binds, from 1 (`||`) to 6 (`* / %`).
 int precedence_of(Operator op);
 
-// A node. The comments of ExprKind say what `a`, `b` and `c` hold.
+// A node of the syntax tree: one expression. The comments of ExprKind say what `a`, `b` and `c`
+// hold.
 struct Expr {
   Expr() = default;
   explicit Expr(ExprKind expr_kind, Operator expr_op = Operator::kOr)
@@ -119,22 +120,22 @@ struct Expr {
 
 // ------------------------------------------------------------------------------------- statements
 
-// A name where it stands in the source.
+// One occurrence of a name in the source text.
 struct NameUse {
   NameId id = kStarName;
   Range range;
 };
 
-// A kind of processor or memory, as written.
+// A word for a kind of processor or memory in the source text. `value` is the ProcKind or MemKind.
 struct KindWord {
   std::uint8_t value = 0;
   Range range;
 };
 
-// A region in a statement: a name, a position, or `*`.
+// A region that a statement names: by a name, by a position among the task's requirements, or `*`.
 struct RegionRef {
   bool is_position = false;
-  // The NameId or the position.
+  // The position if `is_position` is true, otherwise the NameId.
   std::uint32_t value = kStarName;
   Range range;
 };
@@ -147,7 +148,7 @@ struct StatementPlace {
   KindWord word;
 };
 
-// A word of a Layout statement. Only Align has `op` and `bytes`.
+// A constraint of a Layout statement, such as `SOA`. Only `Align` uses `op` and `bytes`.
 struct LayoutConstraint {
   ConstraintWord word = ConstraintWord::kSoa;
   AlignOp op = AlignOp::kNone;
@@ -204,8 +205,8 @@ struct TaskStealStatement {
 struct AssignStatement {
   NameUse target;
   ExprId value = kNoExpr;
-  // True if a broken statement seems to define the name. Any other definition of the name counts
-  // instead.
+  // True if the statement has an error but seems to define the name. Any other definition of the
+  // name takes precedence.
   bool implied = false;
 };
 struct PrintStatement {
@@ -257,10 +258,10 @@ struct Tree {
   std::vector<Statement> bodies;
   // The statements of the program, in order.
   std::vector<Statement> statements;
-  // The comments, if the caller asked for them.
+  // The comments of the source text, if the caller asked for them.
   std::vector<SourceComment> comments;
 
-  // Returns the entries of a list.
+  // Returns the entries of `all` that belong to the range `list`.
   template <typename T>
   static std::span<const T> entries_of(const std::vector<T>& all, IndexRange list) {
     return std::span<const T>(all).subspan(list.begin, list.count);
