@@ -1,22 +1,22 @@
-// Orders the events of a run.
+// Implements Agenda, the queue of the events of a simulated run.
 #include "simulate/agenda.h"
 
 #include "simulate/links.h"
 
 namespace groma::sim {
 
-// The limit keeps sums of a few times from overflowing.
+// The limit on times keeps sums of a few times from overflowing.
 bool Agenda::allows(RunTime time) {
   return time <= kLongest ||
          outcome_.fail(application_, "it takes longer than 13 days, 2^60 picoseconds");
 }
 
-// Returns an event whose subject is not set.
+// Returns an event with this time and kind. The caller sets its task, copy, message or processor.
 Event Agenda::event_at(RunTime time, Event::Kind kind) {
   return {time, order_++ << Event::kKindBits | static_cast<std::uint64_t>(kind), {}};
 }
 
-// Adds the event that lets a task that launches go on.
+// Adds the event at which a task that launches other tasks continues its body.
 void Agenda::add_step(RunTime time, Context& context) {
   if (!allows(time)) return;
   Event event = event_at(time, Event::Kind::kStep);
@@ -24,7 +24,7 @@ void Agenda::add_step(RunTime time, Context& context) {
   events_.push(event);
 }
 
-// Adds the event that ends a task's own run.
+// Adds the event at which a task itself ends. Tasks that it launched may still run.
 void Agenda::add_task_end(RunTime time, TaskRun& run) {
   if (!allows(time)) return;
   Event event = event_at(time, Event::Kind::kTaskEnd);
@@ -32,7 +32,8 @@ void Agenda::add_task_end(RunTime time, TaskRun& run) {
   events_.push(event);
 }
 
-// Adds an event of any other kind.
+// Adds an event of a kind other than kStep and kTaskEnd. `id` is the number of its op, copy,
+// message or processor.
 void Agenda::add(RunTime time, Event::Kind kind, std::int64_t id) {
   if (!allows(time)) return;
   Event event = event_at(time, kind);

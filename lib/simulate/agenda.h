@@ -1,4 +1,4 @@
-// Agenda: the events of a run that are still to come, and the time that it has reached.
+// Agenda: the future events of a simulated run, and the simulated time that the run has reached.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,26 @@
 
 namespace groma::sim {
 
-// One event. It is kept small, since millions of them may wait.
+// One event of a simulated run. Event objects are small, since millions of them may wait.
 struct Event {
-  // kStep: a task that launches goes on. kReady: an op waits for nothing any more. kSelect: a
-  // mapper is asked which of its tasks to map. kSteal: an idle processor may steal.
+  // The kinds of events. kStep: a task that launches other tasks continues its body. kReady: an op
+  // that waited only for its mapping becomes ready. kSelect: a mapper is asked which of its waiting
+  // tasks to map. kSteal: an idle processor may steal tasks.
   enum class Kind : std::uint8_t { kStep, kReady, kTaskEnd, kCopyEnd, kSelect, kSteal, kMessage };
   static constexpr int kKindBits = 3;
 
   RunTime time;
-  std::uint64_t order;  // the lowest kKindBits bits hold the kind
+  // The number of the event, which orders events at the same time. Its lowest kKindBits bits hold
+  // the kind of the event.
+  std::uint64_t order;
   union {
-    Context* context;  // kStep
-    TaskRun* run;      // kTaskEnd
-    std::int64_t id;   // an op, a copy, a message or a processor (kSteal: -1 for all)
+    // Set for kStep: the task that continues its body.
+    Context* context;
+    // Set for kTaskEnd: the task that ends.
+    TaskRun* run;
+    // Set for all other kinds: the number of an op, a copy, a message or a processor. With kSteal,
+    // -1 stands for all processors.
+    std::int64_t id;
   };
   Kind kind() const { return static_cast<Kind>(order & ((1U << kKindBits) - 1)); }
   bool operator<(const Event& other) const {
@@ -30,10 +37,12 @@ struct Event {
   }
 };
 
-// Events at the same time happen in the order in which they were added.
+// A queue of events in the order of their times. Events at the same time happen in the order in
+// which they were added.
 class Agenda {
  public:
-  // `application` is the name in messages. Both must outlive the agenda.
+  // `application` is the name of the application, for error messages. Both arguments must outlive
+  // the agenda.
   Agenda(std::string_view application, Outcome& outcome)
       : application_(application), outcome_(outcome) {}
 
@@ -41,20 +50,21 @@ class Agenda {
   bool empty() const { return events_.empty(); }
   std::int64_t bytes() const { return events_.bytes(); }
 
-  // Add an event. A time beyond kLongest ends the run.
+  // Add an event to the agenda. If `time` is beyond kLongest, the run ends with an error instead.
   void add_step(RunTime time, Context& context);
   void add_task_end(RunTime time, TaskRun& run);
   void add(RunTime time, Event::Kind kind, std::int64_t id);
-  // Returns the earliest event and moves the time to it. The agenda must not be empty. Time never
-  // goes back, since no event is added before now().
+  // Removes and returns the earliest event, and sets now() to its time. The agenda must not be
+  // empty. Time never goes back, since no event is added before now().
   Event next() {
     const Event event = events_.pop();
     now_ = event.time;
     return event;
   }
-  // Returns true unless the time is beyond kLongest. Then it ends the run.
+  // Returns true if `time` is at most kLongest. Otherwise ends the run with an error and returns
+  // false.
   bool allows(RunTime time);
-  // Returns numbers that rise with each call and with each event.
+  // Returns a number that is larger than those of all earlier calls and of all events added so far.
   std::uint64_t next_number() { return order_++; }
 
  private:

@@ -1,5 +1,5 @@
-// Arena and Few: memory for millions of short lists of plain values that are all freed together. An
-// empty list takes 16 bytes and no block of the arena.
+// Arena, a memory pool, and Few, a list in such a pool. They serve millions of short lists of plain
+// values that are all freed together. An empty list takes 16 bytes and no block of the arena.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 
 namespace groma::sim {
 
-// Gives out blocks whose sizes are powers of two. Returned blocks are reused. All memory is freed
-// with the arena, in a few large pieces.
+// A memory pool that allocates blocks whose sizes are powers of two. Blocks that are given back are
+// reused. The memory comes in large chunks, which are freed together with the arena.
 class Arena {
  public:
   static constexpr std::size_t kLeastBlock = 16;
 
-  // Returns a block. `bytes` must be a power of two and at least kLeastBlock.
+  // Returns a block of uninitialised memory. `bytes` must be a power of two and at least
+  // kLeastBlock.
   void* take(std::size_t bytes) {
     Free*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
     if (free != nullptr) {
@@ -57,14 +58,18 @@ class Arena {
   }
 
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
-  std::array<Free*, 64> free_{};  // by the logarithm of their bytes
-  std::byte* next_ = nullptr;     // free part of the last common chunk
+  // Lists of free blocks. The index is the binary logarithm of the size of their blocks in bytes.
+  std::array<Free*, 64> free_{};
+  // The first free byte of the newest chunk that several blocks share. Null: there is no such
+  // chunk.
+  std::byte* next_ = nullptr;
   std::size_t left_ = 0;
   std::int64_t bytes_ = 0;
 };
 
-// A list whose values lie in a block of an arena. Every call must pass the same arena. A copy is
-// shallow: after copying, only one of the copies may be used. All bytes 0 is an empty list.
+// A list whose values lie in a block of an arena. Every call must pass the same arena. A copy of
+// the list is shallow: after copying, only one of the copies may be used. An object whose bytes are
+// all 0 is an empty list.
 template <typename T>
 class Few {
   static constexpr std::size_t kValueBytes =
@@ -88,9 +93,10 @@ class Few {
   void erase_if(const Condition& condition) {
     size_ = static_cast<std::uint32_t>(std::remove_if(begin(), end(), condition) - begin());
   }
-  void clear() { size_ = 0; }  // keeps the block
+  // Removes all values, but keeps the block of memory.
+  void clear() { size_ = 0; }
   bool is_full() const { return size_ == capacity_; }
-  // Doubles the room, or makes the first.
+  // Doubles the capacity of the list, or takes the first block of the list from the arena.
   void grow(Arena& arena) {
     Few larger;
     const std::size_t bytes = capacity_ == 0

@@ -1,4 +1,5 @@
-// Runs statements, and keeps tasks waiting for what they launched.
+// Implements Bodies: runs the statements of task bodies, and lets tasks wait for what they
+// launched.
 #include "simulate/bodies.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@
 
 namespace groma::sim {
 
-// No task is open yet, and no time was spent in any phase.
+// At first no body runs, and no time was spent in any phase.
 Bodies::Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, LoopReplay& replay,
                Outcome& outcome, Agenda& agenda, RecordWriter& record, std::int64_t max_iterations)
     : input_(input),
@@ -24,7 +25,8 @@ Bodies::Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, LoopRe
       max_iterations_(max_iterations),
       phase_time_(input.data.phases.size()) {}
 
-// Opens the context of the task and counts its memory. Ends the run if there are too many contexts.
+// Makes the context of the task, which holds the state of its body, and counts its memory. Ends the
+// run if there are too many contexts.
 void Bodies::begin(TaskRun& run) {
   run.context = std::make_unique<Context>();
   Context& context = *run.context;
@@ -59,8 +61,8 @@ bool Bodies::all_over(Context& context) {
   return false;
 }
 
-// A launch that uses data of an earlier launch waits first. A launch returns here when its points
-// are mapped, through wake().
+// A launch that uses data of an earlier launch may have to wait first. After a launch, wake() makes
+// the body continue here when all points of the launch are mapped.
 void Bodies::step(Context& context) {
   while (!outcome_.over() && outcome_.spend(kStepWork)) {
     if (context.places.empty()) {
@@ -90,8 +92,8 @@ void Bodies::step(Context& context) {
   }
 }
 
-// Enters a loop or a phase, or passes a wait. Returns false if the task has to wait first; the
-// statement is then tried again.
+// Enters a loop or a phase, or passes a wait statement. Returns false if the task has to wait
+// first; the statement is then tried again.
 bool Bodies::enter(Context& context, const app::Statement& statement) {
   if (const auto* loop = std::get_if<app::Loop>(&statement.node)) return enter_loop(context, *loop);
   const std::size_t at = context.places.size() - 1;
@@ -116,8 +118,8 @@ bool Bodies::enter(Context& context, const app::Statement& statement) {
   return true;
 }
 
-// Enters a loop at its first iteration, or passes it if it has none. Returns false if the run is
-// over.
+// Enters a loop at its first iteration, or skips the loop if it has no iterations. Returns false if
+// the run is over.
 bool Bodies::enter_loop(Context& context, const app::Loop& loop) {
   std::int64_t count = 0;
   if (!launcher_.count(context, loop, count)) return false;
@@ -155,7 +157,7 @@ bool Bodies::leave(Context& context) {
         context.frame[static_cast<std::size_t>(place.loop->slot)] = place.iteration;
       }
       place.next = 0;
-      // An empty body needs no more iterations.
+      // The iterations of an empty loop body do nothing, so skip to the last one.
       if (place.body->empty()) place.iteration = place.count - 1;
       replay_.begin_iteration(context, *place.loop);
       return true;
@@ -167,8 +169,9 @@ bool Bodies::leave(Context& context) {
   return true;
 }
 
-// Returns true if `launch` uses data of an earlier launch that is not mapped with everything it
-// launches. The launch then waits, because mapping follows the order of the program.
+// Returns true if `launch` uses data of an earlier launch that is not mapped together with
+// everything that it launches. `launch` then has to wait, because mapping follows the order of the
+// program.
 bool Bodies::conflicts(const Context& context, const app::Launch& launch) const {
   for (const auto& [earlier, left] : context.inner) {
     for (std::size_t a = 0; a < earlier->data.size(); ++a) {
@@ -180,8 +183,8 @@ bool Bodies::conflicts(const Context& context, const app::Launch& launch) const 
   return false;
 }
 
-// Counts down the tasks of the launch and of its parent that are not mapped with everything that
-// they launch.
+// Decrements two counters of the parent task, for all its launches and for the launch of this task.
+// They count the tasks that are not mapped together with everything that they launch.
 void Bodies::note_mapped(const TaskRun& run, Since since) {
   Context* const parent = run.parent;
   if (parent == nullptr) return;
@@ -205,14 +208,16 @@ void Bodies::tell_if_mapped(Context& context, Since since) {
   note_mapped(*context.run, since);
 }
 
-// Does nothing while statements are left or launched tasks run.
+// Does nothing while the body has statements left. Ends the task when the task itself and all tasks
+// that it launched have ended.
 void Bodies::check_end(Context& context) {
   if (!context.issued || outcome_.over()) return;
   tell_if_mapped(context, context.since);
   if (context.outstanding == 0 && context.run->ended) on_end(*context.run);
 }
 
-// Also returns the memory of the context to the count. Does nothing for a task without context.
+// Subtracts the memory of the context from the counted memory. Does nothing for a task without a
+// context.
 void Bodies::close(TaskRun& run) {
   if (run.context == nullptr) return;
   --open_;

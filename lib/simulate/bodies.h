@@ -17,38 +17,42 @@
 
 namespace groma::sim {
 
-// Limit on unfinished tasks that launch; it bounds their memory.
+// The largest number of unfinished tasks that launch other tasks. It limits the memory of their
+// contexts.
 inline constexpr std::int64_t kMaxContexts = std::int64_t{1} << 18;
 
 class Bodies {
  public:
-  // Refers to all arguments, so they must outlive it. `max_iterations` limits the outermost loops
-  // of the top-level task.
+  // The object keeps references to all arguments, so they must outlive it. `max_iterations` limits
+  // the number of iterations of each outermost loop of the top-level task.
   Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, LoopReplay& replay,
          Outcome& outcome, Agenda& agenda, RecordWriter& record, std::int64_t max_iterations);
 
-  // Issues a launch. Its task then waits until wake() is called.
+  // Called to issue a launch. The launching task then waits until wake() is called for it.
   std::function<void(Context&, const app::Launch&)> on_launch;
-  // Called when a task has ended with everything that it launched.
+  // Called when a task that launches other tasks has ended together with everything that it
+  // launched.
   std::function<void(TaskRun&)> on_end;
 
-  // Starts the body of a task that launches. Its first statement runs at the present time.
+  // Starts the body of a task that launches other tasks. The first statement runs at the present
+  // simulated time.
   void begin(TaskRun& run);
-  // Runs statements of a body until one has to wait, a launch is issued, or the body ends.
+  // Runs statements of a task body until one of them has to wait, a launch is issued, or the body
+  // ends.
   void step(Context& context);
-  // Lets a task that waits go on with its body at `time`.
+  // Lets a waiting task continue its body at `time`.
   void wake(Context& context, RunTime time);
-  // Notes that a task, and everything that it launches, is mapped. A launch of the parent that
-  // waits for this goes on. `since` is the event that allowed it.
+  // Notes that a task, and everything that it launches, is mapped. If a launch of the parent task
+  // waits for this, the parent task continues. `since` is the event that allowed the mapping.
   void note_mapped(const TaskRun& run, Since since);
-  // Ends the task if its body, its own run and all launched tasks are over.
+  // Ends the task if its body, the task itself and all tasks that it launched are over.
   void check_end(Context& context);
-  // Frees the context of a task that has ended.
+  // Frees the context (the state of the body) of a task that has ended.
   void close(TaskRun& run);
 
-  // Returns the time that was spent in a phase.
+  // Returns the total simulated time that was spent in a phase of the application, in picoseconds.
   RunTime phase_time(int phase) const { return phase_time_[static_cast<std::size_t>(phase)]; }
-  // Returns the memory of the contexts, approximately.
+  // Returns the approximate memory of the contexts of all unfinished tasks, in bytes.
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -67,8 +71,10 @@ class Bodies {
   Agenda& agenda_;
   RecordWriter& record_;
   const std::int64_t max_iterations_;
-  std::uint64_t statements_ = 0;  // that were run
-  std::int64_t open_ = 0;         // unfinished tasks that launch
+  // The number of statements that were run so far.
+  std::uint64_t statements_ = 0;
+  // The number of unfinished tasks that launch other tasks.
+  std::int64_t open_ = 0;
   std::int64_t bytes_ = 0;
   std::vector<RunTime> phase_time_;
 };

@@ -1,4 +1,4 @@
-// Estimates the memory of a run: the heap memory of its vectors.
+// Estimates how much heap memory the vectors of a run take.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace groma::sim {
 
-// Returns the heap memory of a block: its size plus a header, at least a few words.
+// Returns the estimated heap memory of an allocated block in bytes: the size plus the header of the
+// allocator, at least 32. A size of 0 takes no memory.
 inline std::int64_t heap_bytes(std::size_t bytes) {
   return bytes == 0 ? 0 : static_cast<std::int64_t>(std::max<std::size_t>(32, bytes + 16));
 }
@@ -19,7 +20,7 @@ std::int64_t heap_bytes(const std::vector<T>& of) {
                     sizeof(T));  // NOLINT(bugprone-sizeof-expression): of pointers, too
 }
 
-// Appends a value, and adds the heap memory that this took to `bytes`.
+// Appends a value to a vector, and adds the heap memory by which the vector grew to `bytes`.
 template <typename T>
 T& append(std::vector<T>& to, T value, std::int64_t& bytes) {
   const bool grows = to.size() == to.capacity();

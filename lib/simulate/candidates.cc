@@ -1,4 +1,4 @@
-// Translates candidates of wishes into queries of the store.
+// Translates the candidates in mappers' answers into queries for instances of the store.
 #include "simulate/candidates.h"
 
 #include <array>
@@ -9,8 +9,8 @@
 namespace groma::sim {
 namespace {
 
-// Returns the piece that a new instance for the candidate covers. It is the requirement's own
-// piece, or a larger one above it if neighbours may share the instance (RequirementWish::shares).
+// Returns the piece that a new instance for the candidate covers: the piece of the requirement, or
+// an enclosing piece if neighbouring tasks may share the instance (RequirementWish::shares).
 const Piece* shape_of(const RunInput& input, const RequirementWish& wish,
                       const InstanceWish& candidate, const TaskRun& run, std::uint32_t position) {
   const Piece* piece = run.pieces[position];
@@ -34,7 +34,7 @@ const Piece* shape_of(const RunInput& input, const RequirementWish& wish,
 
 }  // namespace
 
-// The query asks for the memory of that kind that the processor uses.
+// The memory of the query is the one of the candidate's kind that the processor of the task uses.
 std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run,
                                        const RequirementView& requirement,
                                        const RequirementWish& wish, const InstanceWish& candidate,
@@ -44,7 +44,8 @@ std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run
   return query_in(memory, input, run, requirement, wish, candidate, position);
 }
 
-// A new instance also gets the fields and the shape that the wish allows.
+// If the wish allows it, a new instance gets more fields and a larger piece than the requirement
+// needs.
 InstanceQuery query_in(std::int32_t memory, const RunInput& input, const TaskRun& run,
                        const RequirementView& requirement, const RequirementWish& wish,
                        const InstanceWish& candidate, std::uint32_t position) {

@@ -1,4 +1,4 @@
-// Candidates: what a candidate of a mapper's wish asks of the store.
+// Translates the candidates in a mapper's answer into queries for instances.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace groma::sim {
 
-// Returns the query for the instance that a candidate of `wish` describes. `wish` is about
-// requirement `position` of the task, which has a piece. Returns nullopt if the processor of the
-// task cannot address the memory of the candidate.
+// Returns the query for the instance that a candidate of `wish` describes. `wish` is the mapper's
+// answer for requirement `position` of the task. The piece of the requirement must be known.
+// Returns nullopt if the processor of the task cannot address a memory of the candidate's kind.
 std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run,
                                        const RequirementView& requirement,
                                        const RequirementWish& wish, const InstanceWish& candidate,
                                        std::uint32_t position);
 
-// Returns the same query for an instance in `memory`, whatever the processor of the task can
-// address.
+// Returns the query for the instance that a candidate of `wish` describes, but in `memory`, even if
+// the processor of the task cannot address that memory.
 InstanceQuery query_in(std::int32_t memory, const RunInput& input, const TaskRun& run,
                        const RequirementView& requirement, const RequirementWish& wish,
                        const InstanceWish& candidate, std::uint32_t position);

@@ -16,7 +16,7 @@ Copies::Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& ag
       noise_(noise),
       links_(*input.machine, input.memories, model) {}
 
-// Takes the place of a copy that has ended, if there is one.
+// The new copy takes the object and the number of a copy that has ended, if there is one.
 std::uint32_t Copies::add(const Fetch& fetch, const TaskRun& run, RunTime mapped) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(copies_.size()));
@@ -33,8 +33,8 @@ std::uint32_t Copies::add(const Fetch& fetch, const TaskRun& run, RunTime mapped
   return number;
 }
 
-// The copy takes its links at once, also when it starts later, so that later copies go behind it.
-// Its cause is then the copy that it waits for.
+// The copy reserves its links now, even if it starts later, so that later copies queue behind it.
+// The recorded cause of a delayed copy is the copy that it waits for.
 void Copies::start(std::uint32_t number) {
   CopyRun& copy = copies_[number];
   const Instance& from = store_.instance(copy.fetch.from);
@@ -57,7 +57,7 @@ void Copies::start(std::uint32_t number) {
   agenda_.add(end, Event::Kind::kCopyEnd, number);
 }
 
-// Counts the copy in the result.
+// Adds the copy and its bytes to the statistics in the result of the run.
 CopyRun Copies::end(std::uint32_t number) {
   const CopyRun& copy = copies_[number];
   ++outcome_.result().copies;
@@ -68,7 +68,7 @@ CopyRun Copies::end(std::uint32_t number) {
   return copy;
 }
 
-// The schedules of links are estimated by a fixed size for each copy.
+// The memory of the link schedules is estimated as a fixed number of bytes for each copy.
 std::int64_t Copies::bytes() const {
   constexpr std::size_t kScheduled = 128;
   return static_cast<std::int64_t>(copies_.size() * (sizeof(CopyRun) + kScheduled));

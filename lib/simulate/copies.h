@@ -1,4 +1,5 @@
-// Copies: the copies of a run, from the mapping of the task that needs them to their end.
+// Copies: the copies of data between memories in a simulated run. Each copy lasts from the mapping
+// of the task that needs the copy to the end of the copy.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +17,26 @@
 
 namespace groma::sim {
 
-// Copies have numbers, which are used again after their end.
+// The copies of a run that have not ended. The number of a copy that has ended is used again for a
+// later copy.
 class Copies {
  public:
-  // Refers to all arguments, so they must outlive it.
+  // The object keeps references to all arguments, so they must outlive it.
   Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& agenda,
          RecordWriter& record, Noise& noise, const TimeModel& model);
 
-  // Adds a copy for a task that is mapped. The copy itself is mapped at `mapped`. Returns the
-  // number of the copy.
+  // Adds a copy for a mapped task. The copy itself is mapped at the time `mapped`, before which it
+  // cannot start. Returns the number of the copy.
   std::uint32_t add(const Fetch& fetch, const TaskRun& run, RunTime mapped);
   CopyRun& operator[](std::uint32_t copy) { return copies_[copy]; }
-  // Starts a copy as soon as all links of its route are free for its whole duration. A missing
-  // route ends the run.
+  // Starts a copy as soon as all links of its route are free for its whole duration. If there is no
+  // route between the two memories, ends the run with an error.
   void start(std::uint32_t copy);
-  // Ends a copy, which releases both of its instances. Returns what it was.
+  // Ends a copy and releases its source and target instances. Returns the data of the ended copy.
   CopyRun end(std::uint32_t copy);
 
   const Links& links() const { return links_; }
-  // Returns the memory of the copies and of the schedules of their links, approximately.
+  // Returns the approximate memory of the copies and of the schedules of their links, in bytes.
   std::int64_t bytes() const;
 
  private:

@@ -1,4 +1,4 @@
-// CopyRun: a copy of a run.
+// CopyRun: one copy of data between two instances during a simulated run.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,11 @@ namespace groma::sim {
 
 struct CopyRun {
   Fetch fetch;
-  std::int32_t name = -1;  // the task that needs the copy
+  // The number of the task in the application that needs the copy. -1: none.
+  std::int32_t name = -1;
   RunTime mapped = 0, ready = 0, start = 0;
-  // The record of the event that it waited for last, and its own record. -1: none.
+  // The numbers of two events in the record of the run: the event that the copy waited for last,
+  // and the copy itself. -1: none.
   std::int64_t cause = -1, record = -1;
   Since since;
 };

@@ -8,7 +8,8 @@ namespace groma::sim {
 
 namespace {
 
-// Returns when the task was created, ready and started, and that it ends at `now`.
+// Returns the profiling report of a task that ends at `now`: its processor, and the times at which
+// it was created, ready, started and ended.
 ProfilingReport report_of(const TaskRun& run, RunTime now) {
   ProfilingReport report;
   report.created_ns = (run.of != nullptr ? run.of->created : 0) / 1000;
@@ -21,7 +22,7 @@ ProfilingReport report_of(const TaskRun& run, RunTime now) {
 
 }  // namespace
 
-// Joins the parts of the run.
+// Constructs the parts of the simulated run, and connects them by callbacks.
 Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
                const MapperFactory& make, const SimulateOptions& options)
     : options_(options),
@@ -103,7 +104,7 @@ RunResult Engine::finish() {
 
 // ---- Events
 
-// Hands an event to the part of the run that it is about.
+// Handles one event by calling the part of the simulator that is responsible for its kind.
 void Engine::handle(const Event& event) {
   switch (event.kind()) {
     case Event::Kind::kStep:
@@ -127,18 +128,19 @@ void Engine::handle(const Event& event) {
   }
 }
 
-// Handles all ops that became ready.
+// Handles all ops (tasks, copies and futures) that became ready.
 void Engine::drain() {
   uses_.drain([this](ReadyOp ready) { return handle(ready); });
 }
 
-// Handles an op that waits for nothing any more. A copy or task that the runtime has not mapped yet
-// becomes ready when it is mapped. A copy then starts, and a task queues at its processor. Returns
-// false if the run is over.
+// Handles an op (a task, a copy or a future) that waits for nothing any more. If the runtime has
+// not mapped a copy or task yet, it becomes ready when it is mapped. A copy then starts, and a task
+// queues at its processor. Returns false if the run is over.
 bool Engine::handle(ReadyOp ready) {
   if (parts_.outcome.over()) return false;
   const OpUse use = uses_[ready.op];
-  // Notes the cause of a copy or task, and calls go() if it is already mapped.
+  // Notes the cause of a copy or task. Calls go() if the copy or task is already mapped; otherwise
+  // adds an event at the time when it is mapped.
   const auto once_mapped = [&](RunTime mapped, std::int64_t& cause, const auto& go) {
     if (ready.cause >= 0) cause = ready.cause;
     if (mapped <= agenda_.now()) return go();
@@ -163,8 +165,8 @@ bool Engine::handle(ReadyOp ready) {
   return true;
 }
 
-// Completes a future. If the task that launched its producers waits for it, that task goes on after
-// `future_s`.
+// Completes a future. If the task that launched the producers of the future waits for it, that task
+// goes on after the runtime cost `future_s`.
 void Engine::future_there(Op op, std::int64_t cause) {
   Context* const giver = uses_[op].run->context.get();
   uses_.complete(op, cause);
@@ -178,7 +180,7 @@ void Engine::future_there(Op op, std::int64_t cause) {
 
 // ---- Ends of copies and tasks
 
-// Ops that waited only for the copy become ready.
+// Ends a copy. Tasks and copies that waited only for this copy become ready.
 void Engine::end_copy(std::uint32_t number) {
   const CopyRun copy = copies_.end(number);
   uses_.complete(copy.fetch.op, copy.record);

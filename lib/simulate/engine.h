@@ -1,6 +1,6 @@
-// Engine: one run. It handles events in the order of their time: bodies go on, copies and tasks
-// end. engine.cc has the loop and everything that runs, launches.cc the launches of tasks and the
-// time at which they are mapped. TaskMapping decides how they are mapped.
+// Engine: performs one simulated run. It handles events in the order of their time: task bodies
+// continue, and copies and tasks end. engine.cc has the event loop; launches.cc has the launches of
+// tasks and the times at which tasks are mapped. TaskMapping decides how tasks are mapped.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@
 
 namespace groma::sim {
 
-// What is kept about loops may take one part in so many of a run's memory, so that it does not keep
-// a run from its end.
+// The kept plans of launches may take at most 1/kShareOfPlans of the memory limit of a run, and so
+// may the recorded iterations of loops. So they do not make the run fail.
 inline constexpr std::int64_t kShareOfPlans = 8;
 
 class Engine {
@@ -80,10 +80,14 @@ class Engine {
   MapperEvents mapper_events_;
   Selection selection_;
   Bodies bodies_;
-  std::vector<RunTime> utility_;    // for each node: when its runtime processor is free
-  std::uint32_t launches_ = 0;      // number of launches
-  std::int64_t launched_ = 0;       // number of launched tasks
-  std::int64_t planned_bytes_ = 0;  // memory of the plans of launches
+  // For each node: the time at which its runtime processor becomes free, in picoseconds.
+  std::vector<RunTime> utility_;
+  // The number of launch statements that were executed so far.
+  std::uint32_t launches_ = 0;
+  // The number of tasks that were launched so far.
+  std::int64_t launched_ = 0;
+  // The memory of all kept plans of launches, in bytes.
+  std::int64_t planned_bytes_ = 0;
   // Buffers, kept so that their memory is reused.
   std::vector<RequirementView> report_views_;
   std::vector<TaskRun*> launched_runs_;

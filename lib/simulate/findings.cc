@@ -1,4 +1,4 @@
-// Keeps the findings of a rehearsal, each once.
+// Implements Findings: collects the errors and warnings of a rehearsal without duplicates.
 #include "simulate/findings.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace groma::sim {
 
-// Findings are equal if they have the same id, statement and message.
+// Two findings are duplicates if they have the same diagnostic id, statement and message.
 void Findings::add(std::vector<Refusal> refusals, std::string_view task, bool certain) {
   for (Refusal& refusal : refusals) {
     if (full()) break;
@@ -25,19 +25,19 @@ void Findings::add(std::vector<Refusal> refusals, std::string_view task, bool ce
   ended_ |= found_enough_;
 }
 
-// Warnings do not refuse a run.
+// Warnings do not count, since only errors refuse a run.
 bool Findings::has_error() const {
   return std::any_of(all_.begin(), all_.end(), [](const Refusal& each) {
     return each.diagnostic.severity == Severity::kError;
   });
 }
 
-// Later reasons are often consequences of the first one.
+// Keeps the first reason, since later reasons are often consequences of the first one.
 void Findings::leave_incomplete(std::string why) {
   if (incomplete_.empty()) incomplete_ = std::move(why);
 }
 
-// Ends the rehearsal before everything is examined.
+// Ends the rehearsal before it has examined everything.
 void Findings::end(std::string why) {
   ended_ = true;
   leave_incomplete(std::move(why));

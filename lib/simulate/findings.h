@@ -1,4 +1,5 @@
-// Findings: what a rehearsal has found so far, and whether it goes on.
+// Findings: the errors and warnings that a rehearsal of a program has found so far, and whether the
+// rehearsal goes on.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +16,33 @@ namespace groma::sim {
 
 class Findings {
  public:
-  // `first_error`: the rehearsal ends at the first error.
+  // If `first_error` is true, the rehearsal ends at the first error.
   explicit Findings(bool first_error) : first_error_(first_error) {}
 
-  // Adds refusals, except those that were found before. `task` is the refused task, or empty. With
-  // `certain` false they become warnings.
+  // Adds refusals as findings, except those that were found before. `task` is the name of the
+  // refused task, or empty. If `certain` is false, the refusals become warnings.
   void add(std::vector<Refusal> refusals, std::string_view task, bool certain);
-  // Adds one warning as it is.
+  // Adds a warning unchanged, even if an equal warning was found before.
   void add_warning(Refusal warning) { all_.push_back(std::move(warning)); }
   const std::vector<Refusal>& all() const { return all_; }
-  // Returns true if no more findings are kept.
+  // Returns true if there are kMaxErrors findings, so that add() drops further ones.
   bool full() const { return all_.size() >= kMaxErrors; }
   bool has_error() const;
 
-  // Notes why not everything is examined. The first reason is kept.
+  // Notes the reason why the rehearsal does not examine everything. Only the first reason is kept.
+  // An empty reason changes nothing.
   void leave_incomplete(std::string why);
   bool complete() const { return incomplete_.empty(); }
-  // Ends the rehearsal. With a reason, it is incomplete.
+  // Ends the rehearsal. If a reason is given, the result is incomplete for that reason.
   void end() { ended_ = true; }
   void end(std::string why);
   bool ended() const { return ended_; }
-  // Returns true if the rehearsal has ended with the only error that is wanted.
+  // Returns true if the rehearsal has ended because it found an error and only the first error is
+  // wanted.
   bool found_enough() const { return found_enough_; }
 
-  // Returns the findings and the reason why they are incomplete. To be called once, at the end.
+  // Returns the findings and the reason why they are incomplete. Call this function only once, at
+  // the end.
   RehearsalResult take() { return {std::move(all_), std::move(incomplete_)}; }
 
  private:

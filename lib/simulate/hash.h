@@ -1,4 +1,4 @@
-// Hashes of numbers and boxes, for tables and for comparing what was done twice.
+// Hash functions for numbers and boxes, used for hash tables and to recognise equal states.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace groma::sim {
 
-// Returns `hash` continued with a value.
+// Returns the hash that combines `hash` with one more value.
 inline std::uint64_t hash_on(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * 0x9E3779B97F4A7C15;
   return hash ^ hash >> 29;
 }
 
-// Returns `hash` continued with the corner and the extents of a box.
+// Returns the hash that combines `hash` with the lower corner and the extents of a box.
 inline std::uint64_t hash_on(std::uint64_t hash, const Rect& box) {
   for (const Point* point : {&box.lower, &box.extents}) {
     for (std::int64_t x : point->coordinates()) {
@@ -23,7 +23,8 @@ inline std::uint64_t hash_on(std::uint64_t hash, const Rect& box) {
   return hash;
 }
 
-// Two hashes of the same state, so that two states with equal hashes are equal for all purposes.
+// A hash of a state, made of two different hashes of the same values. States with equal hashes are
+// taken to be equal.
 struct StateHash {
   std::uint64_t first = 0, second = 0;
   bool operator==(const StateHash&) const = default;

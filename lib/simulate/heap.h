@@ -1,5 +1,6 @@
-// Heap: a priority queue that gives the least value first. Each node has four children next to each
-// other. So the heap is half as deep as a binary one, and each level costs a cache miss.
+// Heap: a priority queue that returns the smallest value first. Each node has four children, which
+// lie next to each other in memory. So the heap is half as deep as a binary heap, and causes fewer
+// cache misses, about one for each level.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ class Heap {
     all_[at] = value;
   }
 
-  // Removes and returns the least value. The heap must not be empty.
+  // Removes and returns the smallest value. The heap must not be empty.
   T pop() {
     const T least = all_.front(), last = all_.back();
     all_.pop_back();

@@ -8,14 +8,15 @@
 namespace groma::sim {
 namespace {
 
-// Returns whether a task with privilege `held` may launch one with privilege `used`.
+// Returns whether a task that has privilege `held` on some data may launch a task with privilege
+// `used` on that data.
 bool allows(Privilege held, Privilege used) {
   const bool all = held == Privilege::kReadWrite || held == Privilege::kWriteDiscard;
   return all || held == used;
 }
 
-// Returns the field groups that requirement `position` of the task uses and that no requirement of
-// `by` holds for all of its piece.
+// Returns a bit mask of the field groups that requirement `position` of the task uses and that no
+// requirement of the parent task `by` holds for the whole piece.
 std::uint64_t groups_not_held(const RunInput& input, const TaskRun& run, std::uint32_t position,
                               const TaskRun& by) {
   const app::RequirementData& used = data_of_requirement(input.data, run, position);
@@ -34,7 +35,7 @@ std::uint64_t groups_not_held(const RunInput& input, const TaskRun& run, std::ui
 
 }  // namespace
 
-// Names the first requirement whose data is not held.
+// The message names the region of the first requirement whose data the parent task does not hold.
 std::string why_not_held(const RunInput& input, const TaskRun& run) {
   const TaskRun& by = *run.parent->run;
   if (by.parent == nullptr) return {};

@@ -8,9 +8,9 @@
 
 namespace groma::sim {
 
-// Returns an empty string, or why a task may come to wait for another one: the task that launched
-// it does not hold all data of its requirements. Such a task does not keep back other users of the
-// data. The top-level task may launch on any data.
+// Checks that the parent task holds all data that the requirements of the task use, that is, has
+// requirements on the data itself. Returns an empty string if it does. Otherwise returns a message
+// that says why the two tasks may wait for each other. The top-level task may launch on any data.
 std::string why_not_held(const RunInput& input, const TaskRun& run);
 
 }  // namespace groma::sim

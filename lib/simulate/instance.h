@@ -1,4 +1,5 @@
-// Instance: a part of a region's data in a memory, and the request for one.
+// Instance: a physical instance, which holds part of the data of a region in a memory.
+// InstanceQuery: a request for an instance.
 #pragma once
 
 #include <cstdint>
@@ -8,38 +9,52 @@
 
 namespace groma::sim {
 
-// The number of an instance in the run, in the order in which they are made.
+// Identifies an instance within a run. Instances are numbered from 0 in the order in which they are
+// made.
 using InstanceNumber = std::uint32_t;
-inline constexpr InstanceNumber kVirtual = 0xFFFFFFFF;  // no instance
+// Stands for no instance, for example for a requirement that is empty or mapped virtually.
+inline constexpr InstanceNumber kVirtual = 0xFFFFFFFF;
 
 struct Instance {
   std::uint32_t region = 0;
   std::int32_t memory = 0;
-  const Piece* shape = nullptr;  // the data that it holds
+  // The part of the region that the instance covers.
+  const Piece* shape = nullptr;
   std::uint64_t groups = 0;
   LayoutSpec layout;
   bool reduction = false;
   bool alive = true;
   std::int64_t bytes = 0;
-  std::int32_t users = 0;  // unfinished tasks that are mapped to it, and copies
+  // The number of unfinished tasks and copies that use the instance.
+  std::int32_t users = 0;
   CollectPriority priority = kCollectDefault;
-  std::int64_t used = 0;  // time of the last mapping, counted in calls
-  // The number of cells and groups for which only this instance holds valid data, or reductions
-  // that nobody has read.
+  // The logical time at which the instance was last taken for a task. Each such call of Store
+  // counts as one unit of time.
+  std::int64_t used = 0;
+  // The number of pairs of a cell and a field group for which only this instance holds valid data,
+  // or reductions that nobody has read. 0: evicting the instance loses no data.
   std::int64_t needed = 0;
-  std::int64_t left = -1;          // Store::leave: number of all_over() calls before it
-  std::int32_t statement = 0;      // the statement of the mapping that put it there
-  InstanceNumber next = kVirtual;  // InstanceIndex: the next newer instance in the same chain
+  // The number of calls of Store::all_over() before the last Store::leave() of this instance. -1:
+  // there was no Store::leave().
+  std::int64_t left = -1;
+  // The statement of the mapping that placed the instance in its memory. 0: none is recorded.
+  std::int32_t statement = 0;
+  // For InstanceIndex: the next newer instance in the same chain. kVirtual: there is none.
+  InstanceNumber next = kVirtual;
 };
 
-// A request for an instance.
+// A request for an instance, either an existing one that fits or a new one.
 struct InstanceQuery {
   std::uint32_t region = 0;
   std::int32_t memory = 0;
-  const Piece* piece = nullptr;  // must be covered
-  const Piece* shape = nullptr;  // covered by a new instance
-  std::uint64_t groups = 0;      // must be held
-  std::uint64_t new_groups = 0;  // held by a new instance
+  // The part of the region that the instance must cover.
+  const Piece* piece = nullptr;
+  // The part of the region that a new instance covers.
+  const Piece* shape = nullptr;
+  // A bit mask of the field groups that the instance must hold.
+  std::uint64_t groups = 0;
+  // A bit mask of the field groups that a new instance holds.
+  std::uint64_t new_groups = 0;
   LayoutSpec layout;
   bool reduction = false;
   bool fresh = false;

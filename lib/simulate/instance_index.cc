@@ -1,4 +1,5 @@
-// Implements the index with two tables: one for equal boxes and one for boxes that cover a piece.
+// Implements InstanceIndex with two tables: one for equal boxes, and one for boxes that cover a
+// piece.
 #include "simulate/instance_index.h"
 
 #include <algorithm>
@@ -9,17 +10,17 @@
 namespace groma::sim {
 namespace {
 
-// Returns the key of a memory and a region in `at_`.
+// Returns the key of a memory and a region in the table `at_`.
 std::uint64_t place_of(std::int32_t memory, std::uint32_t region) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(memory)) << 32 | region;
 }
 
-// Returns the key of a box in `same_`. Equal boxes have equal keys. Boxes with equal keys may
-// differ, so the caller compares them.
+// Returns the key of a box in the table `same_`. Equal boxes have equal keys. Boxes with equal keys
+// may differ, so the caller compares them.
 std::uint64_t box_key(std::uint64_t place, const Rect& box) { return hash_on(place, box); }
 
-// Returns whether the instance answers the query. With `same_shape` it must hold exactly the shape
-// of the query; otherwise it may be larger.
+// Returns whether the instance answers the query. If `same_shape` is true, the instance must hold
+// exactly the shape of the query; otherwise it may hold more.
 bool fits(const Instance& instance, const InstanceQuery& query, bool same_shape) {
   if (!instance.alive || instance.reduction != query.reduction) return false;
   if ((instance.groups & query.groups) != query.groups) return false;
@@ -57,7 +58,8 @@ InstanceIndex::Wide::key_type InstanceIndex::width_key(std::uint32_t region,
   return {std::bit_width(static_cast<std::uint64_t>(box.extents[d])), box.lower[d]};
 }
 
-// Appends the instance to its chain, which is made for the first instance with that key.
+// Adds the instance to the table by width and to the list of instances whose boxes have the same
+// key.
 void InstanceIndex::add(InstanceNumber number) {
   const Instance& instance = instances_[number];
   const std::uint64_t place = place_of(instance.memory, instance.region);
@@ -118,7 +120,8 @@ std::optional<InstanceNumber> InstanceIndex::find_covering(const InstanceQuery& 
                                                            const Wide& here) const {
   const Rect& box = query.piece->box;
   const int d = cut_most_[query.region];
-  const bool empty = box.volume() == 0;  // every box covers an empty piece
+  // Every box covers an empty piece.
+  const bool empty = box.volume() == 0;
   const std::int64_t begin = empty ? INT64_MAX : box.lower[d];
   // Returns the first key of a width class that can cover the piece. Boxes of the class extend over
   // less than 2^width, so they must begin late enough to reach the end of the piece.

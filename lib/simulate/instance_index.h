@@ -18,28 +18,30 @@ namespace groma::sim {
 class InstanceIndex {
  public:
   // The index refers to all arguments, so they must outlive it. It counts its work on `budget`. It
-  // sets Instance::next of the instances, which are numbered by their place in `instances`.
+  // sets Instance::next of the instances. The number of an instance is its position in `instances`.
   InstanceIndex(std::size_t regions, const Spaces& spaces, std::vector<Instance>& instances,
                 Budget& budget);
 
-  // Enters an instance. Its number must be higher than all numbers entered before.
+  // Adds an instance to the index. Its number must be higher than all numbers that were added
+  // before.
   void add(InstanceNumber number);
-  // Takes an instance out.
+  // Removes an instance from the index.
   void remove(InstanceNumber number);
-  // Returns an entered instance that answers the query: the oldest with the same box, otherwise the
-  // oldest that covers the piece. Exact layouts and reductions take only the same box.
+  // Returns an instance of the index that answers the query: the oldest with the same shape,
+  // otherwise the oldest that covers the piece. Queries for exact layouts and for reduction
+  // instances accept only the same shape.
   std::optional<InstanceNumber> find(const InstanceQuery& query) const;
 
  private:
-  // The instances of a memory and a region whose boxes have the same hash, linked by
-  // Instance::next.
+  // The ends of a list of the instances of a region in a memory whose boxes have the same hash.
+  // Instance::next links the instances of the list.
   struct Chain {
     InstanceNumber oldest, newest;
   };
   using Chains = std::unordered_map<std::uint64_t, Chain>;
-  // The instances of a region in a memory, from the oldest. The key is the width of their box in
-  // the dimension that is cut most (logarithm, rounded up) and its begin there. So only few must be
-  // visited to cover a box.
+  // The instances of a region in a memory, from the oldest. The key is the bit width of the extent
+  // of their boxes in the dimension that is cut most finely, and the lower bound of the boxes in
+  // that dimension. So a search for a box that covers another one visits few instances.
   using Wide = std::map<std::pair<int, std::int64_t>, std::vector<InstanceNumber>>;
 
   Wide::key_type width_key(std::uint32_t region, const Rect& box) const;
@@ -48,9 +50,12 @@ class InstanceIndex {
 
   std::vector<Instance>& instances_;
   Budget& budget_;
-  std::vector<int> cut_most_;                   // dimension that is cut most, by region
-  std::unordered_map<std::uint64_t, Wide> at_;  // by memory and region
-  Chains same_;                                 // by memory, region and hash of the box
+  // For each region: the dimension that is cut into the most parts.
+  std::vector<int> cut_most_;
+  // For each pair of a memory and a region: its instances by the width of their boxes.
+  std::unordered_map<std::uint64_t, Wide> at_;
+  // The lists of instances with equal boxes. The key is a hash of memory, region and box.
+  Chains same_;
 };
 
 }  // namespace groma::sim

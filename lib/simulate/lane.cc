@@ -1,5 +1,5 @@
-// Keeps the schedule of one link. Busy intervals are in blocks of at most kMost, so that a search
-// can skip whole blocks.
+// Implements Lane, the schedule of one link. Busy intervals are stored in blocks of at most kMost,
+// so that a search can skip whole blocks.
 #include "simulate/lane.h"
 
 #include <algorithm>
@@ -27,7 +27,8 @@ bool Lane::put_off(Start& start, RunTime duration) const {
   for (; block != blocks_.end(); ++block) {
     const std::vector<Busy>& all = block->all;
     if (all.front().begin >= start.time + duration) break;
-    if (block->widest < duration) {  // no gap in this block is wide enough
+    // No gap in this block is long enough, so skip the block.
+    if (block->widest < duration) {
       start = {all.back().end, all.back().user};
       continue;
     }
@@ -56,7 +57,7 @@ void Lane::take(RunTime begin, RunTime end, std::int64_t user, RunTime now) {
   std::vector<Busy>& all = block->all;
   auto at = std::partition_point(all.begin(), all.end(),
                                  [&](const Busy& each) { return each.begin < begin; });
-  // Join the interval with a neighbour that ends or begins at the same time.
+  // Join the interval with a neighbour that ends where it begins, or begins where it ends.
   if (at != all.begin() && std::prev(at)->end == begin) {
     at = std::prev(at);
     at->end = end;

@@ -1,5 +1,5 @@
-// Lane: the times at which a link is busy. Looking for a free time and taking one do not visit all
-// of a long schedule.
+// Lane: the schedule of one link, that is, the time intervals in which copies occupy the link.
+// Finding and reserving a free interval does not visit all of a long schedule.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,37 @@ namespace groma::sim {
 
 class Lane {
  public:
-  // The start of a copy, and the last user of the link that it waited for (-1: it did not wait).
+  // The start time of a copy, and the last user of the link that the copy waited for (-1: the copy
+  // did not wait).
   struct Start {
     RunTime time;
     std::int64_t after;
   };
-  // Moves `start.time` to the first moment from then on at which the link is free for `duration`.
-  // Returns false if that is immediately.
+  // Moves `start.time` to the first time from then on at which the link is free for `duration`.
+  // Returns true if `start.time` changed.
   bool put_off(Start& start, RunTime duration) const;
-  // Takes a free interval. Intervals that are over by `now` may be forgotten; later calls must not
-  // ask for a time before `now`.
+  // Marks the link as busy in an interval that was free. Intervals that end by `now` may be
+  // forgotten, so later calls must not ask for a time before `now`.
   void take(RunTime begin, RunTime end, std::int64_t user, RunTime now);
 
  private:
   struct Busy {
     RunTime begin, end;
-    std::int64_t user;  // at the end of the interval
+    // The user of the link at the end of the interval. Adjacent intervals of several users are
+    // joined.
+    std::int64_t user;
   };
   struct Block {
-    std::vector<Busy> all;  // in order, with gaps between them
-    RunTime widest = 0;     // the widest gap between two of them
+    // The busy intervals of the block in the order of time, with gaps between them.
+    std::vector<Busy> all;
+    // The length of the longest gap between two busy intervals of the block, in picoseconds.
+    RunTime widest = 0;
     void measure();
   };
   static constexpr std::size_t kMost = 32;
 
-  std::vector<Block> blocks_;  // in order; none is empty
+  // The blocks in the order of time. No block is empty.
+  std::vector<Block> blocks_;
 };
 
 }  // namespace groma::sim

@@ -1,6 +1,6 @@
-// LaunchPlan: how a launch statement was mapped when its task ran it before. A statement in a loop
-// is often launched again with the same domain and the same pieces. Mappers that repeat their
-// answers (Mapper::repeats_answers) are then not asked again.
+// LaunchPlan: remembers how a launch statement was mapped. A statement in a loop is often launched
+// again with the same domain and the same pieces. Mappers that repeat their answers
+// (Mapper::repeats_answers) are then not asked again.
 #pragma once
 
 #include <cstddef>
@@ -19,66 +19,86 @@ struct Variant;
 
 namespace groma::sim {
 
-// The work of one task on its processor and in its memories, whatever else runs at the time.
+// The work of one task on its processor and in its memories. It does not depend on what else runs
+// at the time.
 struct TaskWork {
-  // What a task moves in one memory.
+  // The bytes that a task moves in one memory.
   struct Load {
     std::int32_t memory;
     double bytes;
-    double unforeseen;  // the part of `bytes` that no prefetcher fetches
+    // The part of `bytes` that no hardware prefetcher fetches in time.
+    double unforeseen;
   };
 
   bool known = false;
-  double overhead_s = 0;    // to launch its kernels
-  double computing_s = 0;   // for its operations, and at least its measured time
-  std::vector<Load> loads;  // in different memories
+  // The time to launch the kernels of the task, in seconds.
+  double overhead_s = 0;
+  // The time for the arithmetic operations of the task in seconds, but at least its measured time.
+  double computing_s = 0;
+  // The loads of the task, one for each memory.
+  std::vector<Load> loads;
 
-  // The instances and arguments of the task.
+  // The instances and arguments of the task for which the work was computed.
   std::vector<InstanceNumber> instances;
   std::vector<std::int64_t> arguments;
 };
 
-// What a task's mapper wishes for the time after the mapping.
+// The parts of a mapper's answer that matter after the task is mapped: its priority and its
+// profiling.
 struct TaskWishes {
   int priority = 0;
   ProfilingWish profiling;
 };
 
-// How one task was mapped.
+// How one task was mapped, so that a later equal task can be mapped without asking its mapper.
 struct TaskPlan {
   struct Requirement {
-    std::uint32_t queries = 0;  // number of instances that were tried, in their order
-    bool is_empty = false;      // the requirement has no data
-    bool is_handed_on = false;  // no instance in the end: launched tasks take theirs
-    bool untracked = false;     // RequirementWish::untracked
+    // The number of instances that were tried for the requirement, in the order of the queries.
+    std::uint32_t queries = 0;
+    // True if the requirement has no data.
+    bool is_empty = false;
+    // True if the requirement got no instance, because the tasks that the task launches take their
+    // own.
+    bool is_handed_on = false;
+    // The value of RequirementWish::untracked: the data need not be kept after the task.
+    bool untracked = false;
   };
 
-  // How often a plan is replaced by another one. The pieces of some statements change each time, so
-  // that no plan ever fits.
+  // The largest number of plans that are made for one task of a launch. The pieces of some
+  // statements change each time, so that no plan ever fits.
   static constexpr int kMostPlans = 2;
 
-  int plans = 0;            // number of plans so far
-  std::int32_t asked = -1;  // the processor whose mapper was asked; -1: nothing is known
-  // The processors of the answer, of one kind in one node; the least loaded one runs the task. All
-  // of them use the same memories of the kinds in the answer.
+  // The number of plans that were made for this task so far.
+  int plans = 0;
+  // The number of the processor whose mapper was asked. -1: there is no plan yet.
+  std::int32_t asked = -1;
+  // The processors in the mapper's answer, of one kind in one node. The least loaded of them runs
+  // the task. All of them use the same memories of the kinds in the answer.
   std::vector<std::int32_t> processors;
   const app::Variant* variant = nullptr;
   TaskWishes wishes;
-  std::vector<const Piece*> pieces;  // for each requirement
+  // For each requirement of the task: the piece that it uses.
+  std::vector<const Piece*> pieces;
   std::vector<Requirement> requirements;
-  std::vector<InstanceQuery> queries;  // of all requirements, one after the other
-  TaskWork work;                       // what the task did when it ran
+  // The instance queries of all requirements, one requirement after the other.
+  std::vector<InstanceQuery> queries;
+  // The work of the task, as it was computed when such a task started last.
+  TaskWork work;
 };
 
 struct LaunchPlan {
-  // The largest number of points for which answers are kept.
+  // A launch gets a plan only if it has at most this number of points.
   static constexpr std::int64_t kMostPoints = std::int64_t{1} << 14;
 
   Rect domain;
-  Processor initial;                 // where slicing started; only its kind and node count
-  std::optional<TaskSlices> slices;  // the answer, for an index launch
-  std::vector<TaskPlan> tasks;       // by the place of the point in the domain
-  std::int64_t bytes = 0;            // memory of the tasks' lists
+  // The processor where the slicing of the launch started. Only its kind and node count.
+  Processor initial;
+  // The slices that the mapper chose for an index launch. nullopt: they are not known yet.
+  std::optional<TaskSlices> slices;
+  // The plans of the tasks, by the row-major position of the point in the domain.
+  std::vector<TaskPlan> tasks;
+  // The memory of this plan and of its lists, in bytes.
+  std::int64_t bytes = 0;
 };
 
 }  // namespace groma::sim

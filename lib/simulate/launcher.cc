@@ -1,4 +1,5 @@
-// Computes what launches need, and asks mappers where launches start.
+// Implements Launcher: computes the domains, arguments and pieces of launches, and asks mappers
+// where launches start.
 #include "simulate/launcher.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@
 
 namespace groma::sim {
 
-// No launch was started yet.
+// At first, no launch has been started.
 Launcher::Launcher(const RunInput& input, Views& views, Mappers& mappers, Outcome& outcome,
                    MapperRuntime& runtime, Arena& lists)
     : input_(input),
@@ -36,8 +37,8 @@ std::int32_t Launcher::first_for_top_level(std::uint32_t task) const {
   return -1;
 }
 
-// Fails if there is no top-level task, if it has arguments, or if it can run nowhere. Asks
-// replicate_task only if select_task_options wants it.
+// Fails if there is no top-level task, if it has arguments, or if no processor can run it. Asks
+// replicate_task only if the answer of select_task_options wants it.
 bool Launcher::place_top(TaskRun& run) {
   if (input_.data.top_level < 0) {
     return outcome_.fail(input_.data.name, "it has no top-level task");
@@ -98,7 +99,7 @@ bool Launcher::open(Context& context, TaskRun& run) {
   return true;
 }
 
-// Fails if the formula of the count has no value.
+// Fails if the formula for the number of iterations has no value.
 bool Launcher::count(const Context& context, const app::Loop& loop, std::int64_t& count) {
   app::FormulaFault fault = app::FormulaFault::kNone;
   count = loop.count.value(context.frame, fault);
@@ -107,7 +108,7 @@ bool Launcher::count(const Context& context, const app::Loop& loop, std::int64_t
                        fmt::format("the count of a loop: {}", app::words_of(fault)), loop.place);
 }
 
-// Fails if the formula of the domain has no value.
+// Fails if the formula of the launch domain has no value.
 bool Launcher::domain_of(const Context& context, const app::Launch& launch, Rect& domain) {
   if (!launch.is_index) return true;
   app::FormulaFault fault = app::FormulaFault::kNone;
@@ -140,7 +141,7 @@ bool Launcher::start_launch(const Context& context, const app::Launch& launch, c
   return true;
 }
 
-// `point` is not used for a single task, which has the point of the task that launches it.
+// `point` is not used for a single task, which gets the point of the task that launches it.
 bool Launcher::place(TaskRun& run, Context& context, const app::Launch& launch, LaunchRun* of,
                      const TaskSlice& slice, const Point& point, bool as_planned) {
   run.launch = &launch;
@@ -175,9 +176,9 @@ bool Launcher::find_arguments(TaskRun& run, const Point& point) {
   return fault == app::FormulaFault::kNone || fail_at(run, point, fault);
 }
 
-// Finds the piece of each requirement. Its arguments must be known. Returns false, with a refusal,
-// if a formula has no value, if a partition has no piece for the point, or if two requirements
-// conflict.
+// Finds the piece of a region that each requirement of the task uses. The arguments of the task
+// must be known. Returns false, with a refusal, if a formula has no value, if a partition has no
+// piece for the point, or if two requirements conflict.
 bool Launcher::find_pieces(TaskRun& run, const Point& point) {
   const app::Launch& launch = *run.launch;
   app::FormulaFault fault = app::FormulaFault::kNone;
@@ -244,8 +245,9 @@ bool Launcher::keeps_apart(const TaskRun& run) {
   return true;
 }
 
-// Takes the slices from the plan, if it has slices that began on the same kind and node. Otherwise
-// cuts the domain, and keeps the slices in the plan.
+// Takes the slices from the plan, if its slices began on a processor of the same kind and node.
+// Otherwise slices the domain, and stores the slices in the plan if all mappers repeat their
+// answers.
 bool Launcher::slice(const Context& context, const TaskView& view, const Rect& domain,
                      LaunchPlan* plan) {
   const Processor& from = view.current;
@@ -262,8 +264,8 @@ bool Launcher::slice(const Context& context, const TaskView& view, const Rect& d
   return true;
 }
 
-// Cuts the domain of an index launch into slices, by sharding if the task is replicated, and by
-// slice_task.
+// Cuts the domain of an index launch into slices by calls of slice_task. If the launching task is
+// replicated, its domain is first divided among the shards.
 bool Launcher::cut(const Context& context, const TaskView& view, const Rect& domain) {
   const mapper::Cutter cutter{
       *input_.machine, runtime_, [this](const Processor& p) -> Mapper& { return mappers_.of(p); },
@@ -272,8 +274,8 @@ bool Launcher::cut(const Context& context, const TaskView& view, const Rect& dom
   return cutter.cut(view, *context.run->processor, domain, context.shards, start_.slices);
 }
 
-// Makes the pieces of one point after the other and compares them with those of the task. The
-// number of pieces is limited for the whole run.
+// Computes the pieces of each other point of the launch, and compares them with the piece of the
+// task. The number of pieces is limited for the whole run.
 std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const TaskRun& run,
                                                                            std::uint32_t position) {
   const std::size_t requirements = input_.data.tasks[run.task].requirements.size();
@@ -297,7 +299,8 @@ std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const
     other.task = run.task;
     other.parent = run.parent;
     if (find_arguments(other, point)) find_pieces(other, point);
-    if (other.pieces.size() < requirements) continue;  // the other point has no pieces
+    // Skip a point whose pieces cannot be computed.
+    if (other.pieces.size() < requirements) continue;
     for (std::uint32_t r = 0; r < other.pieces.size(); ++r) {
       if (clashes(other, r)) return std::pair(point, r);
     }

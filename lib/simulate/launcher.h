@@ -22,9 +22,10 @@
 
 namespace groma::sim {
 
-inline constexpr int kMaxTaskDepth = 64;  // nesting of tasks that launch tasks
+// The largest depth to which tasks that launch tasks may be nested.
+inline constexpr int kMaxTaskDepth = 64;
 
-// The answers of mappers about the start of a launch.
+// The answers of mappers at the start of a launch: the options of its tasks, and its slices.
 struct LaunchStart {
   TaskOptions options;
   TaskSlices slices;
@@ -32,38 +33,43 @@ struct LaunchStart {
 
 class Launcher {
  public:
-  // Refers to all arguments, so they must outlive it. `runtime` is passed to the hooks.
-  // `lists` has the memory of the tasks' lists.
+  // The object keeps references to all arguments, so they must outlive it. `runtime` is passed to
+  // the hooks of mappers. `lists` provides the memory for the lists of tasks.
   Launcher(const RunInput& input, Views& views, Mappers& mappers, Outcome& outcome,
            MapperRuntime& runtime, Arena& lists);
 
-  // The following functions return true on success. On failure they have ended the run.
+  // The following functions return true on success. If they fail, they end the run and return
+  // false.
 
-  // Decides where the top-level task starts, and whether it is replicated.
+  // Asks mappers where the top-level task starts, and whether it is replicated.
   bool place_top(TaskRun& run);
-  // Opens `context` for a task that is about to launch.
+  // Fills `context` for a task that is about to launch other tasks.
   bool open(Context& context, TaskRun& run);
   // Computes the number of iterations of a loop.
   bool count(const Context& context, const app::Loop& loop, std::int64_t& count);
-  // Computes the domain of an index launch. A single task leaves `domain` as it is.
+  // Computes the launch domain of an index launch. For the launch of a single task, `domain` stays
+  // as it is.
   bool domain_of(const Context& context, const app::Launch& launch, Rect& domain);
-  // Asks how the launch starts and how it is sliced. Sets start(). Not for a launch without points.
-  // `plan` (null: none) has the slices of an equal launch before, or keeps them.
+  // Asks the mapper where the launch starts and how it is sliced, and sets start(). The launch must
+  // have points. If `plan` is not null, takes the slices of an earlier equal launch from the plan,
+  // or stores the new slices there.
   bool start_launch(const Context& context, const app::Launch& launch, const Rect& domain,
                     LaunchPlan* plan = nullptr);
-  // Makes one point of the launch, which lies in `slice`. Sets everything that `run` has before it
-  // is mapped, except its op. `as_planned`: the pieces are those of its plan.
+  // Makes the task for one point of the launch; the point lies in `slice`. Sets all members of
+  // `run` that are known before the task is mapped, except its op. If `as_planned` is true, the
+  // pieces are taken from the plan of the task.
   bool place(TaskRun& run, Context& context, const app::Launch& launch, LaunchRun* of,
              const TaskSlice& slice, const Point& point, bool as_planned = false);
 
-  // Returns the answers about the launch that was started last.
+  // Returns the answers of mappers about the launch that was started last.
   LaunchStart& start() { return start_; }
-  // Returns another point of the task's launch whose data conflicts with that of requirement
-  // `position`, and the position of its own requirement. Looks only at the first pieces of a run
-  // and returns nullopt if there is no such point among them.
+  // Looks for another point of the task's launch whose data conflicts with requirement `position`
+  // of the task. Returns that point and the position of its conflicting requirement. Looks only at
+  // a limited number of pieces in each run, and returns nullopt if there is no such point among
+  // them.
   std::optional<std::pair<Point, std::uint32_t>> conflicting_point(const TaskRun& run,
                                                                    std::uint32_t position);
-  // Returns its memory, approximately.
+  // Returns the approximate memory of the launcher in bytes.
   std::int64_t bytes() const { return heap_bytes(start_.slices.bytes()); }
 
  private:
@@ -82,9 +88,12 @@ class Launcher {
   MapperRuntime& runtime_;
   Arena& lists_;
   LaunchStart start_;
-  ShardTable top_shards_;  // shards of the top-level task, if it is replicated
-  std::int64_t pieces_to_look_at_ = std::int64_t{1} << 16;  // limit of conflicting_point()
-  std::vector<RequirementView> requirements_;               // of the launch that starts
+  // The shards of the top-level task if it is replicated; else empty.
+  ShardTable top_shards_;
+  // The number of pieces at which conflicting_point() may still look in this run.
+  std::int64_t pieces_to_look_at_ = std::int64_t{1} << 16;
+  // The requirements of the launch that is being started.
+  std::vector<RequirementView> requirements_;
 };
 
 }  // namespace groma::sim

@@ -1,4 +1,5 @@
-// Launches the points of launches, and maps them one after the other in simulated time.
+// Implements the part of Engine that launches tasks, and maps them one after the other in simulated
+// time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 namespace groma::sim {
 
-// Returns whether the limits of tasks and memory allow a launch of so many points. Ends the run if
+// Returns whether the limits on tasks and memory allow a launch of so many points. Ends the run if
 // not.
 bool Engine::may_launch(const app::Launch& launch, std::int64_t points) {
   const std::string& name = parts_.input.data.tasks[launch.task].name;
@@ -45,7 +46,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   if (points > 0 && !parts_.launcher.start_launch(context, launch, domain, plan)) {
     return note_launch(parts_.input.data, &launch, nullptr, parts_.outcome.result().refusals);
   }
-  // The slices need memory, too.
+  // Check the memory again, since the slices need memory, too.
   if (!parts_.within_limits(launch.task, points * TaskPool::kLeastBytes)) return;
   const bool inner = !parts_.input.data.tasks[launch.task].body.empty();
   if (inner && points > 0) context.inner.emplace_back(&launch, points);
@@ -136,7 +137,8 @@ bool Engine::map(TaskRun& run) {
   if (!parts_.outcome.spend(kStepWork)) return false;
   selection_.note_progress();
   mapper_events_.note_progress();
-  if (run.launch == nullptr) {  // the other tasks have their op since their launch
+  // Only the top-level task has no op yet. Other tasks get their op when they are launched.
+  if (run.launch == nullptr) {
     run.op = parts_.ops.add();
     uses_.set(run.op, {OpUse::Kind::kTask, 0, &run});
   }
@@ -178,7 +180,7 @@ bool Engine::keeps_plans() const {
   return parts_.mappers.all_repeat() && planned_bytes_ < options_.max_bytes / kShareOfPlans;
 }
 
-// Keeps how the task was mapped, and counts the memory.
+// Stores how the task was mapped in `plan`, and counts the memory that the plan takes.
 void Engine::keep_plan(LaunchPlan& launch, TaskPlan& plan) {
   const auto size = [](const TaskPlan& of) {
     return heap_bytes(of.pieces) + heap_bytes(of.requirements) + heap_bytes(of.queries) +
@@ -213,7 +215,7 @@ LaunchPlan* Engine::plan_for(Context& context, const app::Launch& launch, const 
   return context.plans.emplace(&launch, std::move(plan)).first->second.get();
 }
 
-// Sets when the task begins to be mapped and when it is mapped. The runtime processor of a node
+// Sets the times at which the mapping of the task begins and ends. The runtime processor of a node
 // maps one task after the other. Returns false if the run is over.
 bool Engine::occupy_runtime(TaskRun& run) {
   const bool replay = run.parent != nullptr && run.parent->replaying > 0;
@@ -226,7 +228,7 @@ bool Engine::occupy_runtime(TaskRun& run) {
   return agenda_.allows(free);
 }
 
-// Adds the copies in fetches(), which the task needs.
+// Adds the copies that the task needs, which TaskMapping::fetches() lists.
 void Engine::add_copies(const TaskRun& run) {
   const RunTime mapped = run.times.mapped + to_time(costs_.copy_s);
   for (const Fetch& fetch : mapping_.fetches()) {

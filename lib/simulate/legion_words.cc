@@ -16,7 +16,7 @@ std::int64_t number(const Diagnostic& diagnostic, std::size_t i) {
   return value == nullptr ? 0 : *value;
 }
 
-// Returns argument `i` of the diagnostic as text, or nothing if it has no such argument.
+// Returns argument `i` of the diagnostic as text, or an empty text if it has no such argument.
 std::string_view text(const Diagnostic& diagnostic, std::size_t i) {
   const auto* value =
       i < diagnostic.args.size() ? std::get_if<std::string>(&diagnostic.args[i]) : nullptr;
@@ -42,16 +42,16 @@ std::string_view legion_name(ProcKind kind) {
   return "NO_KIND";
 }
 
-// Returns the beginning of a message: "Invalid mapper output from invocation of 'map_task' on
-// mapper groma. "
+// Returns the beginning of a message of Legion: "Invalid mapper output from invocation of
+// 'map_task' on mapper groma. "
 std::string from(std::string_view hook, const Refused& answer) {
   return fmt::format("Invalid mapper output from invocation of '{}' on mapper {}. ", hook,
                      answer.mapper);
 }
 
-// Returns the message for a memory that the processor cannot reach. It names the memory that was
-// tried first. Returns nothing if the node has no such memory, because Realm then fails an
-// assertion.
+// Returns Legion's message for a memory that the processor cannot address. The message names the
+// memory that was tried first. Returns an empty string if the node has no such memory, because
+// Realm then fails an assertion.
 std::string not_visible(const Diagnostic& diagnostic, const Refused& answer,
                         const Memories& memories) {
   const auto position = static_cast<std::size_t>(number(diagnostic, 0));
@@ -64,7 +64,7 @@ std::string not_visible(const Diagnostic& diagnostic, const Refused& answer,
   return NamedInstance{answer, static_cast<std::uint32_t>(position)}.not_visible(memory);
 }
 
-// Returns the message for an instance whose layout the variant does not accept.
+// Returns Legion's message for an instance whose layout the variant does not accept.
 std::string layout_refused(const Refusal& refusal, const Refused& answer) {
   const Diagnostic& diagnostic = refusal.diagnostic;
   const std::string_view constraint = refusal.cause == RefusalCause::kLayoutAlignment ? "Alignment"
@@ -78,8 +78,8 @@ std::string layout_refused(const Refusal& refusal, const Refused& answer) {
       answer.task.unique_id, number(diagnostic, 0), constraint);
 }
 
-// Returns the message for a variant that does not exist or does not run on the chosen processor.
-// The words depend on the hook that answered: replicate_task or map_task.
+// Returns Legion's message for a variant that does not exist or does not run on the chosen
+// processor. The words depend on the hook that answered: replicate_task or map_task.
 std::string bad_variant(const Diagnostic& diagnostic, const Refused& answer) {
   const std::string_view hook = text(diagnostic, 0);
   const std::int64_t id = number(diagnostic, 2);
@@ -110,7 +110,7 @@ std::string bad_variant(const Diagnostic& diagnostic, const Refused& answer) {
       legion_name(answer.wish->processors.front().kind));
 }
 
-// Returns the message for two slices with a common point. Legion has no message for other bad
+// Returns Legion's message for two slices with a common point. Legion has no message for other bad
 // slices.
 std::string bad_slices(const Refusal& refusal, const Refused& answer) {
   if (refusal.cause != RefusalCause::kSlicesOverlap) return {};
@@ -121,8 +121,8 @@ std::string bad_slices(const Refusal& refusal, const Refused& answer) {
              answer.task.name, answer.task.unique_id);
 }
 
-// Returns the message for a variant that is not replicable, or for shards without a processor on
-// the mapping node. Returns nothing for other bad answers of replicate_task.
+// Returns Legion's message for a variant that is not replicable, or for shards without a processor
+// on the mapping node. Returns an empty string for other bad answers of replicate_task.
 std::string bad_replication(const Refusal& refusal, const Refused& answer) {
   const TaskView& task = answer.task;
   if (refusal.cause == RefusalCause::kVariantNotReplicable) {
@@ -145,7 +145,7 @@ std::string bad_replication(const Refusal& refusal, const Refused& answer) {
 
 }  // namespace
 
-// Legion numbers have the type of the object in their upper bits.
+// Legion's ids hold the type of the object in their upper bits.
 std::uint64_t memory_id(std::int32_t memory) {
   return 0x1e00000000000000 + static_cast<std::uint64_t>(memory);
 }
@@ -196,8 +196,8 @@ std::string NamedInstance::too_small() const {
              position, answer.task.name, answer.task.unique_id);
 }
 
-// Returns the message for a normal instance where a reduction instance is needed (`reduces`), or
-// for the reverse.
+// Returns Legion's message for a normal instance where a reduction instance is needed (`reduces`),
+// or for a reduction instance where a normal instance is needed.
 std::string NamedInstance::reduction(bool reduces) const {
   return from("map_task", answer) +
          fmt::format(
@@ -208,7 +208,8 @@ std::string NamedInstance::reduction(bool reduces) const {
              position, answer.task.name, answer.task.unique_id, reduces ? "has" : "does not have");
 }
 
-// Returns the message for a refusal by its diagnostic. Other diagnostics have no message of Legion.
+// Chooses Legion's message by the id of the diagnostic. Returns an empty string if Legion has no
+// message for it.
 std::string legion_words(const Refusal& refusal, const Refused& answer, const Memories& memories) {
   const Diagnostic& diagnostic = refusal.diagnostic;
   switch (diagnostic.id) {

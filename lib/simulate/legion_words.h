@@ -1,5 +1,5 @@
-// Legion's messages for refused answers (from 24.12 to 26.6, with their misspellings). With them
-// the output of a simulated run reads like that of a real run.
+// The error messages of Legion 24.12 to 26.6, with their misspellings, for refused answers of
+// mappers. With them the output of a simulated run reads like that of a real run.
 #pragma once
 
 #include <string>
@@ -10,21 +10,24 @@
 
 namespace groma::sim {
 
-// A refused answer.
+// A refused answer of a mapper: the task that the answer is about, the mapper, and the answer.
 struct Refused {
   const TaskView& task;
-  std::string_view mapper;              // name of the mapper
-  const MapTaskOutput* wish = nullptr;  // set for map_task
+  // The name of the mapper that gave the answer.
+  std::string_view mapper;
+  // The answer, if it is an answer of map_task; else null.
+  const MapTaskOutput* wish = nullptr;
 };
 
-// Return Legion's numbers of a memory and of a processor.
+// Return the ids that Legion gives a memory and a processor.
 std::uint64_t memory_id(std::int32_t memory);
 std::uint64_t processor_id(std::int32_t processor);
 
-// Messages about an instance that an answer of map_task names.
+// Writes Legion's messages about an instance that an answer of map_task names by its id.
 struct NamedInstance {
   Refused answer;
-  std::uint32_t position = 0;  // position of the requirement
+  // The position of the requirement for which the answer names the instance.
+  std::uint32_t position = 0;
 
   std::string other_region(std::uint32_t found, std::uint32_t wanted) const;
   std::string missing_fields(std::size_t count) const;
@@ -34,8 +37,8 @@ struct NamedInstance {
   std::string reduction(bool reduces) const;
 };
 
-// Returns Legion's message. Empty if Legion crashes, aborts or waits without a message; validate.cc
-// says in which cases.
+// Returns Legion's message for a refusal. Returns an empty string if Legion crashes, aborts or
+// waits without a message; validate.cc says in which cases.
 std::string legion_words(const Refusal& refusal, const Refused& answer, const Memories& memories);
 
 }  // namespace groma::sim

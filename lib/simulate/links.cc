@@ -30,8 +30,8 @@ Links::Links(const Machine& machine, const Memories& memories, const TimeModel& 
       model_(model),
       lane_numbers_(static_cast<std::size_t>(machine.node_count())) {}
 
-// Returns the number of a lane of the channel `name` in a node. `out` selects its way out or its
-// way in. The lane is made when it is first asked for.
+// Returns the index in `lanes_` of a lane of the channel `name` in a node, in the outgoing (`out`)
+// or incoming direction. The lane is made when it is first asked for.
 std::uint32_t Links::lane(std::int64_t node, const std::string& name, std::int64_t number,
                           bool out) {
   std::vector<Lanes>& here = lane_numbers_[static_cast<std::size_t>(node)];
@@ -61,8 +61,9 @@ const Channel* Links::channel_between(const Memory& from, const Memory& to) cons
   return best;
 }
 
-// Adds the lanes that a copy over the channel takes. A copy within a node between two kinds takes
-// one lane; any other copy takes the source's lane out and the target's lane in.
+// Adds the lanes that a copy over the channel takes. A copy within a node between two kinds of
+// memory takes one lane. Any other copy takes the outgoing lane of the source and the incoming lane
+// of the target.
 void Links::add_lanes(const Memory& from, const Memory& to, const Channel& channel, Route& route) {
   const auto add = [&](const Memory& memory, bool out) {
     const NodeType& node = machine_.node(memory.node);
@@ -95,12 +96,13 @@ Route Links::find(std::int32_t from, std::int32_t to) {
     }
     return found;
   };
-  // A way over some stops: its channels and, all of them together, its time. All hops carry the
-  // data at the same time, so the slowest hop sets the bandwidth.
+  // A path of a copy over several memories: its channels, and the latency and time per byte of the
+  // whole path. All hops carry the data at the same time, so the slowest hop sets the bandwidth.
   struct Way {
     bool possible = true;
     double latency_s = 0, seconds_per_byte = 0;
-    std::array<std::pair<Memory, const Channel*>, 3> hops{};  // each with the memory where it ends
+    // The hops of the path: the memory where each hop ends, and the channel of the hop.
+    std::array<std::pair<Memory, const Channel*>, 3> hops{};
     std::size_t count = 0;
   };
   const auto extended = [this, &a](Way way, const Memory& stop) {
@@ -153,7 +155,7 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
   if (known != routes_.end())
     return known->second.links.empty() && from != to ? nullptr : &known->second;
   Route route;
-  if (from == to) {  // the memory itself reads and writes each byte
+  if (from == to) {
     const MemoryGroup& group = memories_.group(from);
     const double bandwidth = group.bandwidth_bytes_per_s;
     route.seconds_per_byte = bandwidth > 0 ? model_.copy_passes / bandwidth : 0;
@@ -165,7 +167,8 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
   return kept.links.empty() && from != to ? nullptr : &kept;
 }
 
-// Each link may put the start off. The loop ends when all links are free at the same start.
+// Each link may delay the start of the copy. The loop ends when all links are free at the same
+// start.
 Lane::Start Links::take(const Route& route, RunTime now, RunTime duration, std::int64_t user) {
   Lane::Start start{now, -1};
   for (bool waits = true; waits;) {

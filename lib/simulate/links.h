@@ -16,53 +16,59 @@
 
 namespace groma::sim {
 
-// The longest time: 13 days. A run that takes longer fails, so that sums of a few times do not
-// overflow.
+// The longest simulated time: about 13 days, in picoseconds. A run that takes longer fails, so that
+// sums of a few times do not overflow.
 inline constexpr RunTime kLongest = RunTime{1} << 60;
 
 // Converts seconds to picoseconds, rounded to the nearest. Longer times become kLongest.
 RunTime to_time(double seconds);
 
-// The way of a copy from one memory to another. A copy occupies all links of its route at once. The
-// time is the latency plus its bytes divided by the bandwidth of the slowest link.
+// The way of a copy from one memory to another. A copy occupies all links of its route at the same
+// time. The copy takes the latency plus its bytes divided by the bandwidth of the slowest link.
 struct Route {
   std::vector<std::uint32_t> links;
   double latency_s = 0;
   double seconds_per_byte = 0;
-  std::int32_t number = 0;  // in the order of the first use
+  // The number of the route, in the order in which the routes were first looked up.
+  std::int32_t number = 0;
 };
 
-// The lanes of all channels. In every node a channel has `links` lanes, each with an outgoing and
-// an incoming direction. Memory i of n uses lane i * lanes / n. Channels with the same name in one
-// node share their lanes.
-// * Copy within a node between two kinds of memory: it takes the lane of the end that has more
-//   memories of its kind (the GPU, for host and GPU). The order of the kinds decides the direction.
-// * Copy between two memories of one kind, or between nodes: it takes the outgoing lane of the
-//   source and the incoming lane of the target.
+// The links of a machine. In every node a channel has Channel::links lanes, each with a link in the
+// outgoing and a link in the incoming direction. Memory i of n uses lane i * links / n. Channels
+// with the same name in one node share their lanes.
+// * Copy within a node between two kinds of memory: the copy takes the lane of the end that has
+//   more memories of its kind (the GPU, for host and GPU). The order of the kinds decides the
+//   direction.
+// * Copy between two memories of one kind, or between nodes: the copy takes the outgoing lane of
+//   the source and the incoming lane of the target.
 class Links {
  public:
-  // Refers to the machine and the memories, so they must outlive it. The model matters for the
-  // choice among several routes and for durations.
+  // The object keeps references to the machine and the memories, so they must outlive it. The model
+  // matters for the choice among several routes and for durations.
   Links(const Machine& machine, const Memories& memories, const TimeModel& model = {});
 
-  // Returns the fastest route for large copies, over at most two memories in between. Returns null
-  // if there is none. Valid until the next call.
+  // Returns the fastest route for large copies between two memories, over at most two memories in
+  // between. Returns null if there is no route. The pointer is valid until the next call.
   const Route* route(std::int32_t from, std::int32_t to);
 
-  // Takes the links of the route from the first moment at which all are free for `duration`.
+  // Reserves the links of the route for `duration`, from the first moment (not before `now`) at
+  // which all of them are free. Returns that moment, and the last user of a link that the copy
+  // waits for.
   Lane::Start take(const Route& route, RunTime now, RunTime duration, std::int64_t user);
 
-  // Writes the links, and the routes by number, into a record.
+  // Writes the links, and the routes by their number, into the record of a run.
   void describe(RunRecord& record) const;
 
  private:
-  // The lanes of one channel name in a node.
+  // The lanes of the channels with one name in a node.
   struct Lanes {
     std::string channel;
-    // The key is the number of the channel and its direction (true: outgoing).
+    // Maps the number of a lane within the channel, and a direction (true: outgoing), to the index
+    // of that link in `lanes_`.
     std::map<std::pair<std::int64_t, bool>, std::uint32_t> lanes;
   };
-  // Returns the lane of a channel name in a node. The lane is made at its first use.
+  // Returns the index in `lanes_` of lane `number` of the channel `name` in a node, in the outgoing
+  // (`out`) or incoming direction. The lane is made at its first use.
   std::uint32_t lane(std::int64_t node, const std::string& name, std::int64_t number, bool out);
   const Channel* channel_between(const Memory& from, const Memory& to) const;
   void add_lanes(const Memory& from, const Memory& to, const Channel& channel, Route& route);
@@ -72,8 +78,10 @@ class Links {
   const Memories& memories_;
   const TimeModel model_;
   std::vector<Lane> lanes_;
-  std::vector<std::vector<Lanes>> lane_numbers_;     // by node
-  std::unordered_map<std::uint64_t, Route> routes_;  // by both ends
+  // For each node: the lanes of its channels.
+  std::vector<std::vector<Lanes>> lane_numbers_;
+  // The known routes. The key combines the numbers of the source and the target memory.
+  std::unordered_map<std::uint64_t, Route> routes_;
 };
 
 }  // namespace groma::sim

@@ -1,4 +1,5 @@
-// Finds loops whose iterations do the same, and repeats them.
+// Implements LoopReplay: finds loops whose iterations are mapped in the same way, and repeats the
+// mapping.
 #include "simulate/loop_replay.h"
 
 #include <algorithm>
@@ -11,15 +12,16 @@
 namespace groma::sim {
 namespace {
 
-// A loop with fewer iterations is not watched, since its first iterations differ.
+// The least number of iterations of a loop that is watched. The first iterations of a loop often
+// differ, so a shorter loop would not repeat.
 constexpr std::int64_t kLeastIterations = 4;
-// The number of iterations after which a loop that does not become steady is watched no more.
+// The number of iterations after which a loop that has not become steady is no longer watched.
 constexpr int kMostWatched = 4;
-// The state is compared only if the regions of the loop have at most so many cells for each wait
-// and each task of an iteration. Otherwise comparing takes longer than mapping.
+// The state of the data is compared only if the regions of the loop have at most so many cells for
+// each wait, copy and task of an iteration. Otherwise comparing takes longer than mapping.
 constexpr std::size_t kCellsToCompare = 16;
 
-// Copies of one task are counted in 31 bits; a run has fewer ops.
+// The largest number of copies of one task, which has 31 bits. A run has fewer ops.
 constexpr std::uint32_t kMostCopies = 0x7FFFFFFF;
 
 bool read(std::span<const app::Code> codes, int slot) {
@@ -29,8 +31,9 @@ bool read(std::span<const app::Code> codes, int slot) {
 
 }  // namespace
 
-// Returns true if the launch has the same points and pieces in each iteration of a loop whose
-// variable has that slot (-1: no variable), and its tasks launch nothing. Notes its regions.
+// Returns true if the launch has the same points and pieces in each iteration of a loop, and its
+// tasks launch nothing. `slot` is the position of the loop's variable in the frame (-1: the loop
+// has no variable). Adds the regions of the launch to `regions_`.
 bool LoopReplay::does_the_same(const app::Launch& launch, int slot) {
   if (!parts_.input.data.tasks[launch.task].body.empty()) return false;
   if (read(launch.domain, slot) || read(launch.lower, slot)) return false;
@@ -60,8 +63,8 @@ bool LoopReplay::does_the_same(const app::Body& body, int slot) {
   });
 }
 
-// From now on ValidData keeps users that are done: a later iteration may have to wait for the ops
-// in their place.
+// While a loop is watched, ValidData keeps users of data that are done: a later iteration may have
+// to wait for the ops in their place.
 void LoopReplay::begin_loop(const Context& context, const app::Loop& loop, std::int64_t count) {
   if (state_ != State::kIdle || count < kLeastIterations) return;
   if (context.run->parent != nullptr || !parts_.mappers.all_repeat()) return;
@@ -76,7 +79,8 @@ void LoopReplay::begin_loop(const Context& context, const app::Loop& loop, std::
   start_recording({}, since_);
 }
 
-// Forgets what was recorded. The iteration that begins has the state `hash`.
+// Discards the recorded iteration, and begins to record the next one. `hash` is the hash of the
+// state of the data at its beginning, and `here` its first op.
 void LoopReplay::start_recording(StateHash hash, Op here) {
   tasks_.clear();
   instances_.clear();
@@ -94,15 +98,17 @@ void LoopReplay::start_recording(StateHash hash, Op here) {
   mapper_changes_ = parts_.instances.changes();
 }
 
-// Returns true if nothing else maps tasks, and instances neither came nor went in the recorded
-// iteration. No instance may go by itself either.
+// Returns true if the recorded iteration can be repeated: no mapper was asked, no other task body
+// maps tasks, no instance was made or removed, and no instance will be removed as soon as it is
+// unused.
 bool LoopReplay::can_repeat(const Context& context) const {
   return is_steady_ && context.inner.empty() && !tasks_.empty() && parts_.mappers.all_repeat() &&
          store_changes_ == parts_.store.changes() &&
          mapper_changes_ == parts_.instances.changes() && !parts_.store.has_eager();
 }
 
-// While it watches, compares the state with that before the last iteration.
+// While a loop is watched, compares the state of the data with that at the beginning of the
+// iteration before. If they are equal, the repetition begins.
 void LoopReplay::begin_iteration(const Context& context, const app::Loop& loop) {
   if (!is_about(context, loop)) return;
   const auto here = static_cast<Op>(parts_.ops.size());
@@ -135,14 +141,16 @@ void LoopReplay::end_loop(const Context& context, const app::Loop& loop) {
   stop();
 }
 
-// Makes the state of the data what it would be if every task had been mapped as usual.
+// Ends the repetition: makes the state of the data what it would be if every task had been mapped
+// as usual.
 void LoopReplay::leave() {
   parts_.valid_data.repeat(regions_, since_, ops_, times_);
   for (std::size_t i = 0; i < repeated_.size(); ++i) use_again(i);
   stop();
 }
 
-// Changes the state of the data as a task of the present iteration does.
+// Changes the state of the data as task `number` of the present iteration does when it is mapped as
+// usual.
 void LoopReplay::use_again(std::size_t number) {
   const RepeatedTask& task = repeated_[number];
   const MappedTask first = before(number), &end = tasks_[number];
@@ -172,7 +180,7 @@ void LoopReplay::stop() {
   start_recording({}, kBeginning);
 }
 
-// An iteration is not repeated if an instance was wanted for which there was no room: another time
+// An iteration is not repeated if there was no room for an instance that was wanted. Another time
 // there may be room, or instances may be removed in vain.
 void LoopReplay::note_mapped(const TaskRun& run, std::span<const Fetch> fetches) {
   if (state_ != State::kWatching) return;
@@ -194,9 +202,10 @@ void LoopReplay::note_mapped(const TaskRun& run, std::span<const Fetch> fetches)
   log_.clear();
 }
 
-// Adds the waits of the task and of its copies, in their order, each once. Ops that are done and
-// from before the iteration before are left out. The iteration is not repeated if it waits for a
-// user from before the iteration before, since the list of users is empty from then on.
+// Adds the waits of the task and of its copies in their order, without duplicates. Leaves out ops
+// that are done and that precede the previous iteration. The iteration is not repeated if it waits
+// for a user of data that precedes the previous iteration, since the list of users is empty from
+// then on.
 void LoopReplay::add_edges(const TaskRun& run, std::span<const Fetch> fetches) {
   const std::vector<ValidData::Wait>& waits = log_.waits;
   is_steady_ = is_steady_ && std::none_of(waits.begin(), waits.end(), [this](const auto& wait) {

@@ -1,6 +1,6 @@
-// LoopReplay: maps the iterations of a loop without looking at data again. If two iterations leave
-// the same state behind, all later iterations do exactly the same. Their tasks then take the same
-// instances, need the same copies, and wait for the same tasks of the iteration before.
+// LoopReplay: maps the iterations of a loop without analysing their data again. If the state is the
+// same after two iterations, all later iterations do exactly the same. Their tasks then take the
+// same instances, need the same copies, and wait for the same tasks of the iteration before.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,25 @@
 
 namespace groma::sim {
 
-// Watches the outermost loop of the top-level task. It compares the states at the beginnings of the
-// first iterations, where ops count relative to the iteration. If two states are equal, it repeats
-// the iteration between them, task by task, as long as each task is held on the same processor as
-// then. The first task that is not is mapped as usual, and so are all that follow.
+// Watches the outermost loop of the top-level task. It compares the states of the data at the
+// beginnings of the first iterations, where ops are numbered relative to the iteration. If two
+// states are equal, it repeats the iteration between them, task by task, as long as each task is
+// held on the same processor as in that iteration. The first task that is held elsewhere is mapped
+// as usual, and so are all later tasks.
 //
 // A loop is watched only if its launches cannot differ between iterations: no domain and no colour
-// depends on its variable, and no launched task launches others. An iteration is repeated only if
-// it was mapped without asking a mapper and without making or removing an instance.
+// depends on the variable of the loop, and no launched task launches others. An iteration is
+// repeated only if it was mapped without asking a mapper and without making or removing an
+// instance.
 class LoopReplay {
  public:
-  // `parts` must outlive it. It takes about `max_bytes` of memory at most.
+  // `parts` must outlive the object. The object takes at most about `max_bytes` of memory.
   LoopReplay(RunParts& parts, std::int64_t max_bytes) : parts_(parts), max_bytes_(max_bytes) {}
 
-  // Notes that a loop of so many iterations begins, if it is not inside another one.
+  // Notes that a loop of `count` iterations begins. Does nothing inside a loop that is watched
+  // already.
   void begin_loop(const Context& context, const app::Loop& loop, std::int64_t count);
-  // Notes that another iteration of that loop begins, after the first one.
+  // Notes that another iteration of the loop begins. This is not called for the first iteration.
   void begin_iteration(const Context& context, const app::Loop& loop);
   // Notes that the loop is over.
   void end_loop(const Context& context, const app::Loop& loop);
@@ -36,43 +39,49 @@ class LoopReplay {
   // Returns true if the present iteration repeats an earlier one. Then all its tasks have the same
   // pieces.
   bool repeats() const { return state_ == State::kRepeating; }
-  // Returns true if the task is mapped by repeat_mapping(). If the task differs, nothing is
-  // repeated from now on. A task without data is mapped as usual: nothing else depends on how.
+  // Returns true if the task is to be mapped by repeat_mapping(). If the task differs from that of
+  // the recorded iteration, returns false and ends the repetition. Also returns false for a task
+  // without data, since no other task depends on how it is mapped.
   bool keeps_repeating(const TaskRun& run);
-  // Takes the instances of the task, adds its copies to `fetches`, and makes all of them wait. The
-  // processor where it runs must be set. Returns false if the run is over.
+  // Maps the task as in the recorded iteration: takes the same instances, adds its copies to
+  // `fetches`, and makes the task and the copies wait for the same ops. The processor of the task
+  // must be set. Returns false if the run is over.
   bool repeat_mapping(TaskRun& run, std::vector<Fetch>& fetches);
 
   // Notes that a task was mapped as its plan says.
   void note_mapped(const TaskRun& run, std::span<const Fetch> fetches);
-  // Notes that a task was mapped as its mapper said. If the task has data, the present iteration is
-  // not repeated.
+  // Notes that a task was mapped by asking its mapper. If the task has data, the present iteration
+  // is not repeated.
   void note_asked(const TaskRun& run) {
     is_steady_ = is_steady_ && run.pieces.empty();
     log_.clear();
   }
-  // Watches the present loop no more, unless it repeats already.
+  // Stops watching the present loop, unless its iterations are repeated already.
   void give_up() {
     if (state_ == State::kWatching) stop();
   }
 
-  // Returns its memory, approximately.
+  // Returns the approximate memory of the object in bytes.
   std::int64_t bytes() const;
 
  private:
   enum class State : std::uint8_t { kIdle, kWatching, kRepeating };
-  // One op waits for another.
+  // A dependence in the recorded iteration: one op waits for another.
   struct Edge {
-    std::uint32_t waiter : 31;      // 0: the task; i: its copy number i
-    std::uint32_t is_absolute : 1;  // `on` is an op from before the loop was steady
-    std::uint32_t on;               // otherwise relative to the iteration, modulo 2^32
+    // The op that waits. 0: the task itself; i > 0: copy number i of the task.
+    std::uint32_t waiter : 31;
+    // 1: `on` is the number of an op from before the iteration that precedes the recorded one.
+    std::uint32_t is_absolute : 1;
+    // The op that is waited for. If `is_absolute` is 0, it is counted from the first op of the
+    // iteration, modulo 2^32.
+    std::uint32_t on;
   };
   struct TakenInstance {
     InstanceNumber number;
     CollectPriority priority;
   };
-  // How one task of the iteration was mapped: its plan, and the ends of its parts of the lists
-  // below.
+  // How one task of the recorded iteration was mapped: its plan, and where its entries end in the
+  // lists `instances_`, `fetches_`, `edges_` and `ranked_`.
   struct MappedTask {
     const TaskPlan* plan = nullptr;
     std::size_t instances = 0, fetches = 0, edges = 0, ranked = 0;
@@ -80,7 +89,8 @@ class LoopReplay {
   // A task of the present iteration that was mapped by repeat_mapping().
   struct RepeatedTask {
     const app::Launch* launch;
-    Op op, copies;  // its own op, and that of its first copy
+    // The op of the task, and the op of its first copy.
+    Op op, copies;
   };
 
   bool does_the_same(const app::Body& body, int slot);
@@ -99,27 +109,41 @@ class LoopReplay {
   RunParts& parts_;
   const std::int64_t max_bytes_;
   State state_ = State::kIdle;
-  const Context* context_ = nullptr;  // the task that runs the loop
+  // The context of the task that runs the watched loop.
+  const Context* context_ = nullptr;
   const app::Loop* loop_ = nullptr;
-  std::vector<std::uint32_t> regions_;  // that the loop uses
-  int iterations_ = 0;                  // that were watched
-  Op before_ = kBeginning;              // the first op of the iteration before the recorded one
-  Op since_ = kBeginning;               // the first op of the recorded iteration
-  Op ops_ = 0;                          // number of ops of an iteration
-  StateHash hash_;                      // the state before the recorded iteration
-  bool is_steady_ = false;              // no mapper was asked in it
-  std::int64_t store_changes_ = 0, mapper_changes_ = 0;  // at its beginning
+  // The regions that the tasks of the loop use.
+  std::vector<std::uint32_t> regions_;
+  // The number of iterations that were watched so far.
+  int iterations_ = 0;
+  // The first op of the iteration before the recorded iteration.
+  Op before_ = kBeginning;
+  // The first op of the recorded iteration.
+  Op since_ = kBeginning;
+  // The number of ops that one iteration adds.
+  Op ops_ = 0;
+  // The hash of the state of the data at the beginning of the recorded iteration.
+  StateHash hash_;
+  // False if the recorded iteration cannot be repeated, for example because a mapper was asked in
+  // it.
+  bool is_steady_ = false;
+  // The values of Store::changes() and MapperInstances::changes() at the beginning of the recorded
+  // iteration.
+  std::int64_t store_changes_ = 0, mapper_changes_ = 0;
 
   // The recorded iteration.
   std::vector<MappedTask> tasks_;
   std::vector<TakenInstance> instances_;
-  std::vector<Fetch> fetches_;  // without ops
+  // The copies of the tasks. When they are repeated, each gets a new op.
+  std::vector<Fetch> fetches_;
   std::vector<Edge> edges_;
-  std::vector<InstanceNumber> ranked_;  // ValidData::Log
-  ValidData::Log log_;                  // of the task that is mapped
+  // The sources of copies in the order in which mappers ranked them (ValidData::Log::ranked).
+  std::vector<InstanceNumber> ranked_;
+  // The log of the task that is being mapped.
+  ValidData::Log log_;
 
-  // The repetition: the first op of the present iteration, its tasks so far, and the number of
-  // iterations that were repeated before it.
+  // The state of the repetition: the first op of the present iteration, its tasks so far, and the
+  // number of iterations that were repeated before it.
   Op here_ = kBeginning;
   std::vector<RepeatedTask> repeated_;
   std::int64_t times_ = 0;

@@ -1,4 +1,5 @@
-// Numbers the processors and memories of a machine, and estimates what a run needs for them.
+// Numbers the processors and memories of a machine, and estimates the memory that a run needs for
+// them.
 #include "simulate/machine_index.h"
 
 #include <fmt/format.h>
@@ -11,8 +12,8 @@
 namespace groma::sim {
 namespace {
 
-// Bytes of a run for each node, processor and memory of its machine: the sum over the arrays of
-// the parts of a run and of its record that have an entry for each.
+// The memory that a run needs for each node, processor and memory of its machine, in bytes: the sum
+// over all arrays that have an entry for each, in the run and in its record.
 constexpr std::int64_t kNodeBytes = 128, kProcessorBytes = 160, kMemoryBytes = 208;
 
 // The number of processors and memories of a machine, or of one of its nodes.
@@ -27,7 +28,7 @@ Counts counts_of(const NodeType& node) {
   return counts;
 }
 
-// Counts the parts of each type of node once, since there may be a million nodes.
+// Counts the processors and memories of each type of node once, since there may be a million nodes.
 Counts counts_of(const Machine& machine) {
   std::vector<Counts> by_type;
   for (const NodeType& type : machine.node_types()) by_type.push_back(counts_of(type));
@@ -66,7 +67,7 @@ std::int32_t Processors::number_of(const Processor& p) const {
          static_cast<std::int32_t>(p.index);
 }
 
-// Numbers the memories that are not empty, and notes the first number of each kind in each node.
+// Numbers the memories that have a capacity, and notes the first number of each kind in each node.
 Memories::Memories(const Machine& machine) : machine_(machine) {
   first_.resize(static_cast<std::size_t>(machine.node_count()));
   for (std::int64_t node = 0; node < machine.node_count(); ++node) {
@@ -88,7 +89,7 @@ std::int32_t Memories::find(const Memory& memory) const {
   return first < 0 ? -1 : first + static_cast<std::int32_t>(memory.index);
 }
 
-// Also checks that the machine has the memory.
+// Returns -1 also if the machine does not have the memory.
 std::int32_t Memories::number_of(const Memory& memory) const {
   if (memory.node < 0 || memory.node >= machine_.node_count()) return -1;
   const MemoryGroup* group = machine_.node(memory.node).find(memory.kind);
@@ -106,14 +107,14 @@ const MemoryGroup& Memories::group(std::int32_t memory) const {
   return *machine_.node(one.node).find(one.kind);
 }
 
-// The sum depends only on the numbers of nodes, processors and memories.
+// The estimate depends only on the numbers of nodes, processors and memories.
 std::int64_t machine_bytes(const Machine& machine) {
   const Counts counts = counts_of(machine);
   return machine.node_count() * kNodeBytes + counts.processors * kProcessorBytes +
          counts.memories * kMemoryBytes;
 }
 
-// Numbers of processors and memories have 32 bits.
+// A machine is also too large if the numbers of its processors or memories need more than 32 bits.
 std::string why_too_large(const Machine& machine, std::int64_t bytes, std::int64_t max_bytes) {
   const Counts counts = counts_of(machine);
   if (std::max(counts.processors, counts.memories) > INT32_MAX) {

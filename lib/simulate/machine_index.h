@@ -1,4 +1,5 @@
-// The processors and memories of a machine, numbered, and the memory that a run needs for them.
+// Numbers the processors and memories of a machine, and estimates the memory that a run needs for
+// them.
 #pragma once
 
 #include <array>
@@ -27,7 +28,8 @@ class Processors {
  private:
   const Machine& machine_;
   std::vector<Processor> processors_;
-  std::vector<std::array<std::int32_t, kProcKindCount>> first_;  // by node, by kind
+  // For each node and kind: the number of the first processor of that kind.
+  std::vector<std::array<std::int32_t, kProcKindCount>> first_;
 };
 
 // The memories of a machine, numbered by node, then kind, then index. Memories without capacity get
@@ -35,10 +37,10 @@ class Processors {
 class Memories {
  public:
   explicit Memories(const Machine& machine);
-  // Returns the number of a memory; -1 if the machine has no such memory, or it is empty.
+  // Returns the number of a memory; -1 if the machine has no such memory, or its capacity is 0.
   std::int32_t number_of(const Memory& memory) const;
-  // Returns the memory of that kind that the processor uses (Machine::memory_of); -1 if it can
-  // address none.
+  // Returns the number of the memory of that kind that the processor uses (Machine::memory_of); -1
+  // if the processor can address none.
   std::int32_t nearest(const Processor& processor, MemKind kind) const;
   const Memory& operator[](std::int32_t memory) const {
     return memories_[static_cast<std::size_t>(memory)];
@@ -47,21 +49,23 @@ class Memories {
   const MemoryGroup& group(std::int32_t memory) const;
 
  private:
-  // Returns the number of a memory that the machine has; -1 if it is empty.
+  // Returns the number of a memory that the machine has; -1 if its capacity is 0.
   std::int32_t find(const Memory& memory) const;
 
   const Machine& machine_;
   std::vector<Memory> memories_;
-  std::vector<std::array<std::int32_t, kMemKindCount>> first_;  // by node, by kind
+  // For each node and kind: the number of the first memory of that kind. -1: there is none.
+  std::vector<std::array<std::int32_t, kMemKindCount>> first_;
 };
 
-// Returns about how many bytes a run needs for its machine, whatever is run there: for each node,
-// processor and memory, with their places in the record of the run.
+// Returns about how many bytes of memory a run needs for its machine alone: for each node,
+// processor and memory, including their entries in the record of the run.
 std::int64_t machine_bytes(const Machine& machine);
 
-// Returns why a run that needs `bytes` for its application cannot have this machine, or an empty
-// string: the run would need more than `max_bytes`, or the machine has too many processors or
-// memories to number them. Ask before a run is made, which takes the memory.
+// Returns a message that says why a run cannot have this machine, or an empty string if it can.
+// `bytes` is the memory that the run needs for its application. The reason is that the run would
+// need more than `max_bytes`, or that the machine has too many processors or memories to number
+// them. Call this function before the run is made, which takes the memory.
 std::string why_too_large(const Machine& machine, std::int64_t bytes, std::int64_t max_bytes);
 
 }  // namespace groma::sim

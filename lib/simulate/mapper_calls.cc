@@ -1,4 +1,4 @@
-// Answers the calls of mappers.
+// Implements the functions that mappers call during their hooks.
 #include "simulate/mapper_calls.h"
 
 #include "simulate/run_parts.h"
@@ -53,7 +53,8 @@ MapperEvent MapperCalls::create_event() {
   return clock_ ? clock_->events.create() : MapperRuntime::create_event();
 }
 
-// Asks the processors again that deferred their tasks to this event. Unknown events are ignored.
+// Triggers an event. The mappers of the processors that deferred their tasks to this event are then
+// asked again. Unknown events are ignored.
 void MapperCalls::trigger_event(MapperEvent event) {
   if (!clock_) return MapperRuntime::trigger_event(event);
   for (std::int32_t processor : clock_->events.trigger(event)) {

@@ -1,4 +1,5 @@
-// MapperCalls: everything that a mapper may call during a hook of a run or a rehearsal.
+// MapperCalls: implements the functions that a mapper may call during a hook, in a run or a
+// rehearsal.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +23,15 @@ class MapperCalls final : public MapperRuntime {
   // be under construction until a mapper's first hook is called.
   explicit MapperCalls(RunParts& parts) : parts_(parts) {}
 
-  // What events and messages of mappers need. All of it must outlive this object.
+  // The objects that the events and messages of mappers need. They must outlive the MapperCalls
+  // object.
   struct Clock {
     MapperEvents& events;
     Agenda& agenda;
     const TaskPool& tasks;
   };
-  // Lets mappers use events and messages from now on. Without a clock, as in a rehearsal, their
-  // calls fail as MapperRuntime says.
+  // Lets mappers use events and messages from now on. Without a clock, as in a rehearsal, calls
+  // about events and messages fail as MapperRuntime says.
   void use(const Clock& clock) { clock_.emplace(clock); }
 
   // ---- The calls (MapperRuntime)

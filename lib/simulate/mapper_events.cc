@@ -7,7 +7,7 @@
 
 namespace groma::sim {
 
-// Events are counted with a fixed size, for their nodes in the map.
+// Each event counts as a fixed number of bytes, for its nodes in the maps.
 std::int64_t MapperEvents::bytes() const {
   constexpr std::size_t kEventMade = 64;
   return heap_bytes(messages_) + static_cast<std::int64_t>(made_.size() * kEventMade);
@@ -19,7 +19,7 @@ MapperEvent MapperEvents::create() {
   return last_event_;
 }
 
-// A processor is asked again once for each time that its tasks were deferred to the event.
+// A processor appears in the result once for each time that its tasks were deferred to the event.
 std::vector<std::int32_t> MapperEvents::trigger(MapperEvent event) {
   const auto found = made_.find(event);
   if (found == made_.end()) return {};
@@ -37,7 +37,7 @@ MapperEvents::Deferral MapperEvents::defer(MapperEvent event, std::int32_t proce
   return Deferral::kDeferred;
 }
 
-// A message takes the place of one that was delivered, if there is one.
+// A message gets the number of a message that was delivered, if there is one.
 std::optional<std::int64_t> MapperEvents::post(Message message, std::int64_t live) {
   if (sent_in_vain_ >= most_in_vain(live)) return std::nullopt;
   ++sent_in_vain_;
@@ -51,7 +51,7 @@ std::optional<std::int64_t> MapperEvents::post(Message message, std::int64_t liv
   return number;
 }
 
-// Frees the place of the message.
+// Frees the number of the message for a later message.
 Message MapperEvents::deliver(std::int64_t number) {
   free_messages_.push_back(static_cast<std::uint32_t>(number));
   return std::move(messages_[static_cast<std::size_t>(number)]);

@@ -27,31 +27,37 @@ struct Message {
 class MapperEvents {
  public:
   MapperEvent create();
-  // Triggers an event. Returns the processors whose mappers are to be asked again, since they
-  // deferred their tasks to it. Returns none for an unknown event.
+  // Triggers an event. Returns the processors that deferred their tasks to this event, whose
+  // mappers are to be asked again. Returns none for an unknown event.
   std::vector<std::int32_t> trigger(MapperEvent event);
   enum class Deferral : std::uint8_t { kUnknown, kTriggered, kDeferred };
-  // Defers the tasks of a processor to an event. kTriggered: it was triggered before.
+  // Defers the tasks of a processor until an event is triggered. Returns kTriggered if it was
+  // triggered before, and kUnknown if there is no such event; nothing is deferred then.
   Deferral defer(MapperEvent event, std::int32_t processor);
 
-  // Keeps a message until it is delivered. Returns its number, or nullopt if too many messages were
-  // sent since note_progress().
+  // Keeps a message until it is delivered. Returns the number of the message, or nullopt if too
+  // many messages were sent since note_progress(). `live` is the number of unfinished tasks.
   std::optional<std::int64_t> post(Message message, std::int64_t live);
-  // Returns a message that is delivered now.
+  // Returns the message with that number, which the caller delivers now. The number becomes free.
   Message deliver(std::int64_t number);
-  // Notes that a task is mapped.
+  // Notes that a task was mapped, so that mappers may send more messages.
   void note_progress() { sent_in_vain_ = 0; }
 
-  // Returns its memory, approximately.
+  // Returns the approximate memory of the events and messages in bytes.
   std::int64_t bytes() const;
 
  private:
-  std::map<MapperEvent, std::vector<std::int32_t>> deferred_;  // processors to ask again
+  // For each event that is not triggered: the processors to ask again when it is.
+  std::map<MapperEvent, std::vector<std::int32_t>> deferred_;
   MapperEvent last_event_ = 0;
-  std::map<MapperEvent, bool> made_;          // whether each event was triggered
-  std::vector<Message> messages_;             // some of them are delivered
-  std::vector<std::uint32_t> free_messages_;  // places of delivered messages, for reuse
-  std::int64_t sent_in_vain_ = 0;             // messages since the last mapped task
+  // For each event: whether it was triggered.
+  std::map<MapperEvent, bool> made_;
+  // The messages by number. Those that were delivered are empty.
+  std::vector<Message> messages_;
+  // The numbers of delivered messages, which are used again.
+  std::vector<std::uint32_t> free_messages_;
+  // The number of messages that were sent since a task was last mapped.
+  std::int64_t sent_in_vain_ = 0;
 };
 
 }  // namespace groma::sim

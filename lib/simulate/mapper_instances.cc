@@ -13,7 +13,8 @@
 
 namespace groma::sim {
 
-// Notes each removed instance that a mapper knows, for tell_collected().
+// Makes the store report each removed instance, so that tell_collected() can tell the mappers that
+// were given it.
 MapperInstances::MapperInstances(const RunInput& input, Store& store, const Views& views,
                                  Mappers& mappers, Outcome& outcome, MapperRuntime& runtime)
     : input_(input),
@@ -36,7 +37,7 @@ std::int64_t MapperInstances::free_bytes(const Memory& memory) {
   return number < 0 ? -1 : store_.free_bytes(number);
 }
 
-// Numbers of instances begin at 1 there, and at 0 in the store.
+// Mappers see the numbers of instances from 1; the store counts them from 0.
 InstanceView MapperInstances::view_of(InstanceNumber number) {
   const Instance& instance = store_.instance(number);
   InstanceView view;
@@ -53,7 +54,7 @@ InstanceView MapperInstances::view_of(InstanceNumber number) {
 }
 
 // Translates a mapper's request into a query of the store. The instance has to cover all regions of
-// the request. Returns nothing if a memory, region, field or reduction operator is unknown, or if
+// the request. Returns nullopt if a memory, region, field or reduction operator is unknown, or if
 // the regions belong to different trees.
 std::optional<InstanceQuery> MapperInstances::query(const InstanceRequest& request) {
   asked_ = true;
@@ -89,9 +90,8 @@ std::optional<InstanceQuery> MapperInstances::query(const InstanceRequest& reque
   return query;
 }
 
-// Returns an instance as the answer to the mapper that asks. While a task is mapped, the instance
-// is also held. The mapper is noted, so that tell_collected() can tell it when the instance is
-// gone.
+// Gives an instance to the mapper that asks for it. While a task is mapped, the instance is also
+// held. The mapper is noted, so that tell_collected() can tell it when the instance is gone.
 std::optional<FoundInstance> MapperInstances::hand_out(std::optional<InstanceNumber> number,
                                                        bool created) {
   if (!number) return std::nullopt;
@@ -107,12 +107,13 @@ std::optional<FoundInstance> MapperInstances::find_instance(const InstanceReques
   return query ? hand_out(store_.find(*query), false) : std::nullopt;
 }
 
-// Makes an instance, for which idle instances may be evicted. Returns nothing if there is no room.
+// Makes an instance, for which idle instances may be evicted. Returns nullopt if there is no room.
 // The shape of an instance for several regions is kept in `shapes_`, since the store refers to it.
 std::optional<FoundInstance> MapperInstances::create_instance(const InstanceRequest& request) {
   auto query = mappers_.asked_for_operation() ? this->query(request) : std::nullopt;
   if (!query) return std::nullopt;
-  ++changes_;  // evictions may have happened, even if there is still no room
+  // Count the call even if there is no room, since instances may have been evicted.
+  ++changes_;
   const bool joined = query->piece == &shape_;
   if (joined) query->piece = query->shape = &shapes_.emplace_back(shape_);
   const auto made = store_.make(*query);
@@ -132,7 +133,8 @@ bool MapperInstances::is_alive(InstanceId instance) {
          store_.instance(static_cast<InstanceNumber>(instance - 1)).alive;
 }
 
-// Keeps the instance from being evicted until let_go(). Idempotent.
+// Keeps the instance from being evicted until let_go(). Has no effect if the instance is held
+// already.
 void MapperInstances::hold(InstanceNumber number) {
   if (std::find(held_.begin(), held_.end(), number) != held_.end()) return;
   held_.push_back(number);
@@ -144,7 +146,7 @@ void MapperInstances::let_go() {
   held_.clear();
 }
 
-// Holds an instance for the task being mapped. Returns false outside such a hook, or if the
+// Holds an instance for the task being mapped. Returns false if no task is being mapped, or if the
 // instance does not exist any more.
 bool MapperInstances::acquire_instance(InstanceId instance) {
   return holds_ && is_alive(instance) &&
@@ -162,8 +164,8 @@ void MapperInstances::release_instance(InstanceId instance) {
   store_.release(number);
 }
 
-// Returns true if the instance is gone, now or already before. Returns false for a number that was
-// never used.
+// Returns true if the instance is gone, whether it was collected now or before. Returns false for a
+// number that was never used.
 bool MapperInstances::collect_instance(InstanceId instance) {
   if (!is_alive(instance)) return instance != 0 && store_.knows(instance - 1);
   ++changes_;
@@ -184,7 +186,8 @@ void MapperInstances::tell_collected() {
   collected_.clear();
 }
 
-// Also checks the layouts of the named instances against the demands of the variant.
+// Checks each named instance for its requirement, and then the layouts of all of them against the
+// demands of the variant.
 bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
                                   const MapTaskOutput& wish) {
   bool any = false;
@@ -195,7 +198,8 @@ bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
     any = true;
   }
   if (!any) return true;
-  // Check the layouts against the demands of the variant, as if the wish had asked for them.
+  // Check the layouts against the demands of the variant, as if the mapper had asked for these
+  // layouts.
   named_ = wish;
   for (RequirementWish& each : named_.requirements) {
     if (each.instance == 0 || !is_alive(each.instance)) continue;

@@ -24,8 +24,8 @@ namespace groma::sim {
 
 class MapperInstances {
  public:
-  // Refers to all arguments, so they must outlive it. `runtime` is passed to mappers that are told
-  // about a collected instance. Sets store.on_removal.
+  // The object keeps references to all arguments, so they must outlive it. `runtime` is passed to
+  // mappers that are told about a collected instance. The constructor sets store.on_removal.
   MapperInstances(const RunInput& input, Store& store, const Views& views, Mappers& mappers,
                   Outcome& outcome, MapperRuntime& runtime);
   MapperInstances(const MapperInstances&) = delete;
@@ -40,8 +40,8 @@ class MapperInstances {
   void set_collect_priority(InstanceId instance, CollectPriority priority);
   std::int64_t free_bytes(const Memory& memory);
 
-  // While this object lives, a task is being mapped: instances that the hooks find, make or acquire
-  // stay.
+  // Lasts as long as the mapping of one task. Until its end, the store does not evict instances
+  // that the hooks find, make or acquire.
   class Holding {
    public:
     explicit Holding(MapperInstances& instances) : instances_(instances) {
@@ -59,24 +59,26 @@ class MapperInstances {
   };
   // Releases all instances that are held for the task being mapped.
   void let_go();
-  // Checks every instance that `wish` names and holds those instances. Returns false, with a
+  // Checks every instance that `wish` names, and holds those instances. Returns false, with a
   // refusal, if one of them cannot be used for its requirement.
   bool check_named(const TaskRun& run, const TaskView& view, const MapTaskOutput& wish);
   // Calls handle_instance_collection of each mapper that was given an instance that is gone now.
   // Must not be called within a hook.
   void tell_collected();
 
-  // Returns an instance as mappers see it. Valid while this object lives.
+  // Returns an instance as mappers see it. The view is valid while the MapperInstances object
+  // lives.
   InstanceView view_of(InstanceNumber number);
-  // Returns the memory for the shapes of instances, approximately.
+  // Returns the approximate memory of the shapes of instances of several regions, in bytes.
   std::int64_t bytes() const { return shape_bytes_; }
-  // Returns the number of instances that mappers' calls made, collected or gave a priority.
+  // Returns the number of calls in which mappers tried to make or collect an instance, or set its
+  // priority.
   std::int64_t changes() const { return changes_; }
-  // Returns true if mappers asked for instances, so that answers may depend on the existing
-  // instances.
+  // Returns true if mappers have asked about instances or free memory, so that their answers may
+  // depend on the existing instances.
   bool were_asked_for() const { return asked_; }
 
-  // Called when a mapper has asked for an instance; nullopt: there was no room.
+  // Called when a mapper has tried to make an instance. nullopt: there was no room.
   std::function<void(const InstanceQuery&, std::optional<InstanceNumber>)> on_made;
 
  private:
@@ -93,20 +95,25 @@ class MapperInstances {
   Mappers& mappers_;
   Outcome& outcome_;
   MapperRuntime& runtime_;
-  bool holds_ = false;  // a task is being mapped
+  // True while a task is being mapped, so that instances are held.
+  bool holds_ = false;
   bool asked_ = false;
   std::int64_t changes_ = 0;
   std::vector<InstanceNumber> held_;
-  std::deque<Piece> shapes_;  // shapes of instances of several regions
+  // The shapes of instances that cover several regions.
+  std::deque<Piece> shapes_;
   std::int64_t shape_bytes_ = 0;
-  Piece shape_;  // shape of the current request
-  // Processors whose mappers know the instance.
+  // The shape of the request that is being answered, if it covers several regions.
+  Piece shape_;
+  // For each instance: the processors whose mappers were given it.
   std::unordered_map<InstanceNumber, std::vector<std::int32_t>> given_;
-  // The processor to tell, and the instance.
+  // Removed instances about which mappers must be told, each with the processor of the mapper.
   std::vector<std::pair<std::int32_t, InstanceNumber>> collected_;
-  // Fields by region and groups.
+  // The fields that the views of instances list, by region and mask of field groups.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FieldId>> fields_;
-  MapTaskOutput named_;  // a wish with named instances as if they were requested
+  // The answer of a mapper in which each named instance is replaced by a request for such an
+  // instance.
+  MapTaskOutput named_;
 };
 
 }  // namespace groma::sim

@@ -30,14 +30,15 @@ Mapper& Mappers::of(std::int32_t processor) {
   return *mapper;
 }
 
-// Such hooks are those that select, steal, send messages and hear of collected instances.
+// Called for the hooks that select or steal tasks, receive messages, or hear of collected
+// instances.
 Mapper& Mappers::scheduler(std::int32_t processor) {
   Mapper& mapper = of(processor);
   for_operation_ = false;
   return mapper;
 }
 
-// The run's output has Legion's words, or our message if Legion has none.
+// The raw output of the run is Legion's message for the refusal, or our message if Legion has none.
 bool Mappers::accepts(std::vector<Refusal> refusals, const TaskView& task,
                       const MapTaskOutput* wish) {
   if (refusals.empty()) return true;

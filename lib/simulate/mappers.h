@@ -15,23 +15,27 @@ namespace groma::sim {
 
 class Mappers {
  public:
-  // Refers to all arguments, so they must outlive it. A mapper is made when it is first asked.
+  // The object keeps references to all arguments, so they must outlive it. The mapper of a
+  // processor is made when it is first asked.
   Mappers(const RunInput& input, const MapperFactory& make, Outcome& outcome);
 
-  // Returns the mapper of a processor, for a hook about an operation. This processor speaks from
-  // now on.
+  // Returns the mapper of a processor, whose hook about an operation (such as a task) is called
+  // next. From now on speaking() returns this processor.
   Mapper& of(std::int32_t processor);
   Mapper& of(const Processor& processor) { return of(input_.processors.number_of(processor)); }
-  // Does the same for a hook that is not about an operation, in which no instance can be made.
+  // Returns the mapper of a processor, whose hook is called next. The hook is not about an
+  // operation, and no instance can be made in it. From now on speaking() returns this processor.
   Mapper& scheduler(std::int32_t processor);
   // Returns the processor whose mapper was asked last.
   const Processor& speaking() const { return speaking_; }
-  // Returns whether it was asked about an operation.
+  // Returns whether the mapper that was asked last was asked about an operation.
   bool asked_for_operation() const { return for_operation_; }
-  // Returns true if all mappers that were asked so far repeat their answers.
+  // Returns true if all mappers that were asked so far repeat their answers
+  // (Mapper::repeats_answers).
   bool all_repeat() const { return all_repeat_; }
-  // Ends the run if the answer of the mapper that was asked last was refused. The answer is about
-  // `task`; `wish` is set for map_task. Returns true if there are no refusals.
+  // Ends the run if `refusals` are not empty: they refuse the answer of the mapper that was asked
+  // last. The answer is about `task`; `wish` is set for map_task. Returns true if there are no
+  // refusals.
   bool accepts(std::vector<Refusal> refusals, const TaskView& task,
                const MapTaskOutput* wish = nullptr);
 
@@ -39,7 +43,8 @@ class Mappers {
   const RunInput& input_;
   const MapperFactory& make_;
   Outcome& outcome_;
-  std::vector<std::unique_ptr<Mapper>> mappers_;  // by processor
+  // The mappers by the number of their processor. Null: the mapper was not asked yet.
+  std::vector<std::unique_ptr<Mapper>> mappers_;
   Processor speaking_;
   bool for_operation_ = false;
   bool all_repeat_ = true;

@@ -13,21 +13,24 @@
 namespace groma {
 namespace {
 
-// A machine figure has its value and source in machine/figures.cc. The values of the two other
-// groups are the defaults of their structs.
+// The member of a struct that holds a constant. A machine figure has its value and source in
+// machine/figures.cc. The constants of RuntimeCosts and TimeModel have the default values of these
+// structs.
 using Place =
     std::variant<SourcedNumber NodeFigures::*, double RuntimeCosts::*, double TimeModel::*>;
 
-// One row of the table. `scale` is the size of the unit in bytes, seconds and so on.
+// One constant in the table. `scale` is the size of `unit` in bytes, seconds and so on.
 struct Row {
   std::string_view name;
   Place place;
   std::string_view unit;
   double scale;
-  double lowest, highest;  // in `unit`
+  // The lowest and the highest plausible value, in `unit`.
+  double lowest, highest;
   Confidence confidence;
   std::string_view range_source;
-  std::string_view source = {};  // empty: that of the machine figure
+  // The source of the value. Empty: the source that the machine figure names.
+  std::string_view source = {};
 };
 
 constexpr double kGBps = 1e9, kMicrosecond = 1e-6, kNanosecond = 1e-9;
@@ -120,7 +123,7 @@ constexpr Row kRows[] = {
      "chosen: a copy reads and writes"},
 };
 
-// What a setting is made of.
+// All constants of a model setting, in the three structs that hold them.
 struct Parts {
   NodeFigures figures = default_figures();
   RuntimeCosts costs;

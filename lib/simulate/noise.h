@@ -10,11 +10,12 @@ namespace groma::sim {
 
 class Noise {
  public:
-  // `fraction` is the largest change of a duration, from 0 to before 1. One seed gives one
-  // sequence.
+  // `fraction` is the largest relative change of a duration: at least 0, and less than 1. One seed
+  // gives one sequence of changes.
   Noise(double fraction, std::uint64_t seed) : fraction_(fraction), draws_(seed) {}
 
-  // Returns the duration changed by a random factor between 1 - fraction and 1 + fraction.
+  // Returns the duration in picoseconds, changed by a random factor between 1 - fraction and 1 +
+  // fraction.
   RunTime change(double seconds) {
     if (fraction_ <= 0) return to_time(seconds);
     return to_time(seconds * (1 + fraction_ * (2 * draws_.unit() - 1)));

@@ -1,4 +1,5 @@
-// OpUses: what the ops of a run stand for, and those that became ready.
+// OpUses: what each op of a run stands for (a task, a copy or a future), and the list of ops that
+// became ready.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +12,18 @@
 
 namespace groma::sim {
 
-// The meaning of an op.
+// What an op stands for.
 struct OpUse {
-  // kJoin: a future, which is there when all tasks of a launch are over.
+  // kNone: nothing. kJoin: a future, which is there when all tasks of a launch are over.
   enum class Kind : std::uint8_t { kNone, kTask, kCopy, kJoin } kind = Kind::kNone;
   std::uint32_t copy = 0;
-  // The task. For a future: the task that launched the launch which gives it; this task may be
-  // finished.
+  // For a task: the task itself. For a future: the task that launched the launch which gives the
+  // future. That task may be finished.
   TaskRun* run = nullptr;
 };
 
-// An op that waits for nothing any more, and the record of the event that it waited for last (-1:
-// none).
+// An op that waits for nothing any more, and the number of the recorded event that it waited for
+// last (-1: none).
 struct ReadyOp {
   Op op;
   std::int64_t cause;
@@ -33,22 +34,23 @@ class OpUses {
   explicit OpUses(Ops& ops) : ops_(ops), uses_(1) {}
 
   const OpUse& operator[](Op op) const { return uses_[op]; }
-  // Sets the meaning of an op.
+  // Sets what an op stands for.
   void set(Op op, OpUse use) {
     if (op >= uses_.size()) uses_.resize(ops_.size());
     uses_[op] = use;
   }
-  // Lets an op become ready once it waits for nothing.
+  // Lets an op become ready as soon as it waits for nothing.
   void release(Op op) {
     if (ops_.release(op)) note_ready(op);
   }
-  // Notes that an op is over. Ops that waited only for it become ready; `record` is their cause.
+  // Notes that an op is over. Ops that waited only for it become ready; `record` is the number of
+  // the recorded event that is their cause.
   void complete(Op op, std::int64_t record) {
     ops_.complete(op, [&](Op ready) { note_ready(ready, record); });
   }
   void note_ready(Op op, std::int64_t cause = -1) { ready_.push_back({op, cause}); }
-  // Calls handle(ready) for every op that became ready, and for those that become ready by that,
-  // until it returns false. A list replaces recursion.
+  // Calls handle(ready) for every op that became ready, also for those that become ready during
+  // these calls, until handle returns false. A list replaces recursion.
   template <typename Handle>
   void drain(const Handle& handle) {
     for (std::size_t i = 0; i < ready_.size() && handle(ready_[i]); ++i) {
@@ -56,12 +58,13 @@ class OpUses {
     ready_.clear();
   }
 
-  // Returns its memory, approximately.
+  // Returns the approximate memory of the object in bytes.
   std::int64_t bytes() const { return heap_bytes(uses_) + heap_bytes(ready_); }
 
  private:
   Ops& ops_;
-  std::vector<OpUse> uses_;  // by op
+  // For each op: what it stands for.
+  std::vector<OpUse> uses_;
   std::vector<ReadyOp> ready_;
 };
 

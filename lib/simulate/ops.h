@@ -1,4 +1,4 @@
-// Ops: the tasks and copies of a run, as a dependency graph that is built during the run.
+// Ops: the tasks, copies and futures of a run, as a dependency graph that is built during the run.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace groma::sim {
 
-// The number of an op, in the order of addition. 0: the beginning, which is done.
+// The number of an op (a task, a copy or a future), in the order in which the ops are added. Op 0
+// is the beginning of the run, which is done.
 using Op = std::uint32_t;
 inline constexpr Op kBeginning = 0;
 
@@ -17,7 +18,7 @@ class Ops {
  public:
   Ops() { ops_.push_back({0, 0, true}); }
 
-  // Adds an op. It is not ready before release() is called for it.
+  // Adds an op and returns its number. The op is not ready before release() is called for it.
   Op add() {
     ops_.push_back({1, 0, false});
     return static_cast<Op>(ops_.size() - 1);
@@ -30,16 +31,17 @@ class Ops {
   void depend(Op op, Op on) {
     if (ops_[on].done || op == on) return;
     const std::uint32_t last = ops_[on].first;
-    if (last != 0 && edges_[last - 1].op == op) return;  // already waits
+    // `op` already waits for `on`.
+    if (last != 0 && edges_[last - 1].op == op) return;
     edges_.push_back({op, ops_[on].first});
     ops_[on].first = static_cast<std::uint32_t>(edges_.size());
     ++ops_[op].missing;
   }
-  // Returns true if the op is ready now.
+  // Lets an op become ready. Returns true if it waits for nothing, so that it is ready now.
   bool release(Op op) { return --ops_[op].missing == 0; }
 
-  // Calls ready(op) for all ops that only waited for this one, in the order in which they began to
-  // wait.
+  // Notes that `op` is done. Calls ready(waiter) for all ops that waited only for this one, in the
+  // order in which they began to wait.
   template <typename Ready>
   void complete(Op op, const Ready& ready) {
     ops_[op].done = true;
@@ -62,14 +64,17 @@ class Ops {
  private:
   struct Node {
     std::uint32_t missing;
-    std::uint32_t first;  // index into edges_, from 1
+    // The first edge of the op's list of waiting ops: an index into `edges_`, counted from 1. 0:
+    // none.
+    std::uint32_t first;
     bool done;
   };
   struct Edge {
     Op op;
     std::uint32_t next;
   };
-  static constexpr std::uint32_t kReady = 0xFFFFFFFF;  // reported as ready
+  // The value of Node::missing for an op that was reported as ready.
+  static constexpr std::uint32_t kReady = 0xFFFFFFFF;
 
   std::vector<Node> ops_;
   std::vector<Edge> edges_;

@@ -1,4 +1,4 @@
-// Ends runs, and writes the errors of those that are over their limits.
+// Implements Outcome: ends runs early, and writes the errors of runs that exceed their limits.
 #include "simulate/outcome.h"
 
 #include <fmt/format.h>
@@ -55,11 +55,11 @@ void Outcome::end_by_budget() {
   result_.status = RunStatus::kStopped;
 }
 
-// Ends the run. Only the first call counts.
+// Ends the run with this status and these refusals. Only the first call of a run counts.
 bool Outcome::refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw) {
   if (over_) return false;
-  // A mapper that was stopped refuses answers that it would otherwise give, so ask the budget
-  // first.
+  // A mapper whose work the budget has stopped gives answers that are refused for that reason only,
+  // so ask the budget first.
   if (budget_.ask()) {
     end_by_budget();
     return false;

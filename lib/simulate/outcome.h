@@ -1,5 +1,5 @@
-// Outcome: the result of a run while it is made, and everything that ends the run early: refused
-// answers, faults of the application, and the limits of memory and work.
+// Outcome: the result of a run while the run is under way, and everything that ends a run early:
+// refused answers of mappers, faults of the application, and the limits of memory and work.
 #pragma once
 
 #include <cstdint>
@@ -19,33 +19,36 @@ class Outcome {
 
   struct Limits {
     std::int64_t max_bytes = 0;
-    std::function<std::int64_t()> bytes;  // returns the approximate memory of the run
-    std::function<bool()> stops;  // returns true if the run must end for another reason than memory
+    // Returns the approximate memory of the run in bytes.
+    std::function<std::int64_t()> bytes;
+    // Returns true if the run must end for another reason than memory.
+    std::function<bool()> stops;
   };
 
-  // `application` is the name in messages. It must outlive the object.
+  // `application` is the name of the application, for error messages. It must outlive the object.
   Outcome(std::string_view application, Limits limits);
   Outcome(const Outcome&) = delete;
   Outcome& operator=(const Outcome&) = delete;
 
-  // Returns true if the run is over before its end.
+  // Returns true if an error or a limit has ended the run.
   bool over() const { return over_; }
   RunResult& result() { return result_; }
   const RunResult& result() const { return result_; }
   Budget& budget() { return budget_; }
   const Budget& budget() const { return budget_; }
-  // Returns the memory that the run may still take. It may be negative.
+  // Returns the memory that the run may still take, in bytes. It may be negative.
   std::int64_t bytes_left() const { return limits_.max_bytes - limits_.bytes(); }
 
-  // Counts work. Returns false if a limit has ended the run.
+  // Counts work on the budget of the run. Returns false if a limit has ended the run.
   bool spend(std::int64_t units) {
     if (!budget_.spend(units)) return true;
     end_by_budget();
     return false;
   }
-  // Returns true if the run may go on with `more` additional bytes: the memory is within the limit,
-  // and nothing ends the run. `task` is used in the message. Without `more`, the memory is added up
-  // in one of kBetweenCounts calls, since that takes longer than to map a requirement.
+  // Returns true if the run may go on with `more` additional bytes of memory: the memory is within
+  // the limit, and nothing ends the run. Otherwise ends the run. `task` is used in the message. If
+  // `more` is 0, the memory is added up only in one of kBetweenCounts calls, since that takes
+  // longer than to map a requirement.
   bool within_limits(std::string_view task, std::int64_t more = 0);
   // Ends the run because it needs more memory than allowed. Returns false.
   bool fail_of_memory(std::string_view task);
@@ -67,7 +70,8 @@ class Outcome {
   Budget budget_;
   RunResult result_;
   bool over_ = false;
-  int calls_since_count_ = 0;  // calls of within_limits() since memory was added up
+  // The number of calls of within_limits() since the memory was last added up.
+  int calls_since_count_ = 0;
 };
 
 }  // namespace groma::sim

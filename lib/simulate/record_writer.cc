@@ -6,7 +6,8 @@
 
 namespace groma::sim {
 
-// Writes the names that the events of the record refer to.
+// Writes the names of tasks, regions, processors and memories, to which the events of the record
+// refer.
 RecordWriter::RecordWriter(const RunInput& input, Outcome& outcome, bool wanted)
     : input_(input), outcome_(outcome) {
   if (!wanted) return;
@@ -29,7 +30,8 @@ RecordWriter::RecordWriter(const RunInput& input, Outcome& outcome, bool wanted)
 
 std::int64_t RecordWriter::bytes() const {
   if (!record_) return 0;
-  constexpr std::size_t kPoint = 160;  // bytes of a point, whose text is stored twice
+  // The memory of a point in bytes. The text of a point is stored twice.
+  constexpr std::size_t kPoint = 160;
   return heap_bytes(record_->events) + heap_bytes(record_->allocations) +
          heap_bytes(record_->phases) + static_cast<std::int64_t>(record_->points.size() * kPoint);
 }
@@ -58,7 +60,7 @@ std::int32_t RecordWriter::point_number(const Point& point) {
   return known->second;
 }
 
-// Points of index launches are written as numbers in the list of points.
+// The point of an index launch is written as a number in the record's list of points.
 void RecordWriter::add_task(const TaskRun& run, RunTime end) {
   if (!record_) return;
   RunRecord::Event event;
@@ -79,7 +81,7 @@ void RecordWriter::add_task(const TaskRun& run, RunTime end) {
   append(record_->events, event);
 }
 
-// The copy is an event of the memory that it fills.
+// The copy is an event at the memory that it fills.
 void RecordWriter::add_copy(const CopyRun& copy, const Instance& from, const Instance& to,
                             const Route& route, RunTime end) {
   if (!record_) return;
@@ -107,14 +109,15 @@ void RecordWriter::add_phase(int phase, RunTime start, RunTime end) {
   if (record_) append(record_->phases, {phase, start, end});
 }
 
-// Freed bytes are negative.
+// The bytes of a freed instance are recorded as a negative number.
 void RecordWriter::add_allocation(RunTime now, const Instance& instance, bool made) {
   if (!record_) return;
   append(record_->allocations, {now, instance.memory, static_cast<std::int32_t>(instance.region),
                                 made ? instance.bytes : -instance.bytes});
 }
 
-// Adds what is known only at the end: the time, the peaks of memories, and the used links.
+// Adds what is known only at the end of the run: the time, the peak use of memories, and the used
+// links.
 std::shared_ptr<const RunRecord> RecordWriter::finish(RunTime end, const Store& store,
                                                       const Links& links) {
   if (!record_) return nullptr;

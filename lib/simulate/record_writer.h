@@ -1,4 +1,5 @@
-// RecordWriter: writes the record of a run, if it is wanted.
+// RecordWriter: writes the record of a simulated run (its tasks, copies, phases and allocations) if
+// a record is wanted.
 #pragma once
 
 #include <algorithm>
@@ -21,29 +22,30 @@ namespace groma::sim {
 
 class RecordWriter {
  public:
-  // Refers to both arguments, so they must outlive it. If `wanted` is false, nothing is written.
+  // The object keeps references to both arguments, so they must outlive it. If `wanted` is false,
+  // no record is written.
   RecordWriter(const RunInput& input, Outcome& outcome, bool wanted);
 
   bool wanted() const { return record_ != nullptr; }
-  // Returns the number of the event that is added next; -1 if nothing is written.
+  // Returns the number of the event that is added next to the record; -1 if no record is written.
   std::int64_t next_event() const {
     return record_ ? static_cast<std::int64_t>(record_->events.size()) : -1;
   }
-  // The following functions do nothing if nothing is written. They end the run if there is no
-  // memory left.
+  // The following functions do nothing if no record is written. They end the run if there is no
+  // memory left for the record.
 
-  // Adds a task that starts now.
+  // Adds a task that starts now and ends at `end`.
   void add_task(const TaskRun& run, RunTime end);
-  // Adds a copy between two instances. Its start is known.
+  // Adds a copy between two instances, whose start time is known, to the record.
   void add_copy(const CopyRun& copy, const Instance& from, const Instance& to, const Route& route,
                 RunTime end);
   void add_phase(int phase, RunTime start, RunTime end);
-  // Adds an instance that is made or freed.
+  // Adds to the record that an instance was made (`made` is true) or freed.
   void add_allocation(RunTime now, const Instance& instance, bool made);
-  // Completes the record and returns it; null if it is not wanted.
+  // Completes the record and returns it; returns null if no record is wanted.
   std::shared_ptr<const RunRecord> finish(RunTime end, const Store& store, const Links& links);
 
-  // Returns its memory, approximately.
+  // Returns the approximate memory of the record in bytes.
   std::int64_t bytes() const;
 
  private:
@@ -54,7 +56,8 @@ class RecordWriter {
   const RunInput& input_;
   Outcome& outcome_;
   std::shared_ptr<RunRecord> record_;
-  std::unordered_map<std::string, std::int32_t> point_numbers_;  // index into record_->points
+  // For the text of each point: the index of the point in RunRecord::points.
+  std::unordered_map<std::string, std::int32_t> point_numbers_;
 };
 
 }  // namespace groma::sim

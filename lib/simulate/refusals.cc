@@ -1,4 +1,4 @@
-// Writes the errors of tasks, with what a reader needs to know about memories and launches.
+// Writes the error messages of tasks, with what a reader needs to know about memories and launches.
 #include "simulate/refusals.h"
 
 #include <fmt/format.h>
@@ -16,14 +16,15 @@
 namespace groma::sim {
 namespace {
 
-// Returns " from (1, 1)" for a launch that does not begin at 0, else nothing.
+// Returns " from (1, 1)" for a launch domain whose lower corner is (1, 1), and an empty text if the
+// corner is at 0.
 std::string corner_text(const Point& lower) {
   const bool at_zero = lower == Point::zeros(lower.dimensions());
   return at_zero ? std::string() : " from " + text_of(lower);
 }
 
 // Adds notes that say what the memory of the last candidate holds. Adds a help line that says how
-// much an instance without alignment needs, if that is at most half.
+// many bytes an instance without alignment needs, if that is at most half of the aligned instance.
 void explain_full_memory(const RunInput& input, const Store& store, const InstanceQuery& full,
                          Diagnostic& diagnostic) {
   const Memory memory = input.memories[full.memory];
@@ -53,7 +54,7 @@ void explain_full_memory(const RunInput& input, const Store& store, const Instan
 
 }  // namespace
 
-// The note has the place in the application, since no statement of a mapping can help.
+// The note names the place in the application, since the error cannot be fixed in the mapping.
 RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t position) {
   const std::string why = fmt::format("its requirement {} has no `data`", position);
   Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, view.name, why);
@@ -62,7 +63,7 @@ RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t
   return {{std::move(diagnostic), {}}, why};
 }
 
-// Appends the candidate to the text and remembers it as the last one.
+// Appends the candidate to the text of tried candidates, and remembers it as the last one.
 void FullCandidates::add(const Store& store, const InstanceWish& candidate,
                          const InstanceQuery& query) {
   const std::int64_t needs = store.bytes_of(query);
@@ -74,7 +75,7 @@ void FullCandidates::add(const Store& store, const InstanceWish& candidate,
   last = query;
 }
 
-// The output of the real run is that of Legion's default mapper.
+// The raw output is the message that Legion's default mapper writes.
 RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskRun& run,
                           const TaskView& view, std::uint32_t position,
                           const FullCandidates& full) {
@@ -100,7 +101,7 @@ RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskR
   return {{std::move(diagnostic), full.origin}, std::move(raw)};
 }
 
-// Blames the statement that put the target where it is.
+// The origin of the refusal is the statement that placed the target instance in its memory.
 Refusal no_route(const Memories& memories, const Instance& from, const Instance& to) {
   const Memory &a = memories[from.memory], &b = memories[to.memory];
   return {one_diagnostic(DiagId::kNoRoute, fmt::format("{} of node {}", name_of(a.kind), a.node),
@@ -108,7 +109,8 @@ Refusal no_route(const Memories& memories, const Instance& from, const Instance&
           Origin{static_cast<std::uint32_t>(to.statement)}};
 }
 
-// The error names the variant by its kind, and its place in the application.
+// The error names the variant by its kind of processor, and the place of the variant in the
+// application.
 void fail_formula(Outcome& outcome, const app::Data& data, const TaskRun& run,
                   app::FormulaFault fault) {
   if (fault == app::FormulaFault::kNone) return;
@@ -118,7 +120,7 @@ void fail_formula(Outcome& outcome, const app::Data& data, const TaskRun& run,
                run.variant->place);
 }
 
-// A point is named with its launch domain, a single task only by its name.
+// The note names a point together with its launch domain, and a single task only by its name.
 void note_launch(const app::Data& data, const app::Launch* launch, const TaskRun* run,
                  std::vector<Refusal>& refusals) {
   std::string note;

@@ -1,5 +1,5 @@
-// The errors of tasks that a run cannot map or start, in words. Errors about a mapper's answer are
-// in validate.h and legion_words.h.
+// Writes the error messages for tasks that a run cannot map or start. Errors about a mapper's
+// answer are in validate.h and legion_words.h.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@
 
 namespace groma::sim {
 
-// The number of regions that a message about a full or small memory lists.
+// The largest number of regions that a message about a full or small memory lists.
 inline constexpr std::size_t kShownRegions = 4;
 
-// An error, and the output of a real run that has it.
+// The error of a task, and the output that a real run with this error writes (`raw`).
 struct RefusedTask {
   Refusal refusal;
   std::string raw;
@@ -30,11 +30,14 @@ struct RefusedTask {
 // Returns the error for a requirement whose data the application does not describe.
 RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t position);
 
-// The candidates of a requirement that had no room.
+// The candidates for the instance of a requirement for which there was no room.
 struct FullCandidates {
-  std::string tried;                  // the candidates with their sizes, for people
-  std::optional<InstanceQuery> last;  // nullopt: the processor reaches none of the memories
-  Origin origin;                      // of the first candidate
+  // The text that lists the candidates and their sizes for the message.
+  std::string tried;
+  // The query of the last candidate. nullopt: the processor can address none of the memories.
+  std::optional<InstanceQuery> last;
+  // The statement of the mapping that chose the memory of the first candidate.
+  Origin origin;
   // Adds a candidate that has no room in the store.
   void add(const Store& store, const InstanceWish& candidate, const InstanceQuery& query);
 };
@@ -45,12 +48,13 @@ RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskR
 // Returns the error for a copy between memories that no channel connects.
 Refusal no_route(const Memories& memories, const Instance& from, const Instance& to);
 
-// Ends the run because a formula of the task's variant has no value. Does nothing for kNone.
+// Ends the run because a formula of the task's variant has no value. Does nothing if `fault` is
+// kNone.
 void fail_formula(Outcome& outcome, const app::Data& data, const TaskRun& run,
                   app::FormulaFault fault);
 
-// Adds a note to each refusal that names the launch, or the point and its processor unless `run` is
-// null. Does nothing if both are null.
+// Adds a note to each refusal. The note names the point and its processor if `run` is not null,
+// otherwise the launch. Does nothing if both are null.
 void note_launch(const app::Data& data, const app::Launch* launch, const TaskRun* run,
                  std::vector<Refusal>& refusals);
 

@@ -1,5 +1,5 @@
-// The rehearsal maps all tasks in the order of the program, without events and without time.
-// rehearsal.h says what this proves about a run. TaskRehearsal maps the single tasks.
+// Implements the rehearsal, which maps all tasks in the order of the program, without events and
+// without time. rehearsal.h says what this proves about a run. TaskRehearsal maps the single tasks.
 #include "simulate/rehearsal.h"
 
 #include <fmt/format.h>
@@ -21,10 +21,12 @@ namespace {
 // The numbers that a rehearsal counts while it goes through the program.
 struct RehearsalCounts {
   std::int64_t tasks = 0, statements = 0;
-  std::int64_t live = 1;   // unfinished tasks, at most
-  std::int64_t turns = 0;  // single tasks that were placed in turn
+  // The largest possible number of unfinished tasks.
+  std::int64_t live = 1;
+  // The number of single tasks that the default mapper placed on processors in turn.
+  std::int64_t turns = 0;
 
-  // Adds `times` times what was counted since `before`.
+  // Adds `times` times the difference between the present counts and the earlier counts `before`.
   void repeat(const RehearsalCounts& before, std::int64_t times) {
     const auto more = [times](std::int64_t& count, std::int64_t then) {
       count = saturating_add(count,
@@ -42,7 +44,7 @@ class Rehearsal {
             const MapperFactory& make, const RehearsalOptions& options, bool notes_wants)
       : state_(data, spaces, std::move(machine), make, options, notes_wants) {}
 
-  // Rehearses the whole program. Returns nothing if the result depends on what all tasks want and
+  // Rehearses the whole program. Returns nullopt if the result depends on what all tasks want and
   // `notes_wants` is false. The caller then runs a second rehearsal that notes the wants.
   std::optional<RehearsalResult> run() {
     TaskRun top;
@@ -61,7 +63,7 @@ class Rehearsal {
   }
 
  private:
-  // A task that launches, and the processors where it may run.
+  // A task that launches other tasks, and the processors where it may run.
   struct Level {
     Context context;
     std::vector<Processor> may;
@@ -69,7 +71,8 @@ class Rehearsal {
 
   // ---- Bodies
 
-  // Rehearses the body of a task that launches. `may` holds the processors where the task may run.
+  // Rehearses the body of a task that launches other tasks. `may` holds the processors where the
+  // task may run.
   void body_of(TaskRun& run, std::vector<Processor> may) {
     Level level;
     level.may = std::move(may);
@@ -102,16 +105,16 @@ class Rehearsal {
     }
   }
 
-  // Notes that all tasks are over. This is certain only when the top-level task waits for
-  // everything that it launched.
+  // Handles a wait for all tasks that a task launched. All tasks of the run are surely over only if
+  // the top-level task waits; a wait of another task is ignored.
   void wait_for_all(const Level& level) {
     if (level.context.run->parent != nullptr) return;
     tasks_.all_over();
     counts_.live = 1;
   }
 
-  // Rehearses a loop. If the loop has no variable, the rest is skipped once an iteration repeats
-  // the iteration before. Such an iteration takes the same instances and makes the same copies
+  // Rehearses a loop. If the loop has no variable, the rest of the loop is skipped as soon as an
+  // iteration takes the same instances and makes the same copies as the iteration before
   // (`signature`). All later iterations then do the same, so only their counts are added.
   //
   // The skip is exact for these reasons:
@@ -123,7 +126,8 @@ class Rehearsal {
   //   no other instance is valid, which the source of the next copy shows.
   //
   // If the store is not certain anyway, an iteration that wants and finds nothing new stands for
-  // all later iterations. If processors are not certain, all possible processors were asked about.
+  // all later iterations. If processors are not certain, the mappers were asked about all possible
+  // processors.
   void loop(Level& level, const app::Loop& loop) {
     std::int64_t count = 0;
     if (!parts_.launcher.count(level.context, loop, count))
@@ -155,8 +159,8 @@ class Rehearsal {
     state_.signature = all;
   }
 
-  // Counts steps. Returns false if the rehearsal is over: a limit is exceeded, enough was found, or
-  // the store is uncertain and wants are not noted.
+  // Counts steps of the rehearsal. Returns false if the rehearsal is over: a limit is exceeded,
+  // enough was found, or the store is uncertain and wants are not noted.
   bool step(std::int64_t steps) {
     if (state_.findings.ended() || !(state_.certain || state_.notes_wants)) return false;
     steps_ += steps;
@@ -171,14 +175,14 @@ class Rehearsal {
     return false;
   }
 
-  // Notes that the limit of live tasks may be exceeded.
+  // Marks the rehearsal as incomplete if more than kMaxLive tasks may be unfinished at once.
   void note_live() {
     if (counts_.live <= kMaxLive || !state_.findings.complete()) return;
     state_.findings.leave_incomplete(
         fmt::format("more than {} tasks may be under way at once", kMaxLive));
   }
 
-  // Ends the rehearsal with the run's own error.
+  // Ends the rehearsal with the same error that the run would have.
   void end_with(std::string_view task, const std::string& why,
                 const app::Launch* launch = nullptr) {
     parts_.outcome.fail(task, why);
@@ -194,14 +198,16 @@ class Rehearsal {
 
   // ---- Launches
 
-  // A launch while its points are mapped.
+  // A launch whose points are being mapped.
   struct Launching {
     Context& context;
     const app::Launch& launch;
     LaunchRun of;
-    bool in_turn = false;        // a single task whose processor is the next one in turn
-    std::vector<Processor> may;  // where a single task may start, if that depends on timing
-    // Points that launch tasks themselves, with the processors where they may run.
+    // True for a single task for which the default mapper takes the next processor in turn.
+    bool in_turn = false;
+    // The processors where a single task may start, if that depends on timing; else empty.
+    std::vector<Processor> may;
+    // The points whose tasks launch tasks themselves, with the processors where they may run.
     std::vector<std::pair<TaskRun, std::vector<Processor>>> inner;
   };
 
@@ -231,7 +237,7 @@ class Rehearsal {
     launching.of = {launches_, domain, 0, options.valid_instances, points};
     counts_.turns += launching.in_turn ? 1 : 0;
     if (!launch.is_index) launching.may = places_of(level, launch);
-    // The slices are moved away, since tasks of the launch may launch, too.
+    // The slices are moved out of the launcher, since tasks of this launch may launch tasks, too.
     TaskSlices slices;
     std::swap(slices, parts_.launcher.start().slices);
     for (const TaskSlice& slice : slices) {
@@ -263,7 +269,8 @@ class Rehearsal {
     if (state_.findings.complete())
       state_.findings.leave_incomplete(why_not_held(parts_.input, run));
     const bool waits = tasks_.mapper_of(*run.processor).selects();
-    if (waits) state_.certain = false;  // a run may map in another order
+    // If tasks wait until their mapper selects them, a run may map them in another order.
+    if (waits) state_.certain = false;
     const bool moves = waits && run.stealable;
     if (moves) {
       state_.ordered = false;
@@ -293,10 +300,10 @@ class Rehearsal {
     });
   }
 
-  // Returns the processors where a single task may start, if that depends on timing; else nothing.
-  // There are two cases:
-  // * a function looks at the processor of the launching task;
-  // * the default mapper takes processors in turn, so the next one depends on earlier tasks.
+  // Returns the processors where a single task may start, if that depends on timing; else an empty
+  // list. There are two cases:
+  // * A mapping function looks at the processor of the launching task.
+  // * The default mapper takes processors in turn, so the next one depends on earlier tasks.
   std::vector<Processor> places_of(Level& level, const app::Launch& launch) {
     const Processor at = *level.context.run->processor;
     const Processor initial = parts_.launcher.start().options.initial;
@@ -315,7 +322,8 @@ class Rehearsal {
   }
 
   // Returns the processors where a single task starts if it is launched from each processor where
-  // the launching task may run. Keeps the answers for the present processor.
+  // the launching task may run. Afterwards the launcher again has the answers for the present
+  // processor.
   std::vector<Processor> starts_from(Level& level, const app::Launch& launch) {
     Context& context = level.context;
     const Processor at = *context.run->processor;
@@ -362,7 +370,8 @@ class Rehearsal {
     }
   }
 
-  // Moves the launching task to another processor, so that the mapper can be asked about it.
+  // Moves the launching task to another processor, so that the mapper can be asked where the task
+  // starts from there.
   void stand(Context& context, const Processor& at) {
     context.run->hold_on(parts_.input.processors, at);
     context.view.current = at;
@@ -372,9 +381,12 @@ class Rehearsal {
   RunParts& parts_ = state_.parts;
   TaskRehearsal tasks_{state_};
   RehearsalCounts counts_;
-  bool turned_ = false;         // some tasks that were placed in turn were not counted
-  std::uint32_t launches_ = 0;  // number of launches
-  std::int64_t steps_ = 0;      // statements and points that were examined
+  // True if some tasks that were placed on processors in turn were not counted.
+  bool turned_ = false;
+  // The number of launch statements that were examined so far.
+  std::uint32_t launches_ = 0;
+  // The number of statements and points that were examined so far.
+  std::int64_t steps_ = 0;
   // Buffers, kept so that their memory is reused.
   TaskRun run_;
   std::vector<Processor> places_, thieves_;
@@ -383,11 +395,12 @@ class Rehearsal {
 
 }  // namespace
 
-// Prepares the cells of the application and rehearses it, a second time if the first rehearsal did
-// not note the wants that it needs.
+// Cuts the regions of the application into cells and rehearses the application. Rehearses it a
+// second time if the first rehearsal did not note the wants that the result needs.
 RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const Machine>& machine,
                          const MapperFactory& make, const RehearsalOptions& options) {
-  // This budget counts the preparation only. The rehearsal has a budget of its own.
+  // This budget counts only the work of cutting regions into cells. The rehearsal has a budget of
+  // its own.
   Budget budget([&budget, &options] {
     return budget.spent() > options.max_work || (options.stop && options.stop());
   });

@@ -1,4 +1,4 @@
-// Collects what a rehearsal finds.
+// Implements RehearsalState, which collects what a rehearsal finds.
 #include "simulate/rehearsal_state.h"
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace groma::sim {
 
-// Instances that mappers make are noted as wants, too.
+// If wants are noted, the instances that mappers make themselves are noted, too.
 RehearsalState::RehearsalState(const app::Data& data, const Spaces& spaces,
                                std::shared_ptr<const Machine> machine, const MapperFactory& make,
                                const RehearsalOptions& its_options, bool does_note_wants)
@@ -25,12 +25,12 @@ RehearsalState::RehearsalState(const app::Data& data, const Spaces& spaces,
   };
 }
 
-// The limit of work keeps a rehearsal short. The caller may stop it earlier.
+// Returns true if the rehearsal has done more work than its limit, or if the caller stops it.
 bool RehearsalState::stops() const {
   return parts.outcome.budget().spent() > options.max_work || (options.stop && options.stop());
 }
 
-// Work that was cut off by a limit leaves the rehearsal incomplete.
+// If a limit has ended the work, the rehearsal is incomplete.
 void RehearsalState::collect(const app::Launch* launch, const TaskRun* run, bool is_certain) {
   const bool too_large =
       parts.outcome.over() && parts.outcome.result().status == RunStatus::kTooLarge;
@@ -49,7 +49,8 @@ void RehearsalState::collect(const app::Launch* launch, const TaskRun* run, bool
   sign(findings.all().size());
 }
 
-// Both judgements count work, so a limit may end them.
+// Looks for memories that may be too small and for missing routes. Both count work, so a limit may
+// end them.
 void RehearsalState::judge_wants() {
   wants.find_small_memories(parts.outcome, findings);
   if (parts.outcome.over()) collect(nullptr, nullptr);
@@ -58,7 +59,7 @@ void RehearsalState::judge_wants() {
   if (parts.outcome.over()) collect(nullptr, nullptr, false);
 }
 
-// Adds the reasons for which a run may differ that are known only at the end.
+// Adds the reasons why a run may differ that are known only at the end of the rehearsal.
 RehearsalResult RehearsalState::finish() {
   const Store::Doubts& doubts = parts.store.doubts();
   const bool unsure = !findings.has_error() && (!certain || doubts.guessed || doubts.keeps_eager);
@@ -67,7 +68,7 @@ RehearsalResult RehearsalState::finish() {
         "its mapper looks at instances, and which of them are there depends on the order in which "
         "tasks run");
   }
-  // A waiting task occupies a place in its limit, which the tasks that it waits for may need.
+  // A task that waits for others still counts in its limit, and the others may need that place.
   if (limited_inside) {
     findings.leave_incomplete(
         "tasks that tasks launch have an `InstanceLimit`, so they may come to wait for each other");

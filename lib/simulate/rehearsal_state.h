@@ -15,7 +15,7 @@
 namespace groma::sim {
 
 struct RehearsalState {
-  // `does_note_wants`: the instances that all requirements may want are noted.
+  // If `does_note_wants` is true, the rehearsal notes the instances that all requirements may want.
   RehearsalState(const app::Data& data, const Spaces& spaces,
                  std::shared_ptr<const Machine> machine, const MapperFactory& make,
                  const RehearsalOptions& its_options, bool does_note_wants);
@@ -24,11 +24,11 @@ struct RehearsalState {
   // `is_certain` false they become warnings. Afterwards the store is not certain, since the run
   // would be over.
   void collect(const app::Launch* launch, const TaskRun* run, bool is_certain = true);
-  // Warns about memories and copies that may fail in another order of the tasks.
+  // Adds warnings about memories and copies that may fail if the tasks run in another order.
   void judge_wants();
   // Returns the findings, and the reason why the rehearsal is incomplete, if there is one.
   RehearsalResult finish();
-  // Adds a value to the signature.
+  // Adds a value to `signature`, the hash of what the rehearsal did.
   void sign(std::uint64_t value) { signature = hash_on(signature, value); }
 
   const RehearsalOptions& options;
@@ -37,13 +37,18 @@ struct RehearsalState {
   Findings findings;
   Wants wants;
   Links links;
-  // `certain`: the store is still that of the run. `ordered`: mappers are still asked in the order
-  // of the run.
+  // `certain` is true as long as the store surely has the same state as in a run. `ordered` is true
+  // as long as mappers are surely asked in the same order as in a run.
   bool certain = true, ordered = true;
-  bool limited = false;         // a task has an `InstanceLimit`
-  bool limited_inside = false;  // so has a task that a launched task launches
-  std::uint64_t signature = 1;  // hash of the taken instances and the copies, in order
-  std::uint32_t asking = 0;     // the task whose mapper is asked
+  // True if a mapper wants profiling of a task, as it does for an `InstanceLimit`.
+  bool limited = false;
+  // True if a mapper wants profiling of a task that was launched by a task other than the top-level
+  // task.
+  bool limited_inside = false;
+  // A hash of the instances that were taken and of the copies, in their order.
+  std::uint64_t signature = 1;
+  // The number of the task whose mapper is being asked.
+  std::uint32_t asking = 0;
 
  private:
   bool stops() const;

@@ -1,4 +1,4 @@
-// RunInput: everything that does not change during a run.
+// RunInput: the application and the machine of a run, which do not change during the run.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace groma::sim {
 
 // An application with its spaces, and a machine with its numbered processors and memories. `data`
-// and `spaces` must outlive it.
+// and `spaces` must outlive the object.
 struct RunInput {
   RunInput(const app::Data& application, const Spaces& its_spaces,
            std::shared_ptr<const Machine> its_machine)

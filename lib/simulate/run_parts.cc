@@ -1,4 +1,4 @@
-// Joins the common parts of a run and a rehearsal.
+// Constructs the objects that a run and a rehearsal have in common.
 #include "simulate/run_parts.h"
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace groma::sim {
 
-// The parts refer to each other in the order in which they are made.
+// The objects refer to each other in the order in which they are made.
 RunParts::RunParts(const app::Data& data, const Spaces& spaces,
                    std::shared_ptr<const Machine> machine, const MapperFactory& make,
                    const Outcome::Limits& limits)

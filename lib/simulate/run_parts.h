@@ -1,5 +1,5 @@
-// RunParts: the parts that a simulated run and a rehearsal of it have in common. Engine and
-// Rehearsal each own one and decide in which order its parts are used.
+// RunParts: the objects that a simulated run and a rehearsal of it have in common. Engine and
+// Rehearsal each own a RunParts and decide in which order these objects are used.
 #pragma once
 
 #include <cstdint>
@@ -21,42 +21,46 @@
 
 namespace groma::sim {
 
-// Budget units of one event, statement or point.
+// The work of one event, one statement or one point of a launch, in units of Budget.
 inline constexpr std::int64_t kStepWork = 64;
 // Limit on the statements of a run that launch nothing, so that long empty loops end.
 inline constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
-// Limit on unfinished tasks; it bounds their memory.
+// The largest number of unfinished tasks of a run. It limits the memory of the tasks.
 inline constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;
 
 struct RunParts {
-  // `data`, `spaces` and `make` must outlive it. The limits hold for the whole run.
+  // `data`, `spaces` and `make` must outlive the object. The limits hold for the whole run.
   RunParts(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
            const MapperFactory& make, const Outcome::Limits& limits);
   RunParts(const RunParts&) = delete;
   RunParts& operator=(const RunParts&) = delete;
 
   // Returns true if the run may go on with `more` additional bytes, which the task needs. Otherwise
-  // the run is over.
+  // ends the run and returns false.
   bool within_limits(std::uint32_t task, std::int64_t more = 0) {
     return outcome.within_limits(input.data.tasks[task].name, more);
   }
-  // Returns the memory of these parts, of the application and of the machine, approximately.
+  // Returns the approximate memory of these objects, of the application and of the machine, in
+  // bytes.
   std::int64_t bytes() const;
 
   const RunInput input;
   Outcome outcome;
   Ops ops;
-  Arena lists;  // memory of the lists of tasks and of the cells of regions
+  // Provides the memory of the lists of tasks and of the cells of regions.
+  Arena lists;
   Store store;
   ValidData valid_data;
   Views views;
-  MapperCalls calls;  // what mappers may call during a hook
+  // The functions that mappers may call during a hook.
+  MapperCalls calls;
   Mappers mappers;
   MapperInstances instances;
   Launcher launcher;
 
  private:
-  const std::int64_t given_bytes_;  // memory of the application and the machine
+  // The memory of the application and of the machine, in bytes.
+  const std::int64_t given_bytes_;
 };
 
 }  // namespace groma::sim

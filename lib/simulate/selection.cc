@@ -8,13 +8,14 @@
 
 namespace groma::sim {
 
-// select() is called for the processor later.
+// Only adds the task to the list of its processor. The caller calls select() for the processor
+// later.
 void Selection::add(TaskRun& run) {
   run_.stations[run.number].unmapped.push_back(&run);
   stealable_ += run.stealable ? 1 : 0;
 }
 
-// Tasks that the answer does not name wait on at the processor.
+// Tasks that the answer of the mapper does not name continue to wait at the processor.
 void Selection::select(std::int32_t processor) {
   std::vector<TaskRun*>& unmapped = run_.stations[processor].unmapped;
   if (unmapped.empty() || run_.outcome.over()) return;
@@ -60,7 +61,7 @@ bool Selection::ask_again(std::int32_t processor, const SelectMappingOutput& ans
   return true;
 }
 
-// Maps and relocates the tasks that the answer names by their place in `waiting`.
+// Maps and relocates the tasks that the answer names by their index in `waiting`.
 void Selection::carry_out(const std::vector<TaskRun*>& waiting, const SelectMappingOutput& answer) {
   const RunTime now = run_.agenda.now();
   for (std::uint32_t i : answer.map) {
@@ -105,12 +106,12 @@ std::vector<TaskView> Selection::views_of(std::span<TaskRun* const> runs,
 
 // ---- Stealing
 
-// Returns whether a processor of this kind may take a waiting task.
+// Returns whether a processor of this kind may steal a waiting task.
 bool Selection::may_steal(ProcKind kind, const TaskRun& waits) const {
   return waits.stealable && run_.input.has_variant(waits.task, kind);
 }
 
-// Victims are asked one after the other, each once.
+// Lets one processor steal, or each processor in the order of their numbers if `thief` is -1.
 void Selection::steal(std::int32_t thief) {
   if (thief >= 0) return steal_one(thief);
   for (std::int32_t p = 0; p < run_.stations.size() && !run_.outcome.over(); ++p) steal_one(p);
@@ -130,8 +131,8 @@ std::optional<std::vector<Processor>> Selection::processors_without(ProcKind kin
   return without;
 }
 
-// Lets one idle processor steal. The processors that have nothing for it are on the blacklist from
-// the start.
+// Lets one idle processor steal. Victims are asked one after the other, each once. The processors
+// that have nothing for the thief are on the blacklist from the start.
 void Selection::steal_one(std::int32_t thief) {
   if (stealable_ == 0 || !run_.stations[thief].idle()) return;
   const Processor& to = run_.input.processors[thief];
@@ -159,8 +160,8 @@ void Selection::steal_one(std::int32_t thief) {
   select(thief);
 }
 
-// Asks permit_steal_request of the victim and moves the permitted tasks to the thief. If the thief
-// is on another node, their mapping begins after `move_time_`.
+// Asks permit_steal_request of the victim's mapper, and moves the permitted tasks to the thief. If
+// the thief is on another node, the mapping of these tasks begins after `move_time_`.
 void Selection::give(std::int32_t victim, std::int32_t thief) {
   const Processor& to = run_.input.processors[thief];
   std::vector<TaskRun*> waiting;

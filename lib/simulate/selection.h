@@ -24,34 +24,36 @@ namespace groma::sim {
 
 class Selection {
  public:
-  // The parts of a run that a selection works on. They must outlive it.
+  // The objects of a run that a Selection works on. They must outlive the Selection.
   struct Parts {
     const RunInput& input;
     Outcome& outcome;
     Views& views;
     Mappers& mappers;
-    MapperRuntime& runtime;  // passed to the hooks
+    // The functions that mappers may call, which are passed to the hooks.
+    MapperRuntime& runtime;
     Agenda& agenda;
     MapperEvents& events;
     Stations& stations;
     const TaskPool& tasks;
-    std::function<bool(TaskRun&)> map;  // maps a task; returns false if the run is over
+    // Maps a task. Returns false if the run is over.
+    std::function<bool(TaskRun&)> map;
   };
-  // A task that moves to another node arrives after `move_time`.
+  // A task that moves to another node arrives there after `move_time`.
   Selection(Parts parts, RunTime move_time) : run_(std::move(parts)), move_time_(move_time) {}
 
-  // Adds a task to those that wait at its processor.
+  // Adds a task to those that wait at its processor until the mapper selects them.
   void add(TaskRun& run);
-  // Asks select_tasks_to_map of a processor about all tasks that wait there. The answer may map
-  // tasks now, relocate them, or defer them to an event. The run fails if mappers defer tasks too
-  // often.
+  // Calls select_tasks_to_map of the processor's mapper with all tasks that wait there. The answer
+  // may map tasks now, relocate them, or defer them to an event. The run fails if mappers defer
+  // tasks too often.
   void select(std::int32_t processor);
-  // Lets the mapper of an idle processor choose victims, and moves the tasks that they permit. -1
-  // stands for all processors in turn.
+  // Lets the mapper of an idle processor, the thief, choose processors to steal from, and moves the
+  // tasks that their mappers permit. If `thief` is -1, each processor steals in turn.
   void steal(std::int32_t thief);
-  // Returns whether a task that waits may be stolen.
+  // Returns whether any waiting task may be stolen by another processor.
   bool has_stealable() const { return stealable_ > 0; }
-  // Notes that a task is mapped.
+  // Notes that a task was mapped, so that mappers may defer tasks more often.
   void note_progress() { asked_in_vain_ = 0; }
 
  private:
@@ -67,8 +69,10 @@ class Selection {
 
   const Parts run_;
   const RunTime move_time_;
-  std::int64_t asked_in_vain_ = 0;  // tasks offered to mappers since the last mapped task
-  std::int64_t stealable_ = 0;      // tasks that wait to be mapped and may be stolen
+  // The number of tasks that were offered to mappers since a task was last mapped.
+  std::int64_t asked_in_vain_ = 0;
+  // The number of tasks that wait to be mapped and may be stolen.
+  std::int64_t stealable_ = 0;
 };
 
 }  // namespace groma::sim

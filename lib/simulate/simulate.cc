@@ -12,7 +12,7 @@
 namespace groma {
 namespace {
 
-// Returns why a run cannot have these options; empty if it can.
+// Returns why a run cannot have these options, or an empty string if it can.
 std::string why_bad(const SimulateOptions& options) {
   if (!(options.noise >= 0 && options.noise < 1)) return "the noise is not a fraction below 1";
   const TimeModel& model = options.model;
@@ -30,7 +30,7 @@ std::string why_bad(const SimulateOptions& options) {
 }  // namespace
 
 // Returns the result of one simulated run. If the run cannot start, the result holds one refusal
-// that says why. It holds none if `options.stop` ended the preparation.
+// that says why. The result holds no refusal if `options.stop` ended the preparation.
 RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> machine,
                    const MapperFactory& make, const SimulateOptions& options) {
   Budget budget(options.stop);

@@ -1,4 +1,5 @@
-// Cuts the regions of an application into cells, and puts their fields into groups.
+// Implements Spaces: cuts the regions of an application into cells, and puts their fields into
+// groups.
 #include "simulate/spaces.h"
 
 #include <fmt/format.h>
@@ -18,8 +19,8 @@
 namespace groma::sim {
 namespace {
 
-// Limits of one application: pieces of all partitions, cells of all regions, field groups of a
-// region. A set of groups is a 64-bit mask.
+// The limits of one application: the pieces of all partitions, the cells of all regions, and the
+// field groups of one region. A set of groups is a 64-bit mask.
 constexpr std::int64_t kMaxPieces = std::int64_t{1} << 22;
 constexpr std::int64_t kMaxCells = std::int64_t{1} << 24;
 constexpr std::size_t kMaxGroups = 64;
@@ -39,7 +40,8 @@ void for_launches(const app::Body& body, const Use& use) {
 // Sets `piece.cells` to the range of cells that the box of the piece covers. An empty box gets an
 // empty range.
 void set_range(const RegionSpace& space, Piece& piece) {
-  const bool empty = piece.box.volume() == 0;  // an empty box made no cuts
+  // An empty box made no cuts, so its corners need not be among the cuts.
+  const bool empty = piece.box.volume() == 0;
   for (int d = 0; d < space.dimensions; ++d) {
     const auto i = static_cast<std::size_t>(d);
     const auto& cut = space.cuts[i];
@@ -51,7 +53,8 @@ void set_range(const RegionSpace& space, Piece& piece) {
   }
 }
 
-// Returns `bytes` rounded up to a multiple of `align`, which is a power of two. Saturates.
+// Returns `bytes` rounded up to a multiple of `align`, which is a power of two. The result
+// saturates at INT64_MAX.
 std::int64_t rounded_up(std::int64_t bytes, std::int64_t align) {
   const std::int64_t over = bytes & (align - 1);
   return over == 0 ? bytes : saturating_add(bytes, align - over);
@@ -88,8 +91,8 @@ bool same(const Piece& a, const Piece& b) {
          (a.set == nullptr || a.set->cells == b.set->cells);
 }
 
-// The box is the smallest that holds both boxes. The cell set, if the region has one, is the union
-// of both sets.
+// The box of the result is the smallest that holds both boxes. The cell set, if the region has one,
+// is the union of both sets.
 Piece around(const RegionSpace& space, const Piece& a, const Piece& b) {
   Piece all = a;
   for (int d = 0; d < a.box.dimensions(); ++d) {
@@ -112,7 +115,7 @@ std::optional<std::int64_t> color_index(const app::Partition& partition, const P
   return app::place_in(partition.colors, color);
 }
 
-// Returns the bytes of one element: the sum over the groups in the mask.
+// Returns the bytes of one point: the sum over the field groups in the mask.
 std::int64_t RegionSpace::bytes_of(std::uint64_t groups) const {
   std::int64_t bytes = 0;
   for (std::size_t g = 0; g < group_bytes.size(); ++g) {
@@ -201,8 +204,8 @@ std::optional<Spaces> Spaces::make(const app::Data& data, std::int64_t max_bytes
   return spaces;
 }
 
-// Counts `bytes` of memory before they are allocated. Returns false, with the failure noted, if
-// this exceeds `making.max_bytes`.
+// Counts `bytes` of memory before they are allocated. Returns false, with the failure noted, if the
+// memory then exceeds `making.max_bytes`.
 bool Spaces::take(const Making& making, std::int64_t bytes) {
   bytes_ = saturating_add(bytes_, bytes);
   if (bytes_ <= making.max_bytes) return true;
@@ -251,7 +254,7 @@ bool Spaces::make_pieces(const Making& making) {
 // Cuts every region into cells, then computes the range of cells of each piece. Returns false if
 // the regions together have more than kMaxCells cells, or if a limit is exceeded.
 bool Spaces::make_cells(const Making& making) {
-  // The pieces that are not empty, by region.
+  // For each region: the pieces that are not empty.
   std::vector<std::vector<const Piece*>> pieces(regions_.size());
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
     std::vector<const Piece*>& here = pieces[making.data.partitions[p].region];
@@ -336,8 +339,8 @@ bool Spaces::make_groups(const Making& making) {
   for (const app::Task& task : data.tasks) {
     for_launches(task.body, [&](const app::Launch& launch) { launches[launch.number] = &launch; });
   }
-  // Calls use(launch, where) for every requirement until a call returns false. The top-level task
-  // counts as the launch after the last.
+  // Calls use(launch, where) for every requirement of all launches until a call returns false. The
+  // top-level task counts as the launch after the last.
   const auto each = [&](const auto& use) {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       if (launches[i] == nullptr) continue;
@@ -399,13 +402,13 @@ bool Spaces::make_groups(const Making& making) {
 // kMaxGroups + 1 groups, from which the caller sees that there are too many.
 void Spaces::group_fields(const app::Region& region, RegionSpace& space,
                           const std::vector<std::vector<std::uint32_t>>& sets) {
-  // in[f]: the numbers of the sets that contain field f.
+  // in[f] holds the numbers of the sets that contain field f.
   std::vector<std::vector<std::uint32_t>> in(region.fields.size());
   for (std::uint32_t s = 0; s < sets.size(); ++s) {
     for (const std::uint32_t field : sets[s]) in[field].push_back(s);
   }
   std::map<std::vector<std::uint32_t>, std::size_t> known;
-  // The number of fields by size (largest first) and group.
+  // For each size (negative, so that the largest comes first) and group: the number of fields.
   std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> counts;
   for (std::uint32_t f = 0; f < in.size() && space.group_bytes.size() <= kMaxGroups; ++f) {
     const auto [group, is_new] = known.emplace(std::move(in[f]), space.group_bytes.size());

@@ -1,7 +1,7 @@
 // Spaces: the parts of an application's data that a run distinguishes. Every region is cut into
-// cells. These are the finest boxes that the pieces of its partitions make of it, or, if pieces
-// have holes, the sets of points that belong to the same pieces (app/cells.h). The fields of a
-// region are in groups; every requirement takes a group completely or not at all.
+// cells. Cells are the finest boxes into which the pieces of the region's partitions cut it. If
+// pieces have holes, cells are the sets of points that belong to the same pieces (app/cells.h). The
+// fields of a region are in groups; every requirement uses a group completely or not at all.
 #pragma once
 
 #include <array>
@@ -21,17 +21,20 @@
 
 namespace groma::sim {
 
-// The cells from `lower` to before `upper` in each dimension.
+// A box of cells: in each dimension, the cells from `lower` to before `upper`.
 struct CellRange {
   std::array<std::int32_t, kMaxDimensions> lower{};
   std::array<std::int32_t, kMaxDimensions> upper{};
 };
 
-// A region, a piece of it, or the contents of an instance.
+// A set of points of a region: the whole region, a piece of it, or the contents of an instance.
 struct Piece {
-  Rect box;                                      // smallest box around its points
-  CellRange cells;                               // used if the pieces of the region are boxes
-  std::shared_ptr<const app::CellSet> set = {};  // set if the region has cells, else null
+  // The smallest box around the points of the piece.
+  Rect box;
+  // The cells of the piece. Used only if the pieces of the region are boxes.
+  CellRange cells;
+  // The cells of the piece if the pieces of the region may have holes (app/cells.h); else null.
+  std::shared_ptr<const app::CellSet> set = {};
 
   std::int64_t points() const { return set ? set->points : box.volume(); }
   // Returns the number of points for which an instance has room. A layout that is not compact has
@@ -41,44 +44,53 @@ struct Piece {
   }
 };
 
-// Returns the size of a piece. Null (not described) has no dimensions.
+// Returns the size of a piece. Null stands for data that the application does not describe; its
+// size has no dimensions.
 inline app::PieceSize size_of(const Piece* piece) {
   static const Rect none;
   return piece == nullptr ? app::PieceSize{&none, 1} : app::PieceSize{&piece->box, piece->points()};
 }
 
-// A region with its cells and groups.
+// A region with its cells and its groups of fields.
 struct RegionSpace {
   int dimensions = 1;
   // For each dimension: the coordinates at which boxes around pieces begin and end. For a region
   // without sets of cells these are the lower corners of its cells, and the end.
   std::vector<std::vector<std::int64_t>> cuts;
-  std::vector<std::int64_t> strides;  // row-major
+  // The row-major strides of the numbers of cells, one for each dimension.
+  std::vector<std::int64_t> strides;
   std::int64_t cells = 1;
-  // Set if the region has cells (app::Region), else empty.
+  // The number of points of each cell, if the pieces of the region may have holes; else empty.
   std::span<const std::int64_t> cell_points;
   Piece whole;
-  std::vector<std::int64_t> group_bytes;  // for one element
+  // For each group of fields: the bytes of one point.
+  std::vector<std::int64_t> group_bytes;
   std::vector<std::vector<std::uint32_t>> group_fields;
   struct Fields {
-    std::int64_t bytes = 0;  // for one element of each field
+    // The bytes of one point in each of these fields.
+    std::int64_t bytes = 0;
     std::size_t group = 0;
     std::int64_t count = 0;
   };
-  std::vector<Fields> by_size;  // the largest first, as in Legion's layouts
+  // The fields of the region by their size, the largest first, as in Legion's layouts.
+  std::vector<Fields> by_size;
   std::uint64_t all_groups = 0;
 
-  std::int64_t bytes_of(std::uint64_t groups) const;  // for one element
-  // Returns the distance between two points whose fields lie together (AOS), with each point at an
-  // aligned address.
+  // Returns the bytes of one point in all fields of the groups (a bit mask).
+  std::int64_t bytes_of(std::uint64_t groups) const;
+  // Returns the distance in bytes between two neighbouring points if all fields of a point lie
+  // together (AOS), with each point at an aligned address.
   std::int64_t point_bytes(std::uint64_t groups, const LayoutSpec& layout) const;
-  // Returns the bytes of an instance with this number of points. INT64_MAX: that many, or more.
+  // Returns the bytes of an instance with this number of points. INT64_MAX means that many bytes,
+  // or more.
   std::int64_t instance_bytes(std::uint64_t groups, const LayoutSpec& layout,
                               std::int64_t points) const;
-  std::vector<std::uint32_t> fields_of(std::uint64_t groups) const;  // in their order
-  std::uint64_t group_of(std::uint32_t field) const;                 // 0: unknown field
-  // Returns the layout of an instance with these groups. With one field, the order of fields is
-  // irrelevant.
+  // Returns the fields of the groups (a bit mask) in ascending order.
+  std::vector<std::uint32_t> fields_of(std::uint64_t groups) const;
+  // Returns the bit mask of the group that holds the field, or 0 for an unknown field.
+  std::uint64_t group_of(std::uint32_t field) const;
+  // Returns the layout `wanted` as an instance with these groups has it. With one field, the order
+  // of fields is irrelevant, so it is SOA.
   LayoutSpec layout(LayoutSpec wanted, std::uint64_t groups) const;
   // Calls use(cell, points) for every cell of the piece that has points, until `use` returns false.
   template <typename Use>
@@ -93,11 +105,12 @@ struct RegionSpace {
   }
 
  private:
-  // Lays out arrays of `elements` elements, one for each field. Returns the end of the last array
-  // and the largest alignment.
+  // Lays out arrays of `elements` elements, one for each field of the groups. Returns the end of
+  // the last array and the largest alignment, both in bytes.
   std::pair<std::int64_t, std::int64_t> lay(std::uint64_t groups, std::int64_t elements,
                                             const LayoutSpec& layout) const;
-  // Returns false if `use` returned false.
+  // Calls use(cell, points) for the cells of a range, from dimension `d` on. Returns false if `use`
+  // returned false.
   template <typename Use>
   bool visit(const CellRange& range, int d, std::int64_t at, std::int64_t points,
              const Use& use) const {
@@ -115,21 +128,24 @@ struct RegionSpace {
   }
 };
 
-// The following functions take pieces of one region. meet() returns true if they have a common
-// point.
+// The functions meet, within, same and around take two pieces of one region. meet() returns true if
+// the pieces have a common point.
 bool meet(const Piece& a, const Piece& b);
-// Returns true if `outer` has all points of `inner`. An empty piece has no points.
+// Returns true if the piece `outer` has all points of the piece `inner`. An empty piece has no
+// points.
 bool within(const Piece& inner, const Piece& outer);
-// Returns true if both have the same box and the same points.
+// Returns true if both pieces have the same box and the same points.
 bool same(const Piece& a, const Piece& b);
-// Returns the contents of an instance for both pieces, neither of which is empty. For a region that
-// has cells it is the union of the points, otherwise the smallest box around both.
+// Returns the contents of an instance that covers two pieces, neither of which is empty. If the
+// pieces of the region may have holes, the contents are the union of the points, otherwise the
+// smallest box around both pieces.
 Piece around(const RegionSpace& space, const Piece& a, const Piece& b);
 
 // The reason why Spaces could not be made.
 struct SpacesFailure {
   RunStatus status = RunStatus::kExecuteError;
-  std::string why;  // empty if the budget was exceeded
+  // The reason in words. Empty: the budget was exceeded.
+  std::string why;
 };
 
 // Returns the message for a run, or a part of a run, that needs more memory than allowed.
@@ -146,25 +162,28 @@ class Spaces {
                                     SpacesFailure& failure);
 
   const RegionSpace& region(std::uint32_t region) const { return regions_[region]; }
-  // `color`: the row-major position of the colour in the colours of its partition.
+  // Returns a piece of a partition. `color` is the row-major position of the colour of the piece in
+  // the colours of the partition.
   const Piece& piece(std::uint32_t partition, std::int64_t color) const {
     return pieces_[partition][static_cast<std::size_t>(color)];
   }
   std::int64_t color_of(std::uint32_t partition, const Piece& piece) const {
     return &piece - pieces_[partition].data();
   }
-  // Returns the groups of requirement r of the launch with that number.
+  // Returns the bit mask of the groups of fields that requirement r of the launch with this number
+  // uses.
   std::uint64_t groups(std::uint32_t launch, std::size_t r) const { return groups_[launch][r]; }
   // Returns true if requirement a of `one` and b of `other` may conflict: they have the same region
   // and common groups. Returns false if the data is not known in advance.
   bool interfere(const app::Launch& one, std::size_t a, const app::Launch& other,
                  std::size_t b) const;
-  // The pairs of requirements of that launch that conflict if their pieces meet. The smaller index
-  // comes first.
+  // The pairs of requirements of a launch that conflict if their pieces have a common point. The
+  // smaller position comes first in a pair.
   using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   const Pairs& clashes(std::uint32_t launch) const { return clashes_[launch]; }
   std::uint64_t groups_of_top_level(std::size_t r) const { return groups_.back()[r]; }
-  std::int64_t bytes() const { return bytes_; }  // memory of this object
+  // Returns the memory of this object in bytes.
+  std::int64_t bytes() const { return bytes_; }
 
  private:
   // The arguments and limits of make().
@@ -178,7 +197,7 @@ class Spaces {
       failure.why = std::move(why);
       return false;
     }
-    // Counts work. Returns false if the work must stop.
+    // Counts work on the budget. Returns false if the work must stop.
     bool spend(std::int64_t units) const {
       if (budget.spend(units)) failure.status = RunStatus::kStopped;
       return !budget.exceeded();
@@ -194,13 +213,19 @@ class Spaces {
   bool take(const Making& making, std::int64_t bytes);
 
   std::vector<RegionSpace> regions_;
-  std::vector<std::vector<Piece>> pieces_;          // by partition
-  std::vector<std::vector<std::uint64_t>> groups_;  // by launch, by requirement
-  std::vector<Pairs> clashes_;                      // by launch
-  std::int64_t bytes_ = 0;                          // memory, counted as it is taken
+  // For each partition: its pieces, by the row-major position of their colours.
+  std::vector<std::vector<Piece>> pieces_;
+  // For each launch and requirement: the bit mask of its groups. The last entry is for the
+  // top-level task.
+  std::vector<std::vector<std::uint64_t>> groups_;
+  // For each launch: the pairs of requirements that may conflict.
+  std::vector<Pairs> clashes_;
+  // The memory of this object in bytes, counted before it is taken.
+  std::int64_t bytes_ = 0;
 };
 
-// Returns the position of a colour, or nullopt if the partition does not have it.
+// Returns the row-major position of a colour in a partition, or nullopt if the partition does not
+// have the colour.
 std::optional<std::int64_t> color_index(const app::Partition& partition, const Point& color);
 
 }  // namespace groma::sim

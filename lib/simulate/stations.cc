@@ -24,7 +24,7 @@ void Stations::queue(TaskRun& run) {
   if (station.running == nullptr) start_next(station);
 }
 
-// Tasks that are not ready yet do not hold the processor back.
+// A task that is not ready yet does not keep others from the processor.
 void Stations::start_next(Station& station) {
   if (station.ready.empty()) return;
   TaskRun& run = *station.ready.top().run;
@@ -48,7 +48,7 @@ void Stations::start(TaskRun& run, Station& station) {
   on_start(run);
 }
 
-// Returns the processor, since the object of the task may be used again soon.
+// Returns the station of the processor, since the object of the task may be used again soon.
 Station& Stations::leave(const TaskRun& run) {
   durations_.end(run);
   Station& station = (*this)[run.number];

@@ -19,7 +19,7 @@
 
 namespace groma::sim {
 
-// The tasks of one processor.
+// The tasks of one processor: those that wait for it, and the one that runs on it.
 struct Station {
   struct Waiting {
     int priority;
@@ -29,18 +29,22 @@ struct Station {
       return priority != other.priority ? priority < other.priority : order > other.order;
     }
   };
-  std::priority_queue<Waiting> ready;  // ready to run
+  // The tasks that are ready to run on the processor, by priority.
+  std::priority_queue<Waiting> ready;
   TaskRun* running = nullptr;
-  std::int64_t load = 0;           // tasks that are mapped to it and not finished
-  std::vector<TaskRun*> unmapped;  // tasks that its mapper has not selected yet
-  std::int64_t last_record = -1;   // record of the last task that started
+  // The number of tasks that are mapped to the processor and not finished.
+  std::int64_t load = 0;
+  // The tasks that the mapper of the processor has not selected for mapping yet.
+  std::vector<TaskRun*> unmapped;
+  // The number, in the record of the run, of the last task that started. -1: none.
+  std::int64_t last_record = -1;
 
   bool idle() const { return load == 0 && unmapped.empty(); }
 };
 
 class Stations {
  public:
-  // Refers to all arguments, so they must outlive it.
+  // The object keeps references to all arguments, so they must outlive it.
   Stations(const RunInput& input, const Store& store, Outcome& outcome, Agenda& agenda,
            RecordWriter& record, Noise& noise, const TimeModel& model);
 
@@ -48,7 +52,8 @@ class Stations {
     return stations_[static_cast<std::size_t>(processor)];
   }
   std::int32_t size() const { return static_cast<std::int32_t>(stations_.size()); }
-  // Return the first of the processors with the least load. The list must not be empty.
+  // Return the processor of the list that has the least load, and the first of several such
+  // processors. The list must not be empty.
   std::int32_t least_loaded(std::span<const std::int32_t> processors) const {
     return *std::min_element(processors.begin(), processors.end(),
                              [this](std::int32_t a, std::int32_t b) { return load(a) < load(b); });
@@ -60,15 +65,16 @@ class Stations {
         [&](const Processor& a, const Processor& b) { return load(number(a)) < load(number(b)); });
   }
 
-  // Lets a task that is ready wait for its processor, or start there.
+  // Lets a task that is ready wait for its processor, or starts it if the processor is free.
   void queue(TaskRun& run);
-  // Frees the processor of a task that has ended, and its share of memory bandwidth. Then
-  // start_next() is to be called.
+  // Frees the processor of a task that has ended, and the task's share of memory bandwidth. The
+  // caller then has to call start_next().
   Station& leave(const TaskRun& run);
-  // Starts the ready task with the highest priority, if there is one. The processor must be free.
+  // Starts the ready task of a processor with the highest priority, if there is one. The processor
+  // must be free.
   void start_next(Station& station);
 
-  // Called when a task starts.
+  // Called when a task starts to run.
   std::function<void(TaskRun&)> on_start;
 
  private:

@@ -1,4 +1,4 @@
-// Implements the store: finds, makes and evicts the instances of a run.
+// Implements Store: finds, makes and evicts the instances of a run.
 #include "simulate/store.h"
 
 #include <algorithm>
@@ -36,11 +36,12 @@ std::int64_t Store::free_bytes(std::int32_t memory) const {
 }
 
 std::int64_t Store::bytes() const {
-  constexpr std::int64_t kInTables = 160;  // bytes of an instance's nodes in index_ and idle_
+  // The bytes that an instance takes in the nodes of `index_` and `idle_`.
+  constexpr std::int64_t kInTables = 160;
   return heap_bytes(instances_) + alive_ * kInTables;
 }
 
-// An instance that is found counts as used now and takes the eviction priority of the query.
+// An instance that is found counts as used now, and gets the eviction priority of the query.
 std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   const auto known = query.fresh ? std::nullopt : find(query);
   if (!known) return make(query);
@@ -51,8 +52,8 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   return known;
 }
 
-// Marks the instance as used now. The first statement that takes an instance without one becomes
-// its statement.
+// Marks the instance as used now. If the instance has no statement yet, `statement` becomes its
+// statement.
 void Store::take(InstanceNumber number, std::int32_t statement) {
   change(number, [&](Instance& instance) {
     instance.used = ++clock_;
@@ -60,7 +61,7 @@ void Store::take(InstanceNumber number, std::int32_t statement) {
   });
 }
 
-// The new instance counts as used now. Returns nothing if evicting idle instances does not free
+// The new instance counts as used now. Returns nullopt if evicting idle instances does not free
 // enough bytes.
 std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   const std::int64_t bytes = bytes_of(query);
@@ -98,13 +99,15 @@ std::int64_t Store::bytes_of(const InstanceQuery& query) const {
       .instance_bytes(query.new_groups, layout, query.shape->points_held(layout));
 }
 
-// Returns the place in the order of eviction: by priority, then the least recently used first.
+// Returns the position of an instance in the order of eviction: by priority, then the least
+// recently used first.
 Store::Order::value_type Store::place_in_order(InstanceNumber number) const {
   const Instance& instance = instances_[number];
   return {-std::int64_t{instance.priority}, instance.used, number};
 }
 
-// Every change that affects eviction goes through here, so that `idle_` stays sorted.
+// Every change of an instance that affects eviction goes through here, so that `idle_` stays
+// sorted.
 template <typename Change>
 void Store::change(InstanceNumber number, const Change& change) {
   Instance& instance = instances_[number];

@@ -24,7 +24,7 @@ class Store {
   // Once the budget is exceeded, the state and results of the store are meaningless.
   Store(std::size_t regions, const Spaces& spaces, const Memories& memories, Budget& budget);
 
-  // Returns the store's own memory, approximately.
+  // Returns the approximate memory of the store itself, in bytes.
   std::int64_t bytes() const;
 
   const Instance& instance(InstanceNumber number) const { return instances_[number]; }
@@ -34,67 +34,73 @@ class Store {
     return peak_[static_cast<std::size_t>(memory)];
   }
   std::int64_t free_bytes(std::int32_t memory) const;
-  // Returns the bytes of an instance made for the query. If no address in the memory is a multiple
-  // of the alignment, returns the alignment.
+  // Returns the bytes of a new instance for the query. If no address in the memory is a multiple of
+  // the alignment, returns the alignment.
   std::int64_t bytes_of(const InstanceQuery& query) const;
-  // A part of the contents of a memory: the instances of one region together.
+  // The instances of one region in a memory: their number, how many of them are in use, and their
+  // bytes.
   struct Held {
     std::uint32_t region = 0;
     std::int64_t count = 0, used = 0, bytes = 0;
   };
-  // Returns the contents of a memory: the `most` regions with the most bytes, the largest first.
+  // Returns the contents of a memory: the `most` regions whose instances take the most bytes, the
+  // largest first.
   std::vector<Held> contents(std::int32_t memory, std::size_t most) const;
 
-  // Returns an existing instance that fits: the oldest with the same box, otherwise the oldest that
-  // covers the piece.
+  // Returns an existing instance that fits the query: the oldest with the same shape, otherwise the
+  // oldest that covers the piece.
   std::optional<InstanceNumber> find(const InstanceQuery& query) const {
     return index_.find(query);
   }
-  // Makes a new instance. Unneeded instances may be evicted for it. Returns nullopt if there is no
-  // room.
+  // Makes a new instance for the query. Unneeded instances may be evicted for it. Returns nullopt
+  // if there is no room.
   std::optional<InstanceNumber> make(const InstanceQuery& query);
-  // Returns an existing instance that fits, unless `fresh`, otherwise a new one, and takes it for a
-  // task.
+  // Returns an existing instance that fits the query, otherwise a new one, and marks it as taken
+  // for a task. If query.fresh is true, always makes a new one. Returns nullopt if there is no
+  // room.
   std::optional<InstanceNumber> find_or_make(const InstanceQuery& query);
-  // Takes an instance for a task. If no statement is recorded for the instance, records
-  // `statement`.
+  // Marks an existing instance as taken for a task. `statement` is recorded for the instance if no
+  // statement is recorded for it yet.
   void take(InstanceNumber instance, std::int32_t statement = 0);
-  // Frees an instance if nobody uses it and all its data is valid elsewhere too. Returns true if it
-  // is gone.
+  // Frees an instance if nobody uses it, all its data is valid elsewhere too, and its priority is
+  // not kCollectNever. Returns true if the instance is gone.
   bool collect(InstanceNumber instance);
   void set_priority(InstanceNumber instance, CollectPriority priority);
-  // Add or remove one user.
+  // Add or remove one user (a task or a copy) of an instance.
   void acquire(InstanceNumber instance);
   void release(InstanceNumber instance);
-  // Adds `more` to Instance::needed.
+  // Adds `more` to Instance::needed of the instance.
   void add_needed(InstanceNumber instance, std::int64_t more);
 
-  // For callers without a clock: removes one user now or at any time before the next all_over().
+  // For callers without a clock: removes one user of an instance, which may end at once or at any
+  // time before the next all_over().
   void leave(InstanceNumber instance);
   void all_over() { ++waits_; }
-  // Takes an instance that exists for a task, as find_or_make() does, and adds the task as a user.
+  // Takes an existing instance for a task, as find_or_make() does, and adds the task as a user of
+  // the instance.
   void take_again(InstanceNumber instance, CollectPriority priority);
   // Returns how many instances were made and removed so far.
   std::int64_t changes() const { return 2 * static_cast<std::int64_t>(instances_.size()) - alive_; }
-  // Returns true if an instance exists that goes as soon as nobody uses it (kCollectEager).
+  // Returns true if an instance exists that is removed as soon as nobody uses it (kCollectEager).
   bool has_eager() const;
   // The facts about the store of which a caller without a clock cannot be sure.
   struct Doubts {
     // An instance was evicted that may still be in use: the state is one of several possible
     // states.
     bool guessed = false;
-    // There was no room regardless of what is in use, but it is unknown what was evicted before
-    // that was noticed.
+    // There was no room for an instance regardless of what is in use, but it is unknown which
+    // instances a run evicts before it notices that.
     bool forked = false;
-    // An instance exists that was left and would have been examined at the end of its use
-    // (kCollectEager).
+    // An instance with the priority kCollectEager was left, and a run would have examined it at the
+    // end of its use.
     bool keeps_eager = false;
   };
   const Doubts& doubts() const { return doubts_; }
 
-  // Called first when an instance is removed: forgets its data. ValidData sets it.
+  // Called first when an instance is removed, to forget which data it holds. ValidData sets this
+  // function.
   std::function<void(InstanceNumber)> forget_data;
-  // Called for every allocation and for every freed instance.
+  // Called for every instance that is allocated (`made` is true) or freed.
   std::function<void(const Instance&, bool made)> on_allocation;
   std::function<void(InstanceNumber)> on_removal;
 
@@ -112,12 +118,15 @@ class Store {
   Budget& budget_;
   std::vector<Instance> instances_;
   InstanceIndex index_;
-  std::vector<std::int64_t> used_, peak_, capacity_;  // bytes, by memory
+  // For each memory: the used bytes, the most that were used so far, and the capacity.
+  std::vector<std::int64_t> used_, peak_, capacity_;
   // For each memory that was full once: the instances that may be evicted, in order of eviction.
   std::vector<std::optional<Order>> idle_;
   std::int64_t clock_ = 0;
-  std::int64_t waits_ = 0;  // calls of all_over()
-  std::int64_t alive_ = 0;  // number of instances
+  // The number of calls of all_over() so far.
+  std::int64_t waits_ = 0;
+  // The number of instances that exist now.
+  std::int64_t alive_ = 0;
   Doubts doubts_;
 };
 

@@ -1,4 +1,4 @@
-// Computes how long tasks run.
+// Implements TaskDurations, which computes how long tasks run.
 #include "simulate/task_durations.h"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ double point_bytes(const app::Data& data, const app::RequirementData& where) {
 
 }  // namespace
 
-// Returns how many bytes memory moves for each byte that the task uses, at least 1. In AOS the
-// whole structure moves. A loop that runs across the order of the dimensions moves a whole sector
-// for each element.
+// Returns how many bytes the memory moves for each byte that the task uses, at least 1. In an AOS
+// layout the whole structure moves. A loop that runs across the order of the dimensions moves a
+// whole sector for each element.
 double TaskDurations::layout_factor(const TaskRun& run, std::size_t requirement,
                                     const Instance& instance) const {
   const app::RequirementData& wants = data_of_requirement(input_.data, run, requirement);
@@ -57,7 +57,8 @@ double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requireme
   const int n = box.dimensions();
   if (n < 2 || loops_across(run, requirement, instance)) return 0;
   const app::RequirementData& wants = data_of_requirement(input_.data, run, requirement);
-  double row = 0, rows = 1;  // contiguous bytes of a row, and the number of rows
+  // The contiguous bytes of a row of the piece, and the number of rows.
+  double row = 0, rows = 1;
   if (instance.layout.fields == FieldOrder::kAos) {
     row = static_cast<double>(
         input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout));
@@ -73,7 +74,7 @@ double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requireme
   return rows > 1 && row > 0 ? std::min(1.0, model_.unforeseen_bytes / row) : 0;
 }
 
-// Adds the bytes that a requirement moves to the load of the memory that has its instance.
+// Adds the bytes that a requirement moves to the load of the memory in which its instance lies.
 void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double bytes,
                              Access access, TaskWork& work) const {
   const InstanceNumber number = run.instances[requirement];
@@ -178,7 +179,8 @@ const TaskWork& TaskDurations::work_of(const TaskRun& run, app::FormulaFault& fa
     return std::equal(kept.begin(), kept.end(), now.begin(), now.end());
   };
   TaskPlan* const plan = plan_of(run);
-  // The processors of a plan are alike.
+  // All processors of a plan have the same kind and the same memories, so the work is the same on
+  // each.
   const bool is_planned = plan != nullptr && plan->variant == run.variant &&
                           has_pieces_of(*plan, run) &&
                           std::find(plan->processors.begin(), plan->processors.end(), run.number) !=
@@ -198,8 +200,9 @@ const TaskWork& TaskDurations::work_of(const TaskRun& run, app::FormulaFault& fa
   return work;
 }
 
-// This is a roofline: the processor's operations and the traffic of each memory happen at the same
-// time, and the longest of them counts. The kernel launch latency is added.
+// The duration follows the roofline model: the operations of the processor and the traffic of each
+// memory happen at the same time, and the longest of them counts. The kernel launch latency is
+// added.
 double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
   const TaskWork& work = work_of(run, fault);
   return work.overhead_s + std::max(work.computing_s, memory_seconds(run, work.loads));

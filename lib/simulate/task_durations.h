@@ -17,20 +17,22 @@ namespace groma::sim {
 
 class TaskDurations {
  public:
-  // Refers to all arguments, so they must outlive it.
+  // The object keeps references to all arguments, so they must outlive it.
   TaskDurations(const RunInput& input, const Store& store, const TimeModel& model)
       : input_(input), store_(store), model_(model), streaming_(input.memories.size()) {}
 
-  // Returns how long the task runs in seconds. It works on its memories from now on, and sets
-  // run.streams. Sets `fault` if a formula of its variant has no value.
+  // Returns how long the task runs, in seconds. From now on the task counts as a user of the
+  // bandwidth of its memories, which are noted in run.streams. Sets `fault` if a formula of the
+  // task's variant has no value.
   double begin(TaskRun& run, app::FormulaFault& fault);
-  // Notes that the task does not work on its memories any more.
+  // Notes that the task does not use the bandwidth of its memories any more.
   void end(const TaskRun& run);
 
  private:
   const TaskWork& work_of(const TaskRun& run, app::FormulaFault& fault);
   void compute(const TaskRun& run, TaskWork& work, app::FormulaFault& fault);
-  // Returns the smallest transfer of one access in bytes.
+  // Returns the smallest number of bytes that one memory access of this kind of processor
+  // transfers.
   double sector_bytes(ProcKind kind) const {
     return kind == ProcKind::kGpu ? model_.gpu_sector_bytes : model_.cpu_line_bytes;
   }
@@ -45,9 +47,12 @@ class TaskDurations {
   const RunInput& input_;
   const Store& store_;
   const TimeModel& model_;
-  std::vector<std::int64_t> streaming_;  // for each memory: number of tasks that work on it
-  TaskWork work_;                        // of the task that begins, if its plan is not kept
-  std::vector<app::PieceSize> sizes_;    // of its pieces
+  // For each memory: the number of running tasks that use its bandwidth.
+  std::vector<std::int64_t> streaming_;
+  // The work of the task that begins, if its plan is not kept.
+  TaskWork work_;
+  // The sizes of the pieces of the task that begins.
+  std::vector<app::PieceSize> sizes_;
 };
 
 }  // namespace groma::sim

@@ -1,4 +1,4 @@
-// Asks how a task is mapped, and takes instances for the answer.
+// Implements TaskMapping: asks mappers how a task is mapped, and takes instances as they answer.
 #include "simulate/task_mapping.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ void TaskMapping::begin(TaskRun& run) {
   queries_.clear();
 }
 
-// Makes the view when it is first asked for. It shows the processor on which the task was held,
+// The view is made when it is first asked for. It shows the processor on which the task was held,
 // also after take().
 const TaskView& TaskMapping::view() {
   if (has_view_) return view_;
@@ -34,8 +34,7 @@ const TaskView& TaskMapping::view() {
   return view_;
 }
 
-// Sets `valid_` to the valid instances of each requirement, if the launch asked for them and the
-// mapper reads them.
+// Sets `valid_` to the instances with valid data for each requirement, for the mapper to read.
 void TaskMapping::show_valid_instances() {
   const TaskRun& run = *run_;
   const TaskView& view = this->view();
@@ -71,7 +70,7 @@ bool TaskMapping::ask(Mapper& mapper) {
          parts_.outcome.fail(view.name, "map_task gives up, and nothing says when to ask again");
 }
 
-// The variant has been checked with the wish. Variants are numbered from 1 there.
+// The variant was checked together with the answer. Answers number variants from 1.
 void TaskMapping::take(const Processor& processor) {
   TaskRun& run = *run_;
   run.hold_on(parts_.input.processors, processor);
@@ -193,8 +192,8 @@ void TaskMapping::fill_plan(TaskPlan& plan) const {
   plan.variant = run_->variant;
   plan.wishes = run_->wishes;
   plan.asked = asked_;
-  // The work of the task is computed when it starts. Its memory is taken now, so that it is
-  // counted.
+  // The work of the task is computed when the task starts. Its memory is reserved now, so that it
+  // is counted.
   plan.work.instances.reserve(run_->pieces.size());
   plan.work.loads.reserve(run_->pieces.size());
   plan.work.arguments.reserve(run_->arguments.size());
@@ -215,7 +214,7 @@ Use use_of(const RunInput& input, std::uint32_t task, const app::Launch* launch,
   return use;
 }
 
-// Returns how the task uses the data of a requirement. The instance is left open.
+// Returns how the task uses the data of a requirement. The instance of the result is not set.
 Use TaskMapping::use_of(std::uint32_t position) const {
   const TaskRun& run = *run_;
   Use use = sim::use_of(parts_.input, run.task, run.launch, position, run.pieces[position]);
@@ -225,8 +224,8 @@ Use TaskMapping::use_of(std::uint32_t position) const {
   return use;
 }
 
-// Maps a requirement without an instance, because the tasks that this task launches map their
-// parts. Returns false, with a refusal, if points of the launch conflict.
+// Maps a requirement without an instance, because the tasks that this task launches take instances
+// for their parts of the data. Returns false, with a refusal, if points of the launch conflict.
 bool TaskMapping::hand_on(std::uint32_t position) {
   TaskRun& run = *run_;
   run.instances.add(kVirtual, parts_.lists);
@@ -256,7 +255,7 @@ bool TaskMapping::use_instance(std::uint32_t position, InstanceNumber number, bo
   return false;
 }
 
-// Ends the run with this error. Returns false.
+// Ends the run with the error of a refused task. Returns false.
 bool TaskMapping::refuse(RefusedTask refused, RunStatus status) {
   parts_.outcome.refuse(status, {std::move(refused.refusal)}, std::move(refused.raw));
   return false;

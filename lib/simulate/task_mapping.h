@@ -16,46 +16,52 @@
 namespace groma::sim {
 
 // Returns how a task of the launch (null: the top-level task) uses the data of a requirement, whose
-// piece is `piece`. The task, its ancestors, the launch's number and the instance are left open.
+// piece is `piece`. The members `task`, `ancestors`, `launch` and `instance` of the result are not
+// set.
 Use use_of(const RunInput& input, std::uint32_t task, const app::Launch* launch,
            std::size_t position, const Piece* piece);
 
 class TaskMapping {
  public:
-  // `parts` must outlive it.
+  // `parts` must outlive the object.
   explicit TaskMapping(RunParts& parts) : parts_(parts) {}
 
-  // Begins with a task, which is held on a processor. It must live until the next begin(). Forgets
-  // the copies of the task before.
+  // Begins to map a task, which is held on a processor. `run` must live until the next begin().
+  // Forgets the copies of the task before.
   void begin(TaskRun& run);
-  // Returns the task as its mapper sees it. Valid until the next begin().
+  // Returns the task that is being mapped as its mapper sees it. The view is valid until the next
+  // begin().
   const TaskView& view();
 
-  // The following functions return true on success. On failure they have ended the run.
+  // The following functions return true on success. If they fail, they end the run and return
+  // false.
 
-  // Calls map_task of that mapper. Sets answer() to an answer that can be carried out. Instances
+  // Calls map_task of the mapper. Sets answer() to an answer that can be carried out. Instances
   // that were held before are released.
   bool ask(Mapper& mapper);
-  // Sets the processor, variant, priority and profiling of the task as answer() says, for that one
-  // of the processors in the answer.
+  // Sets the processor of the task, and sets its variant, priority and profiling as answer() says.
+  // `processor` is one of the processors in the answer.
   void take(const Processor& processor);
-  // Does the same for one of the processors of a plan.
+  // Sets the processor of the task, and sets its variant, priority and profiling as the plan says.
+  // `processor` is one of the processors of the plan.
   void take(const TaskPlan& plan, std::int32_t processor);
   // Takes an instance for a requirement: the one that answer() names, or the first candidate that
-  // exists or has room. Adds it to run.instances, and the necessary copies to fetches().
+  // exists or has room. Adds the instance to run.instances, and the necessary copies to fetches().
   bool map_requirement(std::uint32_t position);
-  // Returns true if the plan is about a task with the same pieces, held on the same processor.
+  // Returns true if the plan was made for a task with the same pieces, held on the same processor,
+  // as the task that is being mapped.
   bool fits(const TaskPlan& plan) const;
-  // Does what ask(), take() and map_requirement() did when fill_plan() made the plan, which fits.
-  // Asks the mapper only if there is no room. `processor` is one of the plan.
+  // Maps the task as the plan says, with the same effect as ask(), take() and map_requirement().
+  // fits() must be true for the plan. Asks the mapper only if there is no room. `processor` is one
+  // of the processors of the plan.
   bool repeat(const TaskPlan& plan, std::int32_t processor);
-  // Keeps in `plan` how the task was mapped. Leaves the plan empty if the answer names an instance
+  // Stores in `plan` how the task was mapped. Leaves the plan empty if the answer names an instance
   // by its number, or processors that use different memories.
   void fill_plan(TaskPlan& plan) const;
 
   // Returns the last answer of map_task.
   const MapTaskOutput& answer() const { return answer_; }
-  // Returns the copies that the task which is being mapped needs.
+  // Returns the copies that the task needs which is being mapped.
   std::vector<Fetch>& fetches() { return fetches_; }
 
  private:
@@ -69,17 +75,22 @@ class TaskMapping {
   void rank(InstanceNumber target, std::vector<InstanceNumber>& sources);
 
   RunParts& parts_;
-  TaskRun* run_ = nullptr;   // the task that is mapped
-  std::int32_t asked_ = -1;  // the processor on which it was held at begin()
-  bool has_view_ = false;    // view_ is that of the task
+  // The task that is being mapped.
+  TaskRun* run_ = nullptr;
+  // The number of the processor on which the task was held at begin().
+  std::int32_t asked_ = -1;
+  // True if `view_` is the view of the task that is being mapped.
+  bool has_view_ = false;
   TaskView view_;
   MapTaskOutput answer_;
   std::vector<Fetch> fetches_;
-  // What map_requirement() did for each requirement, and the instances that it tried to get.
+  // For each requirement, what map_requirement() did; then the queries for all instances that it
+  // tried to get.
   std::vector<TaskPlan::Requirement> requirements_done_;
   std::vector<InstanceQuery> queries_;
   // Buffers, kept so that their memory is reused.
-  std::vector<RequirementView> requirements_;  // of view_
+  // The requirements to which `view_` refers.
+  std::vector<RequirementView> requirements_;
   std::vector<std::span<const InstanceView>> valid_;
   std::vector<std::vector<InstanceView>> valid_kept_;
   std::vector<InstanceView> source_views_;

@@ -12,10 +12,11 @@ namespace groma::sim {
 
 class TaskPool {
  public:
-  // The least memory of a task that waits, in bytes.
+  // The least memory that an unfinished task takes, in bytes.
   static constexpr std::int64_t kLeastBytes = sizeof(TaskRun) + 32;
 
-  // Returns a cleared object for a task, which lives from now on. Valid until remove().
+  // Returns a cleared object for a new task, which counts as unfinished from now on. The reference
+  // is valid until remove().
   TaskRun& add() {
     ++live_;
     if (free_.empty()) return runs_.emplace_back();
@@ -24,13 +25,14 @@ class TaskPool {
     run.clear();
     return run;
   }
-  // Removes a task, and its launch with the launch's last task.
+  // Removes a task that has ended. Also removes its launch if no other task of the launch is left.
   void remove(TaskRun& run) {
     --live_;
     free_.push_back(&run);
     if (run.of != nullptr && --run.of->unfinished == 0) free_launches_.push_back(run.of);
   }
-  // Returns an object for a launch of that many tasks. Valid until all of them are removed.
+  // Returns a copy of `launch` in the pool. The reference is valid until all tasks of the launch
+  // are removed.
   LaunchRun& add_launch(LaunchRun launch) {
     if (free_launches_.empty()) return launches_.emplace_back(launch);
     LaunchRun& place = *free_launches_.back();
@@ -40,7 +42,7 @@ class TaskPool {
   // Returns the number of unfinished tasks.
   std::int64_t live() const { return live_; }
 
-  // Returns the memory of all tasks and launches, without that of the tasks' lists.
+  // Returns the memory of all tasks and launches in bytes, without that of the lists of tasks.
   std::int64_t bytes() const {
     return static_cast<std::int64_t>(runs_.size() * sizeof(TaskRun) +
                                      launches_.size() * sizeof(LaunchRun));

@@ -10,7 +10,7 @@
 
 namespace groma::sim {
 
-// Mappers are told about collected instances after the hooks of the task.
+// Maps the task, and then tells the mappers about collected instances, after the hooks of the task.
 bool TaskRehearsal::map(TaskRun& run, const std::vector<Processor>& may,
                         std::vector<Processor>& places) {
   places.clear();
@@ -19,7 +19,7 @@ bool TaskRehearsal::map(TaskRun& run, const std::vector<Processor>& may,
   return mapped;
 }
 
-// Does the work of map(), which then tells mappers about collected instances.
+// Does the work of map() except that mappers are not told about collected instances.
 bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& may,
                                    std::vector<Processor>& places) {
   state_.asking = run.task;
@@ -52,8 +52,9 @@ bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& m
   return true;
 }
 
-// Asks about the task on each processor in `may` except its own, and adds the processors of the
-// answers to `places`. Nothing is taken. Leaves run.processor as the last one that was asked.
+// Asks mappers about the task on each processor in `may` except its own, and adds the processors of
+// the answers to `places`. Nothing is taken. Leaves run.processor as the last processor that was
+// asked.
 void TaskRehearsal::ask_on_others(TaskRun& run, const std::vector<Processor>& may,
                                   std::vector<Processor>& places) {
   const Processor first = *run.processor;
@@ -66,7 +67,7 @@ void TaskRehearsal::ask_on_others(TaskRun& run, const std::vector<Processor>& ma
     mapping_.begin(run);
     const bool well = mapping_.ask(mapper_of(other));
     if (parts_.instances.changes() > changes)
-      state_.certain = false;  // the answer may never be carried out
+      state_.certain = false;  // The answer of the mapper may never be carried out.
     if (!well) {
       state_.collect(run.launch, &run, other.node == first.node && knows_instances());
       continue;
@@ -82,7 +83,7 @@ bool TaskRehearsal::knows_instances() const {
   return !refused_for(DiagId::kBadInstance) ||
          (state_.certain && !parts_.store.doubts().guessed && !parts_.store.doubts().keeps_eager);
 }
-// Returns whether this is the reason of the last refusal.
+// Returns whether the last refusal has this diagnostic id.
 bool TaskRehearsal::refused_for(DiagId id) const {
   return !parts_.outcome.result().refusals.empty() &&
          parts_.outcome.result().refusals.front().diagnostic.id == id;
@@ -94,7 +95,8 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
                                   const std::vector<Processor>& places, std::uint32_t r) {
   const RequirementWish& wish = mapping_.answer().requirements[r];
   if (!view.requirements[r].empty() && run.pieces[r] == nullptr) {
-    // The run refuses this with any mapping. The rehearsal goes on to check the rest.
+    // A run refuses a requirement without data, whatever the mapping. The rehearsal goes on to
+    // check the rest.
     if (state_.findings.complete()) {
       state_.findings.leave_incomplete(fmt::format(
           "requirement {} of `{}` (/tasks/{}/requirements/{}) has no `data`, without which it "
@@ -107,7 +109,8 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
   const bool real = !view.requirements[r].empty() && !wish.is_virtual;
   if (real && (state_.notes_wants || places.size() > 1) &&
       !state_.wants.note(run, view.requirements[r], wish, places, r)) {
-    state_.certain = false;  // the load in the run decides between the memories
+    // In a run, the load of the processors decides between the memories.
+    state_.certain = false;
   }
   if (!mapping_.map_requirement(r)) {
     if (parts_.outcome.budget().exceeded()) {
@@ -117,7 +120,8 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
     const bool no_room = refused_for(DiagId::kOutOfMemory);
     if (no_room && !(state_.certain && !parts_.store.doubts().guessed) &&
         !exceeds_alone(parts_.input, run, view, mapping_.answer(), places, r)) {
-      parts_.outcome.resume();  // judge_wants() decides later
+      // Ignore the refusal here, since judge_wants() decides later whether the memory is too small.
+      parts_.outcome.resume();
       run.instances.add(kVirtual, parts_.lists);
       state_.certain = false;
       return true;
@@ -139,7 +143,7 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
   return true;
 }
 
-// The task's op is over at once, since a rehearsal has no time.
+// The op of the task is over at once, since a rehearsal has no time.
 void TaskRehearsal::leave(TaskRun& run) {
   for (InstanceNumber instance : run.instances) {
     if (instance != kVirtual) parts_.store.leave(instance);
@@ -147,7 +151,7 @@ void TaskRehearsal::leave(TaskRun& run) {
   parts_.ops.complete(run.op, [](Op) {});
 }
 
-// The task is not used any more.
+// The task must not be used after its lists are released.
 void TaskRehearsal::release_lists(TaskRun& run) {
   run.arguments.release(parts_.lists);
   run.pieces.release(parts_.lists);
@@ -160,7 +164,7 @@ void TaskRehearsal::leave_all(TaskRun& run) {
   mapping_.fetches().clear();
   leave(run);
 }
-// Ends a copy: both instances may be free from now on.
+// Ends a copy. Both of its instances may be free from now on.
 void TaskRehearsal::leave(const Fetch& fetch) {
   parts_.store.leave(fetch.from);
   parts_.store.leave(fetch.to);

@@ -12,22 +12,23 @@ namespace groma::sim {
 
 class TaskRehearsal {
  public:
-  // `state` must outlive it.
+  // `state` must outlive the object.
   explicit TaskRehearsal(RehearsalState& state) : state_(state), mapping_(state.parts) {}
 
-  // Maps a task. Asks about it on each processor in `may`, or only on its own if `may` is empty.
-  // Takes instances on the first processor of the answer. All processors of the answers go to
-  // `places`. Returns false, with nothing taken, if the task is refused.
+  // Maps a task. Asks mappers about the task on each processor in `may`, or only on its own if
+  // `may` is empty. Takes instances on the first processor of the answer. Adds all processors of
+  // the answers to `places`. Returns false, with nothing taken, if the task is refused.
   bool map(TaskRun& run, const std::vector<Processor>& may, std::vector<Processor>& places);
-  // Notes that the task may end at once, or at any time before the next wait for everything.
+  // Notes that the task may end at once, or at any time before the program next waits for all
+  // tasks.
   void leave(TaskRun& run);
-  // Gives back the memory of the task's lists.
+  // Gives the memory of the task's lists back to the arena.
   void release_lists(TaskRun& run);
-  // Notes that all tasks are over.
+  // Notes that all tasks that were mapped so far are over.
   void all_over() { parts_.store.all_over(); }
   // Returns the mapper that maps a task on this processor. A program and the default mapper answer
-  // map_task by the processor of the task alone. One mapper object for each kind and node therefore
-  // does, and keeps its plans.
+  // map_task by the processor of the task alone. So one mapper object for each kind and node is
+  // enough, and keeps its plans.
   Mapper& mapper_of(const Processor& at) { return parts_.mappers.of({at.kind, at.node, 0}); }
 
  private:
@@ -47,7 +48,8 @@ class TaskRehearsal {
   RehearsalState& state_;
   RunParts& parts_ = state_.parts;
   TaskMapping mapping_;
-  std::vector<app::PieceSize> sizes_;  // a buffer
+  // A buffer for the sizes of the task's pieces.
+  std::vector<app::PieceSize> sizes_;
 };
 
 }  // namespace groma::sim

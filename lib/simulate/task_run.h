@@ -27,7 +27,8 @@ namespace groma::sim {
 
 struct Context;
 
-// The moment since when only the runtime delayed a launching task: the end (or start) of an event.
+// The event after which only the runtime delayed a launching task: the number of the event in the
+// record of the run (-1: none), and whether its start counts instead of its end.
 struct Since {
   std::int64_t event = -1;
   bool start = false;
@@ -35,47 +36,63 @@ struct Since {
 
 // The common data of the tasks of one launch.
 struct LaunchRun {
-  std::uint32_t number = 0;  // number within the run, from 1
-  Rect domain;               // for an index launch
+  // The number of the launch within the run, counted from 1.
+  std::uint32_t number = 0;
+  // The launch domain of an index launch.
+  Rect domain;
   RunTime created = 0;
   bool valid_instances = false;
-  std::int64_t unfinished = 0;  // number of its tasks that are not complete
-  LaunchPlan* plan = nullptr;   // how the statement was mapped before; null: not kept
+  // The number of tasks of the launch that are not complete.
+  std::int64_t unfinished = 0;
+  // How the launch statement was mapped before. Null: no plan is kept.
+  LaunchPlan* plan = nullptr;
 };
 
-// A task, or a point of a launch, from its launch to its end. It is kept small, since millions of
-// them may wait. An arena of the run holds the memory of its lists.
+// A task, or a point of an index launch, from its launch to its end. Objects are small, since
+// millions of them may wait. An arena of the run holds the memory of the lists.
 struct TaskRun {
-  const app::Launch* launch = nullptr;  // null: the top-level task, which has no LaunchRun
+  // The launch statement. Null: the top-level task, which has no LaunchRun.
+  const app::Launch* launch = nullptr;
   LaunchRun* of = nullptr;
-  Context* parent = nullptr;  // the task that launched it
+  // The context of the task that launched this task. Null: the top-level task.
+  Context* parent = nullptr;
   Few<std::int64_t> arguments;
-  Few<const Piece*> pieces;              // for each requirement; null: not described
-  Few<InstanceNumber> instances;         // for each requirement
-  const Processor* processor = nullptr;  // where the task is held, and later where it runs
+  // For each requirement: the data that it uses. Null: the application does not describe the data.
+  Few<const Piece*> pieces;
+  // For each requirement: its instance, or kVirtual for none.
+  Few<InstanceNumber> instances;
+  // The processor on which the task is held before it is mapped, and on which it runs later.
+  const Processor* processor = nullptr;
   const app::Variant* variant = nullptr;
-  std::unique_ptr<Context> context;  // set while it launches tasks or waits for them
+  // The state of the body of the task. Set while the task launches other tasks or waits for them.
+  std::unique_ptr<Context> context;
   struct Times {
-    RunTime mapping = 0;  // start of its mapping; a lower bound until that is known
+    // The time at which the mapping of the task begins. A lower bound until that is known.
+    RunTime mapping = 0;
     RunTime mapped = 0, ready = 0, start = 0;
   } times;
-  // The record of the event that it waited for last, and its own record. -1: none.
+  // The numbers of two events in the record of the run: the event that the task waited for last,
+  // and the task itself. -1: none.
   struct Records {
     std::int64_t cause = -1, own = -1;
   } records;
-  std::int32_t number = -1;  // number of the processor
+  // The number of the processor. -1: there is none yet.
+  std::int32_t number = -1;
   // For a point of an index launch: the row-major position of the point in the launch's domain.
   std::uint32_t place = 0;
   std::uint32_t task = 0;
-  VariantId shard_variant = 0;  // the task is replicated with this variant; 0: not replicated
+  // The variant with which the task is replicated. 0: the task is not replicated.
+  VariantId shard_variant = 0;
   Op op = kBeginning;
-  // One bit for each kind of memory near its processor on which it works.
+  // A bit mask of the kinds of memory near the processor whose bandwidth the running task uses.
   std::uint16_t streams = 0;
   TaskWishes wishes;
-  bool stealable = false;  // while it waits to be mapped
-  bool ended = false;      // the task itself has ended; tasks that it launched may still run
+  // True if the task may be stolen while it waits to be mapped.
+  bool stealable = false;
+  // True if the task itself has ended. Tasks that it launched may still run.
+  bool ended = false;
 
-  // Holds the task on the processor with that number.
+  // Assigns the task to the processor with this number.
   void hold_on(const Processors& processors, std::int32_t its_number) {
     processor = &processors[its_number];
     number = its_number;
@@ -100,16 +117,20 @@ struct TaskRun {
   }
 };
 
-// A task while it launches other tasks.
+// The state of a task while it launches other tasks.
 struct Context {
   TaskRun* run = nullptr;
-  TaskView view;  // the view of `run`, for its launches
+  // The view of the task, which mappers see as the parent of its launches.
+  TaskView view;
   std::vector<RequirementView> requirements;
   std::vector<std::int64_t> frame;
-  ShardTable shards;          // more than one: the task is replicated
-  std::vector<Op> ancestors;  // ops of the task and of its ancestors
+  // The shards of the task. More than one: the task is replicated.
+  ShardTable shards;
+  // The ops of the task and of all its ancestors.
+  std::vector<Op> ancestors;
 
-  // The current position: bodies within bodies.
+  // A position in a task body: the next statement of the body of the task, of a loop or of a phase.
+  // `places` has one position for each of these nested bodies, the innermost last.
   struct Place {
     const app::Body* body = nullptr;
     std::size_t next = 0;
@@ -119,23 +140,31 @@ struct Context {
     RunTime phase_start = 0;
   };
   std::vector<Place> places;
-  int replaying = 0;  // enclosing traced loops that are past their first iteration
-  // For launch statements in loops: how they were mapped.
+  // The number of enclosing traced loops that are past their first iteration.
+  int replaying = 0;
+  // For each launch statement in a loop: how its launch was mapped.
   std::map<const app::Launch*, std::unique_ptr<LaunchPlan>> plans;
   std::vector<Op> futures;
 
-  std::int64_t bytes = 0;        // memory of the context, with what it refers to, at its beginning
-  std::int64_t outstanding = 0;  // launched tasks that are not finished
-  // Launched tasks that are not mapped together with everything that they launch.
+  // The memory of the context, with what it refers to, in bytes at the beginning of the body.
+  std::int64_t bytes = 0;
+  // The number of launched tasks that are not finished.
+  std::int64_t outstanding = 0;
+  // The number of launched tasks that are not mapped together with everything that they launch.
   std::int64_t unmapped = 0;
-  bool issued = false;  // all launches were issued
-  bool told = false;    // the parent was told that everything is mapped
-  // Launches of tasks that launch tasks themselves and are not completely mapped.
+  // True if all launches of the body were issued.
+  bool issued = false;
+  // True if the parent was told that everything that this task launches is mapped.
+  bool told = false;
+  // The launches whose tasks launch tasks themselves, each with the number of its tasks that are
+  // not completely mapped.
   std::vector<std::pair<const app::Launch*, std::int64_t>> inner;
-  std::int64_t mapping = 0;  // tasks of the current launch that are not mapped yet
+  // The number of tasks of the current launch that are not mapped yet.
+  std::int64_t mapping = 0;
   RunTime stage_end = 0;
   Since since;
-  // Record of the last event that ended: the task itself or a task that it launched.
+  // The number, in the record of the run, of what ended last: the task itself or a task that it
+  // launched. -1: none.
   std::int64_t last_over = -1;
   // The condition on which the task waits before its body goes on.
   struct Wait {
@@ -146,37 +175,39 @@ struct Context {
       kConflict,
       kMapping
     } what = For::kNothing;
-    Op future = kBeginning;  // kFuture: the op that gives the future
+    // For kFuture: the op of the future that the task waits for.
+    Op future = kBeginning;
   } wait;
 };
 
-// Returns the point of the task. A single task has the point of the task that launched it.
+// Returns the point of a task in its launch domain. A single task has the point of the task that
+// launched it.
 inline Point point_of(const TaskRun& run) {
   const TaskRun* at = &run;
   while (at->launch != nullptr && !at->launch->is_index) at = at->parent->run;
   return at->launch == nullptr ? Point() : app::point_at(at->of->domain, at->place);
 }
 
-// Returns what requirement `position` of the task refers to.
+// Returns the region or partition to which requirement `position` of the task refers.
 inline const app::RequirementData& data_of_requirement(const app::Data& data, const TaskRun& run,
                                                        std::size_t position) {
   return app::data_of_requirement(data.tasks[run.task], run.launch, position);
 }
 
-// Returns the place for the plan of the task, or null if no plans of its launch are kept. The plan
-// there may be about another task with the same point.
+// Returns the object that keeps the plan of the task, or null if no plans of its launch are kept.
+// The plan may have been made for another task with the same point.
 inline TaskPlan* plan_of(const TaskRun& run) {
   if (run.of == nullptr || run.of->plan == nullptr) return nullptr;
   return &run.of->plan->tasks[run.launch->is_index ? run.place : 0];
 }
 
-// Returns whether the plan is about a task with the same pieces.
+// Returns whether the plan was made for a task with the same pieces as this task.
 inline bool has_pieces_of(const TaskPlan& plan, const TaskRun& run) {
   return std::equal(plan.pieces.begin(), plan.pieces.end(), run.pieces.begin(), run.pieces.end());
 }
 
-// Returns the field groups that requirement `position` of a task of the launch uses. Null: of the
-// top-level task.
+// Returns a bit mask of the field groups that requirement `position` of a task of the launch uses.
+// If `launch` is null, the task is the top-level task.
 inline std::uint64_t groups_of(const Spaces& spaces, const app::Launch* launch,
                                std::size_t position) {
   return launch == nullptr ? spaces.groups_of_top_level(position)

@@ -1,4 +1,5 @@
-// Implements the rules of valid data cell by cell: what a use copies, folds and waits for.
+// Implements ValidData, the rules of valid data, cell by cell: what a use copies, folds and waits
+// for.
 #include "simulate/valid_data.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 namespace groma::sim {
 
-// Counts the groups of each region. No cells are allocated yet.
+// Counts the groups of fields of each region. No cells are allocated yet.
 ValidData::ValidData(std::size_t regions, const Spaces& spaces, Ops& ops, Store& store,
                      Arena& lists, std::int64_t max_bytes, Budget& budget)
     : spaces_(spaces),
@@ -53,12 +54,13 @@ void ValidData::for_cells(std::uint32_t region, const Piece& piece, std::uint64_
   });
 }
 
-// Returns the budget units of one visit, which looks through the lists of the cell a few times.
+// Returns the budget units of one visit of a cell, which looks through the lists of the cell a few
+// times.
 std::int64_t ValidData::work_of(const Cell& cell) {
   return static_cast<std::int64_t>(2 + cell.holders.size() + cell.pending.size());
 }
 
-// Removes an instance from all cells that it holds.
+// Removes an instance from all cells whose data it may hold.
 void ValidData::forget(InstanceNumber number) {
   const Instance& instance = store_.instance(number);
   for_cells(instance.region, *instance.shape, instance.groups, [&](Cell& cell, std::int64_t) {
@@ -104,12 +106,14 @@ void ValidData::valid_for(std::uint32_t region, const Piece& piece, std::uint64_
   std::sort(answer.begin(), answer.end());
 }
 
-// Returns the entry of an instance in a cell. A missing entry is added, without valid data.
+// Returns the entry of an instance in the list of a cell. A missing entry is added, without valid
+// data.
 ValidData::Holder& ValidData::holder(Cell& cell, InstanceNumber instance) {
   for (Holder& each : cell.holders) {
     if (each.instance == instance) return each;
   }
-  budget_.spend(8);  // the entry may touch memory for the first time
+  // Adding the entry costs extra work, since it may touch memory for the first time.
+  budget_.spend(8);
   return cell.holders.add({instance, kBeginning, {}, false}, arena_);
 }
 
@@ -168,8 +172,8 @@ void ValidData::wait_for_users(const Use& use, Op op, Holder& holder) {
   for (Op user : holder.users) wait(use, op, user, true);
 }
 
-// Adds a user. Users that are done are dropped when the list is full. If more than half of them are
-// left, the list grows, so that it is not searched for each new user.
+// Adds an op to a list of users of data. Users that are done are dropped when the list is full. If
+// more than half of them are left, the list grows, so that it is not searched for each new user.
 void ValidData::add_user(Few<Op>& users, Op op) {
   if (!users.empty() && users.back() == op) return;
   if (users.is_full() && log_ == nullptr) {
@@ -200,7 +204,7 @@ bool ValidData::note_use(const Use& use, Cell& cell) {
   return clash;
 }
 
-// Only looks for conflicts between the points of a launch. Returns false if there is one.
+// Only looks for conflicts between the points of a launch, and returns false if there is one.
 bool ValidData::touch(std::uint32_t region, const Use& use) {
   bool clash = false;
   for_cells(region, *use.piece, use.groups,
@@ -216,7 +220,7 @@ bool ValidData::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetche
       use.privilege == Privilege::kReadOnly || use.privilege == Privilege::kReadWrite;
   bool clash = false;
   sources_.clear();
-  // Find the sources before any cell changes hands.
+  // Find the sources before the state of any cell changes.
   for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t) {
     clash |= note_use(use, cell);
     if (!reads) return;
@@ -245,8 +249,8 @@ bool ValidData::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetche
   return true;
 }
 
-// Returns the copy from `from` for this use; adds it if there is none yet. Both instances stay
-// acquired until the copy is done.
+// Returns the copy from the instance `from` for this use; adds the copy if there is none yet. Both
+// instances stay acquired until the copy is done.
 Fetch& ValidData::fetch(const Step& step, InstanceNumber from, bool reduction) {
   std::vector<Fetch>& fetches = step.fetches;
   budget_.spend(static_cast<std::int64_t>(fetches.size() - step.first));
@@ -315,7 +319,8 @@ void ValidData::reduce_to(const Use& use, Cell& cell) {
     return;
   }
   Holder& mine = holder(cell, use.instance);
-  wait_for_users(use, use.task, mine);  // folds that still read the old contents
+  // Wait for folds that still read the old contents of the instance.
+  wait_for_users(use, use.task, mine);
   mine.users.clear();
   PendingReduction& pending = cell.pending.add({use.instance, {}}, arena_);
   add_user(pending.users, use.task);
@@ -386,7 +391,7 @@ void ValidData::for_all_cells(std::span<const std::uint32_t> regions, const Visi
   }
 }
 
-// An op before `since` is the same op for every iteration. The lists of a cell end with a number
+// An op before `since` is the same op for every iteration. Each list of a cell ends with a number
 // that is no instance.
 StateHash ValidData::hash_of(std::span<const std::uint32_t> regions, Op since) const {
   StateHash hash;
@@ -408,7 +413,7 @@ StateHash ValidData::hash_of(std::span<const std::uint32_t> regions, Op since) c
 }
 
 // A list without users before `since` was emptied in the iteration, so each equal iteration
-// replaces it. To other lists each iteration adds.
+// replaces it. Each equal iteration adds its users to the other lists.
 void ValidData::repeat_users(Few<Op>& users, Op since, Op ops, std::int64_t times) {
   const auto more = static_cast<Op>(times) * ops;
   if (std::none_of(users.begin(), users.end(), [since](Op op) { return op < since; })) {

@@ -1,6 +1,7 @@
-// ValidData: which instances hold valid data of each cell, and the copies that are needed before an
-// instance can be used. The rules are Legion's: data is valid where it was last written or to where
-// it was copied since. Reductions wait in separate instances until someone reads.
+// ValidData: tracks which instances hold valid data of each cell, and finds the copies that are
+// needed before an instance can be used. The rules are Legion's: data is valid where it was last
+// written or to where it was copied since. Reductions stay in separate instances until a task reads
+// the data.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 
 namespace groma::sim {
 
-// A copy (or reduction) that must be made.
+// A copy of data to another instance, or a reduction into it, that must be made for a task.
 struct Fetch {
   Op op = kBeginning;
   InstanceNumber from = 0, to = 0;
@@ -29,109 +30,123 @@ struct Fetch {
   std::int64_t bytes = 0;
 };
 
-// The use of an instance by a task.
+// The use of an instance by a task for one of its requirements.
 struct Use {
   Op task = kBeginning;
   InstanceNumber instance = 0;
   const Piece* piece = nullptr;
   std::uint64_t groups = 0;
   Privilege privilege = Privilege::kReadOnly;
-  bool shares = false;       // coherence: the points of a launch are not ordered
-  bool untracked = false;    // the data that it read need not be remembered as valid here
-  std::uint32_t launch = 0;  // number of the launch in the run, from 1
-  // Tasks that run during this task, since it runs inside them.
+  // True if the coherence of the requirement leaves the points of a launch unordered.
+  bool shares = false;
+  // True if the data that the task reads need not be remembered as valid in the instance.
+  bool untracked = false;
+  // The number of the index launch within the run, counted from 1. 0: a single task.
+  std::uint32_t launch = 0;
+  // The ops of the ancestors of the task, for which it does not wait since it runs while they run.
   std::span<const Op> ancestors;
 };
 
 class ValidData {
  public:
-  // Refers to all arguments, so they must outlive it. `lists` has the memory of the contents of
-  // cells. `max_bytes` limits the memory of `lists` and of the cells; beyond it, use() does
-  // nothing. It counts its work on `budget`. Once the budget is exceeded, its state and results are
-  // meaningless. It forgets the data of each instance that `store` removes.
+  // The object keeps references to all arguments, so they must outlive it. `lists` provides the
+  // memory for the contents of cells. `max_bytes` limits the memory of `lists` and of the cells;
+  // beyond it, use() does nothing. Work is counted on `budget`. Once the budget is exceeded, the
+  // state and results are meaningless. The data of each instance that `store` removes is forgotten.
   ValidData(std::size_t regions, const Spaces& spaces, Ops& ops, Store& store, Arena& lists,
             std::int64_t max_bytes, Budget& budget);
   ValidData(const ValidData&) = delete;
   ValidData& operator=(const ValidData&) = delete;
 
-  // Makes use.task wait for its predecessors, and adds the copies that are needed before it. Their
-  // ops are not released; they wait only for each other and for existing ops. `rank` sorts the
-  // instances that have the data, the best first. Returns false if two points of one launch
-  // conflict.
+  // Applies the use of an instance: makes use.task wait for its predecessors, and adds the copies
+  // that it needs to `fetches`. The ops of the copies are not released; they wait only for each
+  // other and for existing ops. `rank` sorts the instances that have the data, the best first.
+  // Returns false if two points of one launch conflict.
   using Rank = std::function<void(InstanceNumber target, std::vector<InstanceNumber>& sources)>;
   bool use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches);
-  // Does the same for a task that needs no instance of the region, because the tasks that it
-  // launches need one.
+  // Notes that a task uses data of a region without an instance, because the tasks that it launches
+  // take instances. Returns false if two points of one launch conflict.
   bool touch(std::uint32_t region, const Use& use);
 
-  // Returns the instances with valid data for all of a piece, the oldest first.
+  // Adds to `answer`, which must be empty, the instances with valid data for all of a piece, the
+  // oldest first.
   void valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                  std::vector<InstanceNumber>& answer) const;
 
   // The following functions are for a loop whose iterations do the same (LoopReplay).
 
-  // One op waits for another one, which may be done. `for_user`: since that one used the data that
-  // the op changes.
+  // A dependence: `op` waits for `on`, which may be done. `for_user` is true if the reason is that
+  // `on` used the data that `op` changes.
   struct Wait {
     Op op = kBeginning, on = kBeginning;
     bool for_user = false;
   };
-  // What happened in calls of use().
+  // The dependences and the rankings of sources in calls of use().
   struct Log {
-    std::vector<Wait> waits;             // also those for ops that are done
-    std::vector<InstanceNumber> ranked;  // the results of `rank`, one after the other
+    // All dependences, also those on ops that are done.
+    std::vector<Wait> waits;
+    // The results of the calls of `rank`, one after the other.
+    std::vector<InstanceNumber> ranked;
     void clear() {
       waits.clear();
       ranked.clear();
     }
   };
-  // From now on adds to `log`, and keeps users that are done. Null: neither of these any more.
+  // From now on use() adds to `log`, and users of data are kept when they are done. If `log` is
+  // null, neither happens any more.
   void use_log(Log* log) { log_ = log; }
   // Returns the number of cells of the region, counted once for each group of fields.
   std::int64_t cells_of(std::uint32_t region) const;
-  // Returns a hash of the state of all cells of these regions. Ops since `since` count relative to
-  // it. Users before `since` do not count: an iteration that waits for one is not repeated.
+  // Returns a hash of the state of all cells of these regions. The numbers of ops from `since` on
+  // count relative to `since`. Users of data before `since` do not count: an iteration that waits
+  // for such a user is not repeated.
   StateHash hash_of(std::span<const std::uint32_t> regions, Op since) const;
   // Changes the state of these regions as if the iteration that added the ops from `since` to
   // before `since + ops` had been followed by `times` equal ones, which added as many ops each.
   void repeat(std::span<const std::uint32_t> regions, Op since, Op ops, std::int64_t times);
 
-  // Changes the state as use() did, when everything else that use() does was done already. Its
-  // copies are those in `known`, from number `fetches.size()` on; they are added to `fetches`.
+  // Changes the state of the data as use() does, for a task whose copies and dependences exist
+  // already. The copies are those in `known` from index fetches.size() on; they are added to
+  // `fetches`.
   void use_again(const Use& use, const Rank& rank, std::span<const Fetch> known,
                  std::vector<Fetch>& fetches);
 
-  // Returns the memory of its cells and of `lists`, approximately.
+  // Returns the approximate memory of the cells and of `lists` in bytes.
   std::int64_t bytes() const { return array_bytes_ + arena_.bytes(); }
 
  private:
   struct Holder {
     InstanceNumber instance = 0;
-    Op ready = kBeginning;  // the op after which its data is there
-    Few<Op> users;          // ops that have read the instance since its data became valid
+    // The op after which the data is in the instance.
+    Op ready = kBeginning;
+    // The ops that have read the instance since its data became valid.
+    Few<Op> users;
     bool valid = false;
   };
   struct PendingReduction {
     InstanceNumber instance = 0;
-    Few<Op> users;  // ops that reduce to it
+    // The ops that reduce to the instance.
+    Few<Op> users;
   };
   static constexpr Op kSeveral = 0xFFFFFFFF;
-  // One cell of one group. All bytes 0 is an unused cell.
+  // The state of one cell in one group of fields. An object whose bytes are all 0 is an unused
+  // cell.
   struct Cell {
     Few<Holder> holders;
     Few<PendingReduction> pending;
-    // The last launch that read or reduced and the last that wrote, with their tasks (kSeveral:
-    // several tasks).
+    // The last launch that read or reduced to the cell, the last launch that wrote it, and their
+    // tasks. kSeveral stands for several tasks.
     std::uint32_t read_launch = 0, write_launch = 0;
     Op reader = kBeginning, writer = kBeginning;
   };
-  // The cells of a region. The memory is zeroed by the system, which provides it when it is
-  // touched.
+  // Frees the cells of a region. Their memory is zeroed by the system, which provides it when it is
+  // first touched.
   struct FreeCells {
     void operator()(Cell* cells) const { std::free(cells); }
   };
   using Cells = std::unique_ptr<Cell[], FreeCells>;
-  // A use while it is applied cell by cell. The copies from `first` on belong to it.
+  // A use that is being applied cell by cell. Its copies are the elements of `fetches` from index
+  // `first` on.
   struct Step {
     const Use& use;
     std::vector<Fetch>& fetches;
@@ -171,14 +186,22 @@ class ValidData {
   Ops& ops_;
   Store& store_;
   Budget& budget_;
-  Arena& arena_;                         // memory of the contents of cells
-  std::vector<Cells> cells_;             // by region; null before the first use
-  std::vector<std::size_t> groups_;      // number of groups, by region
-  std::vector<InstanceNumber> sources_;  // ranked sources of the current use
-  Log* log_ = nullptr;                   // null: nothing is noted
-  const Fetch* known_ = nullptr;         // use_again(): the copies of the task; else null
-  std::int64_t max_bytes_;               // limit on its own memory
-  std::int64_t array_bytes_ = 0;         // memory of cells_
+  // Provides the memory of the contents of cells.
+  Arena& arena_;
+  // For each region: its cells. Null: no cell was used yet.
+  std::vector<Cells> cells_;
+  // For each region: the number of its groups of fields, at least 1.
+  std::vector<std::size_t> groups_;
+  // The instances from which the current use copies data, the best first.
+  std::vector<InstanceNumber> sources_;
+  // The log of use(). Null: nothing is logged.
+  Log* log_ = nullptr;
+  // During use_again(): the known copies of the task; else null.
+  const Fetch* known_ = nullptr;
+  // The limit on the memory of this object in bytes.
+  std::int64_t max_bytes_;
+  // The memory of `cells_` in bytes.
+  std::int64_t array_bytes_ = 0;
 };
 
 }  // namespace groma::sim

@@ -1,4 +1,4 @@
-// Shows mappers the tasks, launches and regions of an application.
+// Implements Views, by which mappers see the tasks, launches and regions of an application.
 #include "simulate/views.h"
 
 #include "app/view.h"
@@ -7,8 +7,8 @@
 namespace groma::sim {
 namespace {
 
-// The number of a piece holds its partition in the upper bits and the place of its colour in the
-// lower kColorBits bits.
+// The number by which mappers know a piece. Its upper bits hold the partition, and the lower
+// kColorBits bits hold the position of the colour of the piece.
 constexpr int kColorBits = 40;
 
 }  // namespace
@@ -18,8 +18,8 @@ Views::Views(const app::Data& data, const Spaces& spaces)
   for (const app::Task& task : data.tasks) variants_.push_back(app::views_of(task.variants));
 }
 
-// Returns the requirements of a launch as mappers see them, without pieces. They are built when
-// first asked for and then kept.
+// Returns the requirements of a launch as mappers see them, without pieces. The views are built
+// when they are first asked for, and then kept.
 const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
                                                         const app::Launch* launch) {
   std::vector<RequirementView>& views = launches_[launch ? launch->number : data_.launches];
@@ -71,8 +71,8 @@ TaskView Views::view(std::uint32_t task, const app::Launch* launch,
   return view;
 }
 
-// Sets the piece of a requirement. Only a piece of a partition gets a number of its own. A whole
-// region keeps its number.
+// Sets the piece in the view of a requirement. Only a piece of a partition gets a number of its
+// own. A whole region keeps its number.
 void Views::set_piece(const app::RequirementData& where, const Piece& piece,
                       RequirementView& requirement) const {
   requirement.points = piece.points();
@@ -99,8 +99,8 @@ TaskView Views::view_of(const TaskRun& run, std::vector<RequirementView>& requir
   return view;
 }
 
-// Numbers without partition bits are whole regions, counted from 1. Returns null for unknown
-// numbers.
+// A number whose upper bits are 0 stands for a whole region, counted from 1. Returns null for
+// unknown numbers.
 const Piece* Views::piece_of(RegionId id, std::uint32_t& region) const {
   const std::uint64_t partition = id >> kColorBits;
   if (partition == 0) {

@@ -1,4 +1,4 @@
-// Views: gives mappers their views of the tasks and launches of an application.
+// Views: makes the views by which mappers see the tasks and launches of an application.
 #pragma once
 
 #include <deque>
@@ -16,19 +16,21 @@ namespace groma::sim {
 
 class Views {
  public:
-  // Refers to both arguments, so they must outlive it.
+  // The object keeps references to both arguments, so they must outlive it.
   Views(const app::Data& data, const Spaces& spaces);
 
   std::span<const VariantView> variants(std::uint32_t task) const { return variants_[task]; }
   static TaskId id_of(std::uint32_t task) { return task + 1; }
-  // Returns the view of a launch before slicing, without domain, or of the top-level task if
-  // `launch` is null. `requirements` holds the memory of the view's requirements.
+  // Returns the view of a launch before it is sliced, without its domain. If `launch` is null,
+  // returns the view of the top-level task. `requirements` holds the memory of the requirements of
+  // the view.
   TaskView view(std::uint32_t task, const app::Launch* launch,
                 std::vector<RequirementView>& requirements);
-  // Returns the view of one task with its pieces. Each piece of a partition is a region with a
-  // number that no other piece has.
+  // Returns the view of one task with its pieces. In the view, each piece of a partition is a
+  // region with a number that no other piece has.
   TaskView view_of(const TaskRun& run, std::vector<RequirementView>& requirements);
-  // Returns the piece with that number and sets `region`. Null: there is none.
+  // Returns the piece to which mappers refer by the number `id`, and sets `region` to its region.
+  // Returns null if there is no such piece.
   const Piece* piece_of(RegionId id, std::uint32_t& region) const;
 
  private:
@@ -42,9 +44,11 @@ class Views {
 
   const app::Data& data_;
   const Spaces& spaces_;
-  std::vector<std::vector<VariantView>> variants_;  // by task
+  // For each task: the views of its variants.
+  std::vector<std::vector<VariantView>> variants_;
   std::deque<Requirement> kept_;
-  // One entry for each launch, by its number; the last entry is for the top-level task.
+  // The views of the requirements of each launch, by the number of the launch. The last entry is
+  // for the top-level task.
   std::vector<std::vector<RequirementView>> launches_;
   std::map<app::Names, std::uint64_t> name_keys_;
 };

@@ -1,4 +1,5 @@
-// Collects the wants of requirements, and judges from them which memories and copies may fail.
+// Implements Wants: collects the instances that requirements may get, and finds from them which
+// memories and copies may fail.
 #include "simulate/wants.h"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ std::uint64_t key_of(const InstanceQuery& query) {
 std::uint64_t key_of_named(InstanceNumber number) { return hash_on(2, number); }
 
 // Returns the query of the only candidate of the requirement that the processor of the task can
-// address. Returns nullopt if there are several, or if the requirement may go without.
+// address. Returns nullopt if there are several, or if the requirement may go without an instance.
 std::optional<InstanceQuery> only_query(const RunInput& input, const TaskRun& run,
                                         const TaskView& view, const MapTaskOutput& answer,
                                         std::uint32_t position) {
@@ -63,7 +64,7 @@ std::optional<InstanceQuery> only_query(const RunInput& input, const TaskRun& ru
 
 // ---- Noting
 
-// A want that is already known is not noted again.
+// Notes the want of a requirement, unless an equal want was noted before.
 bool Wants::note(const TaskRun& run, const RequirementView& requirement,
                  const RequirementWish& wish, std::span<const Processor> places,
                  std::uint32_t position) {
@@ -99,8 +100,8 @@ bool Wants::note(const TaskRun& run, const RequirementView& requirement,
   return one_memory;
 }
 
-// Adds a choice for each memory that the candidate may mean. Returns false if there are several, or
-// if only some of the places can address one.
+// Adds a choice for each memory that the candidate may mean. Returns false if there are several
+// memories, or if only some of the processors in `places` can address one.
 bool Wants::add_choices(InstanceQuery query, const InstanceWish& candidate, std::int32_t stage,
                         std::span<const Processor> places) {
   const std::int64_t bytes = store_.bytes_of(query);
@@ -122,25 +123,26 @@ bool Wants::add_choices(InstanceQuery query, const InstanceWish& candidate, std:
   return seen_.empty() || (seen_.size() == 1 && is_for_all);
 }
 
-// Such a want is noted each time, since each call may make another instance.
+// An instance that a mapper asks for is noted each time, since each call may make another instance.
 void Wants::note_made(std::uint32_t task, const InstanceQuery& query,
                       std::optional<InstanceNumber> made) {
   const std::uint64_t key = made ? key_of_named(*made) : key_of(query);
   add({{{key, query.memory, 0, store_.bytes_of(query), query.region, {}}}, true, task, 0});
 }
 
-// Adds a want and counts its memory.
+// Adds a want to the list, and counts the memory that it takes.
 void Wants::add(Want want) {
-  constexpr std::int64_t kKnown = 64;  // bytes of its entry in known_
+  // The bytes that an entry of `known_` takes.
+  constexpr std::int64_t kKnown = 64;
   all_.push_back(std::move(want));
   bytes_ += static_cast<std::int64_t>(2 * sizeof(Want)) + kKnown + heap_bytes(all_.back().choices);
 }
 
 // ---- Memories that may be too small
 
-// Calls use(choice) for the choices that a want may come to. A later stage is visited only if a
-// memory of the stage before may be full, or if that stage has none for some processor. Returns
-// true if a stage surely has room.
+// Calls use(choice) for the choices that a want may come to. The choices of a later stage
+// (candidate) are visited only if a memory of the stage before may be full, or if that stage has no
+// memory for some processor. Returns true if a stage surely has room.
 template <typename Use>
 bool Wants::for_choices(const Want& want, const std::vector<bool>& full, const Use& use) {
   bool room = true;
@@ -156,9 +158,9 @@ bool Wants::for_choices(const Want& want, const std::vector<bool>& full, const U
   return room;
 }
 
-// Adds up what may be wanted of each memory. A memory that is full lets later candidates count,
-// which may fill other memories, so this is repeated until no more memories are full. Returns false
-// if a limit ended the run.
+// Adds up the bytes that may be wanted of each memory. A memory that is full makes later candidates
+// count, which may fill other memories, so this is repeated until no more memories are full.
+// Returns false if a limit ended the run.
 bool Wants::add_up(Outcome& outcome, Demand& demand) const {
   const std::size_t memories = input_.memories.size();
   demand.full.assign(memories, false);
@@ -218,7 +220,8 @@ Diagnostic Wants::may_not_fit(std::int32_t memory, const Demand& demand) const {
     std::int64_t bytes = 0, count = 0;
     std::uint32_t task = 0, position = 0;
   };
-  std::map<std::uint32_t, Part> parts;  // by region
+  // For each region: the instances that may be wanted in the memory.
+  std::map<std::uint32_t, Part> parts;
   std::unordered_set<std::uint64_t> counted;
   for (const Want& want : all_) {
     for_choices(want, demand.full, [&](const Choice& choice) {
@@ -273,7 +276,7 @@ bool Wants::collect_places(Outcome& outcome, Places& places) const {
   return true;
 }
 
-// Compares all memories of a region with each other.
+// Looks for a route between any two memories in which the same region may lie.
 std::optional<Refusal> Wants::find_missing_route(Outcome& outcome, Links& links) const {
   Places places;
   if (!collect_places(outcome, places)) return std::nullopt;
@@ -294,7 +297,8 @@ std::optional<Refusal> Wants::find_missing_route(Outcome& outcome, Links& links)
 
 // ---- One task
 
-// Counts the least bytes: those of the groups and points that the task itself needs.
+// Counts only the least bytes that the task needs: those of the groups and points of its
+// requirements.
 bool exceeds_alone(const RunInput& input, const TaskRun& run, const TaskView& view,
                    const MapTaskOutput& wish, std::span<const Processor> places,
                    std::uint32_t position) {

@@ -24,28 +24,28 @@ namespace groma::sim {
 
 class Wants {
  public:
-  // Refers to both arguments, so they must outlive it.
+  // The object keeps references to both arguments, so they must outlive it.
   Wants(const RunInput& input, const Store& store) : input_(input), store_(store) {}
 
-  // Notes what a requirement may get on each processor where the task may run. Returns false if
-  // these processors use different memories for one candidate, or only some of them can address
-  // one, so that the run decides.
+  // Notes the instances that a requirement may get on each processor in `places`, where the task
+  // may run. Returns false if these processors use different memories for one candidate, or only
+  // some of them can address one, so that the run decides.
   bool note(const TaskRun& run, const RequirementView& requirement, const RequirementWish& wish,
             std::span<const Processor> places, std::uint32_t position);
-  // Notes an instance that a mapper asked for while it mapped `task`; nullopt: there was no room.
-  // It takes room, whoever uses it.
+  // Notes an instance that a mapper asked for while it mapped `task`. nullopt: there was no room.
+  // The instance takes room, whether it is used or not.
   void note_made(std::uint32_t task, const InstanceQuery& query,
                  std::optional<InstanceNumber> made);
   std::size_t size() const { return all_.size(); }
-  // Returns its own memory, approximately.
+  // Returns the approximate memory of the object itself, in bytes.
   std::int64_t bytes() const { return bytes_; }
 
   // Adds a warning for each memory that may be too small: all instances that may be made there,
-  // each counted once, exceed its capacity. A later candidate counts only if an earlier one may
-  // have no room. May end the run, by its limits.
+  // each counted once, exceed its capacity. A later candidate of a requirement counts only if an
+  // earlier one may have no room. The limits of the run may end it meanwhile.
   void find_small_memories(Outcome& outcome, Findings& findings) const;
-  // Returns the error for a copy that may be needed between two memories that no channel connects.
-  // May end the run, by its limits.
+  // Returns the error for a copy that may be needed between two memories that no channel connects;
+  // nullopt if there is none. The limits of the run may end it meanwhile.
   std::optional<Refusal> find_missing_route(Outcome& outcome, Links& links) const;
 
  private:
@@ -64,20 +64,23 @@ class Wants {
   };
   struct Want {
     std::vector<Choice> choices;
-    bool may_be_virtual = false;  // if no choice has room
+    // True if the requirement may go without an instance if no choice has room.
+    bool may_be_virtual = false;
     std::uint32_t task = 0, position = 0;
   };
   // The bytes that tasks may want in each memory, by the memory's number.
   struct Demand {
     std::vector<std::int64_t> bytes;
-    std::vector<bool> full;  // more than its capacity
+    // For each memory: whether tasks may want more bytes than its capacity.
+    std::vector<bool> full;
   };
   // A memory in which a region may lie, and the statement that puts it there.
   struct Place {
     std::int32_t memory;
     Origin origin;
   };
-  using Places = std::map<std::uint32_t, std::vector<Place>>;  // by region
+  // For each region: the memories in which it may lie.
+  using Places = std::map<std::uint32_t, std::vector<Place>>;
 
   bool add_choices(InstanceQuery query, const InstanceWish& candidate, std::int32_t stage,
                    std::span<const Processor> places);
@@ -92,15 +95,17 @@ class Wants {
   const Store& store_;
   std::vector<Want> all_;
   std::unordered_set<std::uint64_t> known_;
-  std::int64_t bytes_ = 0;   // memory of all_ and known_
-  std::uint64_t fresh_ = 0;  // number of instances that must not be shared
+  // The memory of `all_` and `known_` in bytes.
+  std::int64_t bytes_ = 0;
+  // The number of noted instances that must not be shared (InstanceQuery::fresh).
+  std::uint64_t fresh_ = 0;
   // Buffers, kept so that their memory is reused.
   std::vector<Choice> choices_;
   std::vector<std::int32_t> seen_;
 };
 
-// Returns whether the data of this task alone exceeds the memory that its requirement `position`
-// needs, wherever it runs. Only requirements with a single possible memory count. Each kind of
+// Returns whether the data of this task alone exceeds the memory that requirement `position` needs,
+// wherever the task runs. Only requirements with a single possible memory count. Each kind of
 // instance counts once.
 bool exceeds_alone(const RunInput& input, const TaskRun& run, const TaskView& view,
                    const MapTaskOutput& wish, std::span<const Processor> places,
