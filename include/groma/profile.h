@@ -5,6 +5,7 @@
 // describes the JSON.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +68,10 @@ struct Profile {
     RunTime longest = 0;
     // The time for which the runs were ready but waited for a processor, summed over all runs.
     RunTime waited = 0;
+
+    // Returns the mean time of a run. A task may have a time without a run: a record may hold only
+    // the later parts of a run that paused.
+    RunTime mean() const { return time / std::max<std::int64_t>(runs, 1); }
   };
   struct Processor {
     std::int32_t processor = -1;

@@ -48,6 +48,8 @@ class Reader {
   }
 
   bool done() const { return at_ >= pattern_.size(); }
+  // Returns true if the whole pattern was read.
+  bool has_read_all() const { return done() && !too_deep_; }
 
  private:
   enum class Item { kLiteral, kNothing, kOpaque, kGroup };
@@ -142,8 +144,9 @@ class Reader {
       }
       if (!done()) ++at_;
     }
-    // Parsing stops in a pattern that is nested too deep: the rest of the pattern is skipped.
+    // Parsing stops in a pattern that is nested too deep. The pattern then has no literals.
     if (depth >= kMaxNesting) {
+      too_deep_ = true;
       at_ = pattern_.size();
       return Item::kOpaque;
     }
@@ -184,6 +187,7 @@ class Reader {
 
   std::string_view pattern_;
   std::size_t at_ = 0;
+  bool too_deep_ = false;
 };
 
 }  // namespace
@@ -193,7 +197,7 @@ class Reader {
 std::vector<std::string> required_literals(std::string_view pattern) {
   Reader reader(pattern);
   Choices choices = reader.alternation();
-  if (!reader.done()) choices.clear();
+  if (!reader.has_read_all()) choices.clear();
   return choices;
 }
 

@@ -197,8 +197,8 @@ class JsonWriter {
     for (std::size_t i = 0; i < profile_.flows.size(); ++i) {
       const Profile::Flow& flow = profile_.flows[i];
       if (i >= kMaxProfileFlows) {
-        bytes += flow.bytes;
-        number += flow.number;
+        add(bytes, flow.bytes);
+        add(number, flow.number);
         continue;
       }
       json["flows"].push_back({{"from", memory_json(flow.from)},

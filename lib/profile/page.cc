@@ -221,7 +221,7 @@ class Page {
       words_cell(task.kind);
       number_cell(task.runs);
       number_cell(time_words(task.time));
-      number_cell(time_words(task.time / task.runs));
+      number_cell(time_words(task.mean()));
       number_cell(time_words(task.longest));
       number_cell(time_words(task.waited));
       bar_cell(share(task.time, profile_.task_time));

@@ -194,7 +194,7 @@ class TextWriter {
       const double part = share(task.time, profile_.task_time);
       line(fmt::format("  {} {} {:>9} {:>9} {:>9} {:>9} {}", padded(names[i], width),
                        padded(task.kind, 4), task.runs, time_words(task.time),
-                       time_words(task.time / task.runs), time_words(task.longest),
+                       time_words(task.mean()), time_words(task.longest),
                        bar(part, "36", kBar + kTaskName - width)));
     }
     more(profile_.tasks.size(), "tasks");

@@ -246,11 +246,12 @@ std::vector<Proposal> Ccd::propose(Round& round) {
     }
     const Axis& axis = axes_[next_axis_++];
     for (Choice& choice : candidates(axis)) {
-      const std::uint64_t hash = hash_of(choice);
-      if (tried_.find(hash) != nullptr) continue;
-      tried_.add(hash, {});
-      fresh.push_back(std::move(choice));
+      const bool listed = std::find(fresh.begin(), fresh.end(), choice) != fresh.end();
+      if (!listed && tried_.find(hash_of(choice)) == nullptr) fresh.push_back(std::move(choice));
     }
+    // The axis comes again if the budget does not allow all of its mappings, because the search may
+    // be resumed with a larger budget.
+    if (fresh.size() > round.most()) --next_axis_;
     why = fmt::format("rotation {}: {}", rotation_ + 1, words(axis));
   }
   std::vector<Proposal> proposals;
@@ -265,7 +266,8 @@ std::vector<Proposal> Ccd::propose(Round& round) {
 }
 
 // Makes a mapping the best one if it is better than the best by more than the noise. The first
-// mapping that runs supplies the profile, which decides the order of the tasks.
+// mapping that runs supplies the profile, which decides the order of the tasks unless the descent
+// has begun already.
 void Ccd::learn(const Step& step) {
   for (const Tried& tried : pending_) {
     if (tried.tag != step.proposal.tag) continue;
@@ -276,7 +278,7 @@ void Ccd::learn(const Step& step) {
     if (step.evaluation.ok() && !profiled_) {
       profiled_ = true;
       const auto& profile = step.evaluation.feedback.profile;
-      if (profile) make_axes(&*profile);
+      if (profile && axes_.empty()) make_axes(&*profile);
     }
   }
 }

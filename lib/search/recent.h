@@ -2,6 +2,7 @@
 // is bounded however long it runs.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,14 +50,20 @@ class RecentMap {
     oldest_ = (oldest_ + 1) % kept_;
     return true;
   }
-  // Removes an entry.
-  void forget(const Key& key) { values_.erase(key); }
+  // Removes an entry. Takes time in proportion to the number of entries.
+  void forget(const Key& key) {
+    if (values_.erase(key) == 0) return;
+    std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(oldest_),
+                order_.end());
+    oldest_ = 0;
+    order_.erase(std::find(order_.begin(), order_.end(), key));
+  }
 
  private:
   std::size_t kept_, oldest_ = 0;
   std::unordered_map<Key, Value, Hash> values_;
-  // The keys in the order in which they were added, including erased ones. Once full, a ring
-  // buffer.
+  // The keys in the order in which they were added. Once full, a ring buffer whose oldest key is at
+  // `oldest_`.
   std::vector<Key> order_;
 };
 

@@ -66,6 +66,7 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
   if (nodes * processors == 0 || !launch) return all;
   std::set<std::vector<std::uint32_t>> known;
   const auto add = [&](edit::MappingFunction made) {
+    if (all.size() == kMostFunctions) return;
     auto where = destinations(made, *launch, kind);
     if (where && known.insert(*std::move(where)).second) {
       all.push_back(std::make_shared<const edit::MappingFunction>(std::move(made)));

@@ -270,6 +270,9 @@ TEST(Literals, AreWhatEveryMatchHolds) {
   EXPECT_THAT(required_literals("(?i)Upper"), ElementsAre("upper"));
   EXPECT_THAT(required_literals(R"(a\x{41}bc)"), ElementsAre("bc"));
   EXPECT_THAT(required_literals("unbalanced)"), IsEmpty());
+  // Of groups nested too deep nothing is certain, also not of the branches beside them.
+  const std::string deep = std::string(40, '(') + "q" + std::string(40, ')');
+  EXPECT_THAT(required_literals("(?:abcdef" + deep + "|xyz)"), IsEmpty());
 }
 
 // Texts over few letters, so that literals overlap; lines, spaces and letters of both cases too.

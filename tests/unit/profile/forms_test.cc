@@ -48,6 +48,15 @@ std::shared_ptr<RunRecord> hostile_run() {
   return record;
 }
 
+// The only event of a task is the later part of a run whose beginning the record lacks.
+std::shared_ptr<RunRecord> run_without_a_beginning() {
+  auto record = test::random_run(5, 2);
+  record->events[0].kind = Event::Kind::kCopy;
+  record->events[1].kind = Event::Kind::kTask;
+  record->events[1].continues = 0;
+  return record;
+}
+
 std::size_t characters(const std::string& line) {
   return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -177,6 +186,15 @@ TEST(ProfileText, WithoutAStatementTheProgramsOwnMapperDecided) {
   record->end = copy.end;
   EXPECT_THAT(draw(make_profile(record), some_words()),
               HasSubstr("by the program's own mapper (or unknown)\n"));
+}
+
+TEST(ProfileText, ATaskMayHaveTimeWithoutARun) {
+  const Profile profile = make_profile(run_without_a_beginning());
+  ASSERT_EQ(profile.tasks.size(), 1U);
+  EXPECT_EQ(profile.tasks[0].runs, 0);
+  EXPECT_EQ(profile.tasks[0].mean(), profile.tasks[0].time);
+  EXPECT_THAT(draw(profile, some_words()), HasSubstr("Tasks"));
+  EXPECT_THAT(to_html(profile, some_words()), HasSubstr("</html>"));
 }
 
 TEST(ProfileText, LongNamesOfTasksLoseTheirNamespaces) {

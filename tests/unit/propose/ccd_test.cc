@@ -185,5 +185,20 @@ TEST(Ccd, GoesOnWhereTheBeginningFails) {
   ASSERT_NE(round.past.best(), nullptr);
 }
 
+// A search that may try one mapping a round tries in the end what one with many may try.
+TEST(Ccd, WhatARoundLeavesOutIsTriedLater) {
+  const tuning::Problem problem = problem_of("stencil");
+  FakeEvaluator evaluator([](const std::string&) { return 1.0; });
+  const auto tried = [&](std::size_t a_round) {
+    FakeRound round(problem, evaluator);
+    auto ccd = tuning::make_proposer("ccd", problem, 1);
+    do {
+      round.left = a_round;
+    } while (round.play(**ccd) > 0);
+    return round.past.last()->number;
+  };
+  EXPECT_EQ(tried(1), tried(1000));
+}
+
 }  // namespace
 }  // namespace groma

@@ -151,5 +151,20 @@ TEST(Recent, KeepsTheLast) {
   }
 }
 
+// A key that was removed and added again is as new as any other.
+TEST(Recent, ARemovedKeyLeavesNoTrace) {
+  tuning::RecentMap<int> recent(3);
+  for (std::uint64_t i = 0; i < 5; ++i) recent.add(i, 1);
+  recent.forget(3);
+  recent.forget(7);
+  recent.add(3, 2);  // behind 2 and 4
+  recent.add(5, 1);
+  EXPECT_EQ(recent.find(2), nullptr);
+  recent.add(6, 1);
+  EXPECT_EQ(recent.find(4), nullptr);
+  ASSERT_NE(recent.find(3), nullptr);
+  EXPECT_EQ(*recent.find(3), 2);
+}
+
 }  // namespace
 }  // namespace groma
