@@ -51,8 +51,8 @@ std::shared_ptr<RunRecord> hostile_run() {
 // The only event of a task is the later part of a run whose beginning the record lacks.
 std::shared_ptr<RunRecord> run_without_a_beginning() {
   auto record = test::random_run(5, 2);
-  record->events[0].kind = Event::Kind::kCopy;
-  record->events[1].kind = Event::Kind::kTask;
+  record->events[0].kind = RunRecord::Event::Kind::kCopy;
+  record->events[1].kind = RunRecord::Event::Kind::kTask;
   record->events[1].continues = 0;
   return record;
 }
