@@ -200,15 +200,15 @@ const Fixture& fixture() {
 
 // Lines that the rules hit.
 std::int64_t read_by_guide() {
-  guide::Scanner scanner(fixture().rules().set());
+  guide::LogScanner scanner(fixture().rules().set());
   std::ifstream log(fixture().path("log"), std::ios::binary);
   const auto buffer = std::make_unique<char[]>(guide::kBlockBytes);
   while (log.read(buffer.get(), guide::kBlockBytes) || log.gcount() > 0) {
     scanner.read({buffer.get(), static_cast<std::size_t>(log.gcount())});
   }
-  scanner.finish();
+  scanner.finish_log();
   std::int64_t hit = 0;
-  for (const guide::RuleMatches& found : scanner.found()) hit += found.count;
+  for (const guide::RuleMatches& found : scanner.matches_by_rule()) hit += found.count;
   return hit;
 }
 

@@ -105,7 +105,8 @@ int run_calibrate(CalibrateArguments arguments) {
   }
   check_written({{"FILE", arguments.file}}, {arguments.gpu});
   if (const auto error = already_there(arguments)) return refuse(*error);
-  if (const auto error = is_own_file ? std::nullopt : unwritable({{"FILE", arguments.file}}))
+  if (const auto error =
+          is_own_file ? std::nullopt : first_unwritable_file({{"FILE", arguments.file}}))
     return refuse(error->message, "name another file: groma machines calibrate FILE");
   groma::CalibrationOptions options;
   options.seconds = arguments.seconds;

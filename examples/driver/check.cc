@@ -34,7 +34,7 @@ struct CheckArguments {
 // be written.
 bool fix_file(const std::string& path, std::optional<groma::Diagnostics>* diags) {
   std::size_t made = 0;
-  const groma::Source mended = groma::mend((*diags)->source(), &made);
+  const groma::Source mended = groma::apply_certain_fixes((*diags)->source(), &made);
   if (path == "-") {
     if (print(mended.text()) != kFine) return false;
   } else if (made > 0) {

@@ -146,7 +146,7 @@ void check_written(const std::vector<WrittenFile>& written, const std::vector<st
   }
 }
 
-std::optional<groma::Error> unwritable(const std::vector<WrittenFile>& written) {
+std::optional<groma::Error> first_unwritable_file(const std::vector<WrittenFile>& written) {
   for (const WrittenFile& each : written) {
     if (each.path.empty() || each.path == "-") continue;
     const auto error = [&](const std::string& why) {

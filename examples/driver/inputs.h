@@ -88,6 +88,6 @@ struct WrittenFile {
 // not be the name of a file.
 void check_written(const std::vector<WrittenFile>& written, const std::vector<std::string>& read);
 // Returns the error for the first file that cannot be written, if any. Call this before a long run.
-std::optional<groma::Error> unwritable(const std::vector<WrittenFile>& written);
+std::optional<groma::Error> first_unwritable_file(const std::vector<WrittenFile>& written);
 
 }  // namespace driver

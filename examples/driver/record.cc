@@ -140,7 +140,7 @@ int keep(const std::string& json, const groma::Error& error) {
         "groma: the recording is lost: it could not be written, and TMPDIR has no space for it "
         "either\n");
   } else {
-    print_error(fmt::format("groma: the recording was saved in {} instead\n", path));
+    print_error(fmt::format("groma: the recording was saved in {}\n", path));
   }
   return code;
 }
@@ -166,7 +166,7 @@ int run(const RecordArguments& options) {
   }
   check_written({{"--out", out}},
                 {options.map, options.program.words.front(), options.program.library});
-  if (const auto error = unwritable({{"--out", out}})) return refuse(*error);
+  if (const auto error = first_unwritable_file({{"--out", out}})) return refuse(*error);
   auto run = program_run(options.program);
   if (!run) return refuse(run.error());
   // The library in the program writes its events to a temporary folder.
@@ -177,7 +177,7 @@ int run(const RecordArguments& options) {
                   "set TMPDIR to a folder with free space");
   }
   run->record_file = folder->path() + "/events";
-  const Hearing hearing(*run, out == "-" ? Output::kToErrors : Output::kOn);
+  const OutputRelay hearing(*run, out == "-" ? Output::kToErrors : Output::kOn);
   const auto result = mapping ? groma::run_program(*mapping, *run) : groma::run_program(*run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
@@ -202,9 +202,9 @@ int run(const RecordArguments& options) {
   }
   const std::string json = groma::application_to_json(recording->app);
   // With `-`, standard output has only the JSON, so nothing else is said.
-  if (out == "-") return hearing.unheard() ? kWrongInput : print(json);
+  if (out == "-") return hearing.reader_closed_pipe() ? kWrongInput : print(json);
   if (const auto error = groma::write_file(out, json)) return keep(json, *error);
-  if (hearing.unheard()) return kWrongInput;
+  if (hearing.reader_closed_pipe()) return kWrongInput;
   // Try the application, so that the user learns now whether a search can use it.
   const std::string machine = result->machine.empty() ? "local" : result->machine;
   const Tried tried = try_out(recording->app, machine);

@@ -121,7 +121,7 @@ int run(RunArguments options) {
     diags->report(groma::DiagId::kCannotRun, std::nullopt, with->app->name, result.raw);
   }
   const groma::ProfileWords words =
-      groma::words_of(*with->workload, *with->machine, bound ? &bound->program() : nullptr);
+      groma::profile_words_of(*with->workload, *with->machine, bound ? &bound->program() : nullptr);
   std::optional<groma::Profile> profile;
   if (result.ok()) profile = groma::make_profile(result.record);
   // The guide gives advice on the result. It may try changes in the simulator.

@@ -109,7 +109,7 @@ groma::ResultsOptions results_options(const ProgramArguments& arguments) {
   return {.same = arguments.same, .measure = "", .tolerance = arguments.tolerance};
 }
 
-Hearing::Hearing(groma::ProgramRun& run, Output output) {
+OutputRelay::OutputRelay(groma::ProgramRun& run, Output output) {
   run.on_output = [this, output](std::string_view bytes, bool is_error) {
     if (is_error || output == Output::kToErrors) {
       pass_on_error(bytes);
@@ -137,7 +137,7 @@ std::optional<groma::Error> check_files(const MapArguments& arguments,
     if (each.path == "-") throw CLI::ValidationError(each.option, "expected a file name, not `-`");
   }
   check_written(written, read);
-  return unwritable(written);
+  return first_unwritable_file(written);
 }
 
 // Tries to write both files, even if the first one fails.
@@ -190,9 +190,9 @@ int run_under_mapping(const MapArguments& arguments) {
   run->profile = arguments.profile || arguments.files.any();
   run->log_file = arguments.log;
   // With --json, standard output is kept for the JSON. A benchmark's own output is not shown.
-  const Hearing hearing(*run, arguments.json             ? Output::kToErrors
-                              : arguments.app == nullptr ? Output::kOn
-                                                         : Output::kNowhere);
+  const OutputRelay hearing(*run, arguments.json             ? Output::kToErrors
+                                  : arguments.app == nullptr ? Output::kOn
+                                                             : Output::kNowhere);
   const auto result = groma::run_program(mapping, *run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
@@ -200,7 +200,7 @@ int run_under_mapping(const MapArguments& arguments) {
   if (!run->log_file.empty()) say_runs(*result, "the log is");
   // A run that succeeded but gave no record counts as a failure if a profile was requested.
   std::optional<groma::Profile> profile;
-  const groma::ProfileWords words = groma::words_of(*run, mapping);
+  const groma::ProfileWords words = groma::profile_words_of(*run, mapping);
   if (result->record != nullptr) profile = groma::make_profile(result->record);
   bool fine = result->ok() && (profile || !run->profile);
   if (result->ok() && !fine) print_error(fmt::format("groma: {}\n", result->why_no_record));
@@ -218,7 +218,7 @@ int run_under_mapping(const MapArguments& arguments) {
       print_error(fmt::format("{}{}", groma::kOwnLine, time));
     }
   }
-  const bool printed = !hearing.unheard() && print_painted(text) == kFine;
+  const bool printed = !hearing.reader_closed_pipe() && print_painted(text) == kFine;
   return fine && printed ? kFine : kWrongInput;
 }
 

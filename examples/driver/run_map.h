@@ -48,13 +48,13 @@ groma::ResultsOptions results_options(const ProgramArguments& arguments);
 // error, or nowhere. The program's standard error always goes to standard error of this command.
 enum class Output : std::uint8_t { kOn, kToErrors, kNowhere };
 // Directs the output of a run to `output`. The run ends on Ctrl-C. It also ends when the reader of
-// the output closes the pipe; unheard() is then true. This object must outlive the run.
-class Hearing {
+// the output closes the pipe; reader_closed_pipe() is then true. This object must outlive the run.
+class OutputRelay {
  public:
-  Hearing(groma::ProgramRun& run, Output output);
-  bool unheard() const { return unheard_; }
-  Hearing(const Hearing&) = delete;
-  Hearing& operator=(const Hearing&) = delete;
+  OutputRelay(groma::ProgramRun& run, Output output);
+  bool reader_closed_pipe() const { return unheard_; }
+  OutputRelay(const OutputRelay&) = delete;
+  OutputRelay& operator=(const OutputRelay&) = delete;
 
  private:
   bool unheard_ = false;

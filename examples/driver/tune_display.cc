@@ -121,7 +121,7 @@ std::string Display::line(const groma::tuning::TuneEvent& event) const {
   const std::size_t used =
       groma::columns_of(first + last) + std::min(groma::columns_of(trying), kDoing);
   const std::size_t letters = std::clamp(columns - std::min(used, columns), kLeastShown, kShown);
-  return groma::fitting(
+  return groma::cut_to_columns(
       first + groma::tuning::sparkline(scores_, letters, evaluator_.higher_is_better()) + last +
           trying,
       columns);

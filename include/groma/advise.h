@@ -18,7 +18,7 @@ namespace groma {
 
 // Applies all certain fixes (Fix::sure) and returns the text. Repeats this until no certain fix is
 // left, since one fix may uncover another mistake. Sets *made to the number of fixes.
-Source mend(const Source& source, std::size_t* made);
+Source apply_certain_fixes(const Source& source, std::size_t* made);
 
 // A run and its results. The objects that the pointers point at must outlive the call of
 // guide_run().

@@ -11,6 +11,6 @@ namespace groma {
 std::size_t columns_of(std::string_view text);
 
 // Returns the beginning of harmless(text) that needs at most `columns` columns.
-std::string fitting(std::string_view text, std::size_t columns);
+std::string cut_to_columns(std::string_view text, std::size_t columns);
 
 }  // namespace groma

@@ -23,7 +23,7 @@ namespace groma {
 
 namespace guide {
 class RuleSet;
-class Scanner;
+class LogScanner;
 }  // namespace guide
 
 // The amount of feedback. Each level adds to the levels before it. The levels are those of the
@@ -230,7 +230,7 @@ class GuideReader {
 
  private:
   GuideRules rules_;
-  std::unique_ptr<guide::Scanner> scanner_;
+  std::unique_ptr<guide::LogScanner> scanner_;
 };
 
 // Explains an output that is in memory as a whole; for a RunResult, its `raw`.

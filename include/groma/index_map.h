@@ -17,7 +17,7 @@ namespace groma {
 namespace mapper {
 struct SpecialisedMap;
 class MapCursor;
-class PointForm;
+class PointFormula;
 }  // namespace mapper
 
 // A number that stands for a processor of the bound machine or for a set of processors.
@@ -140,8 +140,8 @@ class IndexMap {
     // The implementation of the cursor, which is made when it is first needed.
     std::unique_ptr<mapper::MapCursor> cursor_;
     // The form of the map that is quick to evaluate at one point; null if the map has none.
-    const mapper::PointForm* form_ = nullptr;
-    std::int64_t (*evaluate_)(const mapper::PointForm& form, const Point& point) = nullptr;
+    const mapper::PointFormula* form_ = nullptr;
+    std::int64_t (*evaluate_)(const mapper::PointFormula& form, const Point& point) = nullptr;
   };
 
   // Returns the implementation, which lib/index_map/specialised_map.h defines.

@@ -29,7 +29,8 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
 
 // Returns the words for a profile of the run: its title, and the text and place of each statement.
 // `program` must outlive the result; null: the default mapper's run.
-ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program);
+ProfileWords profile_words_of(const Workload& workload, const Machine& machine,
+                              const Program* program);
 
 // Returns the value of GuideContext::lacking for a known machine.
 std::vector<std::string> lacking_kinds(const Machine& machine);

@@ -158,7 +158,7 @@ std::string program_name(const std::vector<std::string>& words);
 
 // Returns the words for a profile of the run: its title, and the text and place of each statement.
 // `mapping` must outlive the result.
-ProfileWords words_of(const ProgramRun& run, const Program& mapping);
+ProfileWords profile_words_of(const ProgramRun& run, const Program& mapping);
 
 // Returns one line of JSON (docs/commands.md): {"status": "ok", "seconds": ..., "runtime":
 // "legion", ...} or {"status": "error", ...}. "profile" is added if it is not null. `diags` is of

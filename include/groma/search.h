@@ -180,7 +180,7 @@ class Round {
   virtual const Problem& problem() const = 0;
   virtual const History& history() const = 0;
   // Returns the number of proposals that can still be tried, at least 1.
-  virtual std::size_t most() const = 0;
+  virtual std::size_t max_proposals() const = 0;
   // Returns the detail of the feedback that may be shown to a model.
   virtual GuideDetail detail() const = 0;
   // Returns the evaluator. Only its check functions may be called, not evaluate().

@@ -6,7 +6,7 @@ namespace groma {
 
 // Compiles the mapping, applies the certain fixes of its diagnostics, and repeats this until no
 // certain fix is left. Sets `*made` to the number of applied fixes.
-Source mend(const Source& source, std::size_t* made) {
+Source apply_certain_fixes(const Source& source, std::size_t* made) {
   // Limit on how often the mapping is compiled and fixed. A fix may uncover another mistake, so
   // several repetitions may be needed, but far fewer than this.
   constexpr int kMaxRounds = 20;

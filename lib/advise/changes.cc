@@ -59,15 +59,15 @@ void ProgramEditor::add(const std::string& title, std::string about, std::vector
 
 // Adds a change that writes a mapping statement. The title of the change says what is replaced or
 // added, and at which line. Adds no change if the program already has the statement.
-void ProgramEditor::set(const edit::StatementParts& statement,
-                        const edit::MappingFunction* function, ProcKind kind) {
+void ProgramEditor::add_statement_change(const edit::StatementParts& statement,
+                                         const edit::MappingFunction* function, ProcKind kind) {
   auto setting = mapping_.set_statement(statement, function, kind);
   if (setting.edits.empty()) return;
   const std::string written = setting.statement.statement_text();
   const std::string with =
       setting.definition.empty() ? "" : fmt::format(" and `{}`", one_line(setting.definition));
-  if (setting.instead) {
-    const Origin origin{static_cast<std::uint32_t>(*setting.instead + 1)};
+  if (setting.replaced_item) {
+    const Origin origin{static_cast<std::uint32_t>(*setting.replaced_item + 1)};
     add(fmt::format("in {} write `{}` for `{}`{}", line_of(program_.range(origin).begin), written,
                     statement_text(program_, origin), with),
         statement.statement_key(), std::move(setting.edits));
@@ -81,7 +81,7 @@ void ProgramEditor::set(const edit::StatementParts& statement,
 // Adds each of these statement changes alone, then all of them together if there are at least two.
 // A null statement means that the old statement is removed. A statement with a comment inside is
 // not changed, because the edit would delete the comment.
-void ProgramEditor::change(const edit::EditableMapping::Changes& changes) {
+void ProgramEditor::add_changes(const edit::EditableMapping::Changes& changes) {
   const std::size_t first = changes_.size();
   edit::EditableMapping::Changes made;
   for (const auto& [index, statement] : changes) {
@@ -101,23 +101,24 @@ void ProgramEditor::change(const edit::EditableMapping::Changes& changes) {
   std::string about;
   for (std::size_t i = first; i < changes_.size(); ++i) {
     all.title += (all.title.empty() ? "" : "; ") + changes_[i].fix.title;
-    about += changes_[i].about;
+    about += changes_[i].decision_key;
   }
   changes_.push_back({std::move(about), std::move(all)});
 }
 
 // Adds changes that each remove one statement, for the first kRemoved statements of this kind.
-void ProgramEditor::remove(MappingStatement statement) {
+void ProgramEditor::add_removal(MappingStatement statement) {
   std::set<std::uint32_t> done;
   for (const program::StatementRow& row : program_.data().rows) {
     if (row.key.table != static_cast<program::TableId>(statement)) continue;
-    if (done.insert(row.statement).second) remove(Origin{row.statement});
+    if (done.insert(row.statement).second) add_removal(Origin{row.statement});
     if (done.size() == kRemoved) return;
   }
 }
 
-// The offset at which the replaced range begins is the key of the change (Change::about).
-void ProgramEditor::edit(Range range, const std::string& text) {
+// The offset at which the replaced range begins is the key of the change
+// (CandidateChange::decision_key).
+void ProgramEditor::add_replacement(Range range, const std::string& text) {
   add(fmt::format("in {} write `{}` for `{}`", line_of(range.begin), text,
                   program_.source().text(range)),
       fmt::format("{}", range.begin), {{range, text}});
@@ -126,7 +127,7 @@ void ProgramEditor::edit(Range range, const std::string& text) {
 // ----------------------------------------------------------------------------- kinds and memories
 
 // A processor kind is listed if the machine has it and the task has a variant for it.
-std::vector<ProcKind> kinds_of(const ChangeInput& subject, const app::Task& task) {
+std::vector<ProcKind> possible_processor_kinds(const ChangeInput& subject, const app::Task& task) {
   std::vector<ProcKind> kinds;
   for (ProcKind kind :
        {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu, ProcKind::kIo, ProcKind::kPy}) {
@@ -141,8 +142,8 @@ std::vector<ProcKind> kinds_of(const ChangeInput& subject, const app::Task& task
 
 // Returns the processor kind on which the task runs under the mapping. Without a Task statement,
 // the default mapper's order of preference decides.
-std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& task) {
-  const std::vector<ProcKind> kinds = kinds_of(subject, task);
+std::optional<ProcKind> chosen_processor_kind(const ChangeInput& subject, const app::Task& task) {
+  const std::vector<ProcKind> kinds = possible_processor_kinds(subject, task);
   const auto decision = subject.program.task(task.name);
   if (!decision) return kinds.empty() ? std::nullopt : std::optional(kinds.front());
   for (ProcKind kind : decision->kinds) {
@@ -153,7 +154,7 @@ std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& tas
 
 // The processors of node 0 stand for those of all nodes. This is precise enough, because each
 // change is simulated later.
-std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
+std::vector<MemKind> addressable_memory_kinds(const Machine& machine, ProcKind kind) {
   std::vector<MemKind> memories;
   for (MemKind memory :
        {MemKind::kFbmem, MemKind::kSockmem, MemKind::kSysmem, MemKind::kZcmem, MemKind::kRdmem}) {
@@ -164,13 +165,14 @@ std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
 
 // Proposes the common mapping functions for the task's launches. If the launch domains differ in
 // their number of dimensions, the functions suit the smallest number.
-void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, ProgramEditor& editor) {
+void add_function_changes(const ChangeInput& subject, std::uint32_t task, ProcKind kind,
+                          ProgramEditor& editor) {
   const app::Task& of = subject.app.tasks[task];
   const auto name = syntax::spell_name(of.name);
   if (!name) return;
   int dimensions = 0;
   bool single = false;
-  for (const app::LaunchUse& use : subject.uses[task].uses) {
+  for (const app::DistinctLaunch& use : subject.uses[task].launches) {
     if (!use.domain) {
       single = single || use.depth > 0;
     } else if (dimensions == 0 || use.domain->dimensions() < dimensions) {
@@ -179,7 +181,7 @@ void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, Progra
   }
   const auto set = [&](MappingStatement statement, std::string_view name_of_function) {
     const edit::MappingFunction function = edit::named_function(name_of_function);
-    editor.set({.kind = statement, .tasks = {*name}}, &function, kind);
+    editor.add_statement_change({.kind = statement, .tasks = {*name}}, &function, kind);
   };
   if (single) set(MappingStatement::kSingleTaskMap, edit::kSamePoint);
   if (dimensions == 0) return;
@@ -194,10 +196,10 @@ namespace {
 
 // The time of each task and region on the run's critical path, within the measured phase. If the
 // path has no time in this phase, the times of the whole run are used.
-class Weights {
+class CriticalPathTimes {
  public:
   // Adds up the times on the critical path within all occurrences of the phase `measured`.
-  Weights(const Profile& profile, const std::string& measured) {
+  CriticalPathTimes(const Profile& profile, const std::string& measured) {
     const RunRecord& record = *profile.record;
     for (const RunRecord::Phase& phase : record.phases) {
       if (record.has_name(phase, measured)) add(profile, phase.begin, phase.end);
@@ -265,7 +267,7 @@ class Faster {
   // Returns the proposed changes. Changes of many statements come first. Changes for single tasks
   // and regions and for control replication follow in the order of the time that they concern. Then
   // come removals of InstanceLimit, CollectMemory and TaskSteal statements, and last other layouts.
-  std::vector<Change> changes() {
+  std::vector<CandidateChange> changes() {
     const auto tasks = weights_.tasks();
     let_all_run_elsewhere();
     forget_shared_placements();
@@ -283,7 +285,7 @@ class Faster {
     for (MappingStatement statement :
          {MappingStatement::kInstanceLimit, MappingStatement::kCollectMemory,
           MappingStatement::kTaskSteal}) {
-      editor_.remove(statement);
+      editor_.add_removal(statement);
     }
     for (std::size_t i = 0; i < std::min<std::size_t>(tasks.size(), 2); ++i) {
       const int task = task_of(tasks[i].first);
@@ -304,9 +306,9 @@ class Faster {
     const int task = task_of(name);
     if (task < 0) return;
     const auto number = static_cast<std::uint32_t>(task);
-    if (const auto kind = kind_of(subject_, subject_.app.tasks[number])) {
+    if (const auto kind = chosen_processor_kind(subject_, subject_.app.tasks[number])) {
       keep_in_fastest(number, *kind);
-      place(subject_, number, *kind, editor_);
+      add_function_changes(subject_, number, *kind, editor_);
       forget_placement(number, *kind);
     }
     let_run_elsewhere(number);
@@ -317,11 +319,11 @@ class Faster {
   void let_run_elsewhere(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
     const auto name = syntax::spell_name(task.name);
-    const auto now = kind_of(subject_, task);
+    const auto now = chosen_processor_kind(subject_, task);
     if (!name || !now) return;
-    for (ProcKind kind : kinds_of(subject_, task)) {
+    for (ProcKind kind : possible_processor_kinds(subject_, task)) {
       if (kind != *now) {
-        editor_.set({.tasks = {*name}, .processors = {kind, *now}});
+        editor_.add_statement_change({.tasks = {*name}, .processors = {kind, *now}});
       }
     }
   }
@@ -343,7 +345,7 @@ class Faster {
         }
         changes[decision->origin.statement - 1] = std::move(statement);
       }
-      editor_.change(changes);
+      editor_.add_changes(changes);
     }
   }
 
@@ -353,7 +355,7 @@ class Faster {
     const std::string& name = subject_.app.tasks[number].name;
     for (const auto& decision : {subject_.program.index_function(name, kind),
                                  subject_.program.single_function(name, kind)}) {
-      if (decision) editor_.remove(decision->origin);
+      if (decision) editor_.add_removal(decision->origin);
     }
   }
 
@@ -365,7 +367,7 @@ class Faster {
       const int task = task_of(name);
       if (task < 0) continue;
       const app::Task& of = subject_.app.tasks[static_cast<std::size_t>(task)];
-      const auto kind = kind_of(subject_, of);
+      const auto kind = chosen_processor_kind(subject_, of);
       const auto decision = kind ? subject_.program.index_function(of.name, *kind) : std::nullopt;
       if (!decision || !done.insert(decision->function).second) continue;
       edit::EditableMapping::Changes changes;
@@ -376,7 +378,7 @@ class Faster {
           changes[row.statement - 1] = std::nullopt;
         }
       }
-      if (changes.size() > 1) editor_.change(changes);
+      if (changes.size() > 1) editor_.add_changes(changes);
     }
   }
 
@@ -388,7 +390,7 @@ class Faster {
     const app::Task& task = subject_.app.tasks[number];
     edit::EditableMapping::Changes changes;
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
-      const app::Names& given = subject_.uses[number].names.front()[r];
+      const app::Names& given = subject_.uses[number].name_lists.front()[r];
       const std::vector<std::string_view> names(given.begin(), given.end());
       const auto memories =
           subject_.program.memories(task.name, {static_cast<std::int64_t>(r), names}, kind);
@@ -398,7 +400,7 @@ class Faster {
       statement.memories = {*fastest};
       changes[origin.statement - 1] = std::move(statement);
     }
-    editor_.change(changes);
+    editor_.add_changes(changes);
   }
 
   // Proposes other memory kinds for a region, and other processor kinds for the tasks that use it
@@ -417,20 +419,20 @@ class Faster {
                 requirement.names.empty() ? requirement.data.names : requirement.names;
             return std::find(names.begin(), names.end(), name) != names.end();
           });
-      const auto kind = uses ? kind_of(subject_, task) : std::nullopt;
+      const auto kind = uses ? chosen_processor_kind(subject_, task) : std::nullopt;
       if (!kind) continue;
       if (std::find(kinds.begin(), kinds.end(), *kind) == kinds.end()) kinds.push_back(*kind);
       if (*kind != ProcKind::kGpu && moved++ < kTasks) let_run_elsewhere(t);
     }
     if (kinds.empty()) kinds.push_back(ProcKind::kGpu);
     for (ProcKind kind : kinds) {
-      for (MemKind memory : memories_of(subject_.machine, kind)) {
+      for (MemKind memory : addressable_memory_kinds(subject_.machine, kind)) {
         if (memory == MemKind::kRdmem) continue;
-        editor_.set({.kind = MappingStatement::kRegion,
-                     .tasks = {"*"},
-                     .regions = {*written},
-                     .place = kind,
-                     .memories = {memory}});
+        editor_.add_statement_change({.kind = MappingStatement::kRegion,
+                                      .tasks = {"*"},
+                                      .regions = {*written},
+                                      .place = kind,
+                                      .memories = {memory}});
       }
     }
   }
@@ -441,37 +443,38 @@ class Faster {
     const int top = subject_.app.top_level;
     if (top < 0 || subject_.machine.node_count() < 2 || subject_.program.replicates_any()) return;
     const auto name = syntax::spell_name(subject_.app.tasks[static_cast<std::size_t>(top)].name);
-    if (name) editor_.set({.kind = MappingStatement::kControlReplicate, .tasks = {*name}});
+    if (name)
+      editor_.add_statement_change({.kind = MappingStatement::kControlReplicate, .tasks = {*name}});
   }
 
   // Proposes three common layouts, each for all regions of a task.
   void lay_out(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
     const auto name = syntax::spell_name(task.name);
-    const auto kind = kind_of(subject_, task);
+    const auto kind = chosen_processor_kind(subject_, task);
     if (!name || !kind) return;
     constexpr auto kSoa = FieldOrder::kSoa, kAos = FieldOrder::kAos;
     constexpr auto kFortran = DimensionOrder::kFortran, kC = DimensionOrder::kC;
     for (const LayoutSpec& layout :
          {LayoutSpec{kFortran, kSoa}, LayoutSpec{kC, kSoa}, LayoutSpec{kC, kAos}}) {
-      editor_.set({.kind = MappingStatement::kLayout,
-                   .tasks = {*name},
-                   .regions = {"*"},
-                   .place = *kind,
-                   .layout = edit::layout_words_of(layout)});
+      editor_.add_statement_change({.kind = MappingStatement::kLayout,
+                                    .tasks = {*name},
+                                    .regions = {"*"},
+                                    .place = *kind,
+                                    .layout = edit::layout_words_of(layout)});
     }
   }
 
   const ChangeInput& subject_;
   const RunRecord& record_;
-  Weights weights_;
+  CriticalPathTimes weights_;
   ProgramEditor editor_;
 };
 
 }  // namespace
 
-std::vector<Change> faster_changes(const ChangeInput& subject, const Profile& profile,
-                                   const std::string& measured) {
+std::vector<CandidateChange> faster_changes(const ChangeInput& subject, const Profile& profile,
+                                            const std::string& measured) {
   return Faster(subject, profile, measured).changes();
 }
 

@@ -1,6 +1,6 @@
 // Candidate changes of a mapping program. Each change edits a few statements. faster_changes()
-// returns changes that may make a run faster, and mending_changes() returns changes that may make a
-// failing run possible. Only a run can tell whether a candidate helps (guide_run.cc).
+// returns changes that may make a run faster, and repairing_changes() returns changes that may make
+// a failing run possible. Only a run can tell whether a candidate helps (guide_run.cc).
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@
 namespace groma::inspect {
 
 // A candidate change of a mapping program.
-struct Change {
+struct CandidateChange {
   // The key of the mapping decision that changes. Only one of several changes with the same key is
   // suggested.
-  std::string about;
+  std::string decision_key;
   // The edits of the program. The title of the fix describes the change.
   Fix fix;
   // If the title of the fix is "add X", this is X. Otherwise it is empty.
@@ -38,27 +38,28 @@ class ProgramEditor {
 
   // find() and statement() return the mapping statement of the program that an origin refers to. If
   // the origin is not a mapping statement, find() returns null, and statement() must not be called.
-  const edit::StatementParts* find(Origin origin) const {
+  const edit::StatementParts* find_statement(Origin origin) const {
     const auto& found = mapping_.item(origin).statement;
     return found ? &*found : nullptr;
   }
-  const edit::StatementParts& statement(Origin origin) const { return *find(origin); }
+  const edit::StatementParts& statement(Origin origin) const { return *find_statement(origin); }
 
   // Adds a change that writes `statement` in place of the program's statement with the same key, or
   // adds it if there is none. If the statement binds a mapping function, `function` is that
   // function, written for the processor kind `kind` (EditableMapping::set_statement).
-  void set(const edit::StatementParts& statement, const edit::MappingFunction* function = nullptr,
-           ProcKind kind = ProcKind::kCpu);
+  void add_statement_change(const edit::StatementParts& statement,
+                            const edit::MappingFunction* function = nullptr,
+                            ProcKind kind = ProcKind::kCpu);
   // Adds one candidate change for each changed statement, and one for all of them together.
-  void change(const edit::EditableMapping::Changes& changes);
+  void add_changes(const edit::EditableMapping::Changes& changes);
   // Adds a change that removes a statement.
-  void remove(Origin origin) { change({{origin.statement - 1, std::nullopt}}); }
+  void add_removal(Origin origin) { add_changes({{origin.statement - 1, std::nullopt}}); }
   // Adds changes that each remove one statement, for the first few statements of this kind.
-  void remove(MappingStatement statement);
+  void add_removal(MappingStatement statement);
   // Adds a change that replaces a range of the source by `text`.
-  void edit(Range range, const std::string& text);
+  void add_replacement(Range range, const std::string& text);
 
-  std::vector<Change> take_changes() { return std::move(changes_); }
+  std::vector<CandidateChange> take_changes() { return std::move(changes_); }
 
  private:
   void add(const std::string& title, std::string about, std::vector<Edit> edits);
@@ -66,7 +67,7 @@ class ProgramEditor {
 
   const Program& program_;
   edit::EditableMapping mapping_;
-  std::vector<Change> changes_;
+  std::vector<CandidateChange> changes_;
 };
 
 // The input of the functions that propose changes: a mapping program, a machine and an application.
@@ -75,24 +76,25 @@ struct ChangeInput {
   const Machine& machine;
   const app::Data& app;
   // The launches of each task, by the index of the task in the application.
-  const std::vector<TaskUses>& uses;
+  const std::vector<TaskLaunches>& uses;
 };
 // Returns the processor kinds on which the task can run on this machine, in the default mapper's
 // order of preference.
-std::vector<ProcKind> kinds_of(const ChangeInput& subject, const app::Task& task);
+std::vector<ProcKind> possible_processor_kinds(const ChangeInput& subject, const app::Task& task);
 // Returns the processor kind that the mapping chooses for the task, or nullopt if none is possible.
-std::optional<ProcKind> kind_of(const ChangeInput& subject, const app::Task& task);
+std::optional<ProcKind> chosen_processor_kind(const ChangeInput& subject, const app::Task& task);
 // Returns the memory kinds that a processor of this kind on node 0 can address.
-std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind);
+std::vector<MemKind> addressable_memory_kinds(const Machine& machine, ProcKind kind);
 // Adds candidate changes that give the task's launches another mapping function, by IndexTaskMap or
 // SingleTaskMap statements.
-void place(const ChangeInput& subject, std::uint32_t task, ProcKind kind, ProgramEditor& editor);
+void add_function_changes(const ChangeInput& subject, std::uint32_t task, ProcKind kind,
+                          ProgramEditor& editor);
 
-// faster_changes() returns changes that may make a run faster, and mending_changes() returns
+// faster_changes() returns changes that may make a run faster, and repairing_changes() returns
 // changes that may make a refused run possible, the most promising ones first. `measured` is the
 // name of the measured phase of the run.
-std::vector<Change> faster_changes(const ChangeInput& subject, const Profile& profile,
-                                   const std::string& measured);
-std::vector<Change> mending_changes(const ChangeInput& subject, const Refusal& refusal);
+std::vector<CandidateChange> faster_changes(const ChangeInput& subject, const Profile& profile,
+                                            const std::string& measured);
+std::vector<CandidateChange> repairing_changes(const ChangeInput& subject, const Refusal& refusal);
 
 }  // namespace groma::inspect

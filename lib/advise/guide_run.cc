@@ -17,7 +17,7 @@
 namespace groma {
 namespace {
 
-using inspect::Change;
+using inspect::CandidateChange;
 
 // A change that shall make a run faster is suggested only if the run then takes at most this
 // fraction of its time before.
@@ -104,10 +104,10 @@ class Adviser {
     if (whole > tasks_left_ / static_cast<std::int64_t>(runs_left_)) shorten(&of_trials, &tasks);
     if (tasks > tasks_left_) return say_why_not(feedback);
     const Program program = this->program();
-    const std::string measured = words_of(*run_.workload, *run_.machine, nullptr).measured;
-    std::vector<Tried> found;
+    const std::string measured = profile_words_of(*run_.workload, *run_.machine, nullptr).measured;
+    std::vector<TriedChange> found;
     bool all = true;
-    for (Change& change :
+    for (CandidateChange& change :
          inspect::faster_changes({program, *run_.machine, app_, uses_}, *run_.profile, measured)) {
       all = tasks_left_ >= tasks;
       if (!all) break;
@@ -153,10 +153,10 @@ class Adviser {
     for (std::size_t step = 0; step < kMostSteps && !why.empty(); ++step) {
       Diagnostics diags(at);
       const Program program = compile(at, diags);
-      std::vector<Tried> found;
-      std::optional<Tried> further;
-      for (Change& change :
-           inspect::mending_changes({program, *run_.machine, app_, uses_}, why.front())) {
+      std::vector<TriedChange> found;
+      std::optional<TriedChange> further;
+      for (CandidateChange& change :
+           inspect::repairing_changes({program, *run_.machine, app_, uses_}, why.front())) {
         auto attempt = this->attempt(at, change.fix);
         if (!attempt) continue;
         if (attempt->result.ok()) {
@@ -167,7 +167,7 @@ class Adviser {
       }
       found = best(std::move(found), kAnyTime);
       if (!found.empty()) {
-        for (Tried& each : found) {
+        for (TriedChange& each : found) {
           if (step == 0) continue;
           each.change.added =
               added.empty() ? "" : fmt::format("{}; then {}", added, each.change.fix.title);
@@ -225,8 +225,8 @@ class Adviser {
     RunResult result;
   };
   // A change of the mapping, and the simulated run that tried the change.
-  struct Tried {
-    Change change;
+  struct TriedChange {
+    CandidateChange change;
     Attempt attempt;
   };
 
@@ -361,16 +361,16 @@ class Adviser {
   // Returns the fastest kSuggested changes that were tried, at most one for each changed decision.
   // If trials are shortened, each of these changes is tried again in a whole run, and is dropped if
   // that run takes more than `most_seconds`.
-  std::vector<Tried> best(std::vector<Tried> found, double most_seconds) {
-    const auto by_seconds = [](const Tried& a, const Tried& b) {
+  std::vector<TriedChange> best(std::vector<TriedChange> found, double most_seconds) {
+    const auto by_seconds = [](const TriedChange& a, const TriedChange& b) {
       return a.attempt.result.seconds < b.attempt.result.seconds;
     };
     std::stable_sort(found.begin(), found.end(), by_seconds);
     std::set<std::string> about;
-    std::vector<Tried> best;
-    for (Tried& each : found) {
+    std::vector<TriedChange> best;
+    for (TriedChange& each : found) {
       if (best.size() == kSuggested) break;
-      if (about.contains(each.change.about)) continue;
+      if (about.contains(each.change.decision_key)) continue;
       if (iterations_ != kWhole) {
         if (whole_left_ == 0) break;
         --whole_left_;
@@ -380,7 +380,7 @@ class Adviser {
         const RunResult& whole = each.attempt.result;
         if (!whole.ok() || whole.seconds > most_seconds) continue;
       }
-      about.insert(each.change.about);
+      about.insert(each.change.decision_key);
       best.push_back(std::move(each));
     }
     std::stable_sort(best.begin(), best.end(), by_seconds);
@@ -390,9 +390,9 @@ class Adviser {
   // Replaces the guide's suggestions by the changes in `found`, which were tried. Does nothing if
   // `found` is empty.
   template <typename Words>
-  void suggest(std::vector<Tried> found, Feedback* feedback, const Words& words) {
+  void suggest(std::vector<TriedChange> found, Feedback* feedback, const Words& words) {
     std::vector<std::string> said;
-    for (Tried& each : found) {
+    for (TriedChange& each : found) {
       std::string text = each.change.fix.title;
       if (source().text().empty() && !each.change.added.empty()) {
         text = "Write a mapping with " + each.change.added;
@@ -415,7 +415,7 @@ class Adviser {
   bool noisy_, failed_;
   const app::Data& app_;
   bool complete_ = true;
-  const std::vector<TaskUses> uses_ = uses_by_task(app_, complete_);
+  const std::vector<TaskLaunches> uses_ = launches_by_task(app_, complete_);
   const std::int64_t most_tasks_;
   std::size_t runs_left_, whole_left_, tried_ = 0;
   std::int64_t tasks_left_;
@@ -454,7 +454,7 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
   Adviser adviser(run, limits);
   if (run.result != nullptr && run.result->ok()) {
     const ProfileFacts facts =
-        facts_of(*run.profile, words_of(*run.workload, *run.machine, program));
+        facts_of(*run.profile, profile_words_of(*run.workload, *run.machine, program));
     Feedback feedback;
     feedback.status = Feedback::Status::kOk;
     feedback.known = true;

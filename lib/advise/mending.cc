@@ -1,5 +1,5 @@
-// mending_changes(): proposes changes of a mapping that the runtime refused to run, so that it may
-// become possible.
+// repairing_changes(): proposes changes of a mapping that the runtime refused to run, so that it
+// may become possible.
 #include <algorithm>
 #include <string>
 
@@ -18,7 +18,7 @@ class Mending {
 
   // Returns the proposed changes. The id of the refusal's diagnostic decides which ones are
   // proposed. The last change removes the statement that caused the refusal.
-  std::vector<Change> changes() {
+  std::vector<CandidateChange> changes() {
     switch (refusal_.diagnostic.id) {
       case DiagId::kNoVariant:
         kinds(argument(0));
@@ -41,8 +41,8 @@ class Mending {
         layout();
         break;
       case DiagId::kCannotRun:
-        editor_.remove(MappingStatement::kInstanceLimit);
-        editor_.remove(MappingStatement::kTaskSteal);
+        editor_.add_removal(MappingStatement::kInstanceLimit);
+        editor_.add_removal(MappingStatement::kTaskSteal);
         break;
       case DiagId::kSliceIndexOutOfBound:
         wrap();
@@ -55,7 +55,7 @@ class Mending {
       default:
         if (refusal_.diagnostic.range || refusal_.diagnostic.id == DiagId::kBadShard) placement("");
     }
-    if (refusal_.origin) editor_.remove(refusal_.origin);
+    if (refusal_.origin) editor_.add_removal(refusal_.origin);
     return editor_.take_changes();
   }
 
@@ -79,7 +79,7 @@ class Mending {
     return number == nullptr ? std::nullopt : std::optional(static_cast<std::uint32_t>(*number));
   }
   // The region requirement that a refusal is about, with its task and processor kind.
-  struct Wanted {
+  struct RefusedRequirement {
     const app::Task& task;
     // The name of the task, as mapping statements write it.
     std::string name;
@@ -88,14 +88,14 @@ class Mending {
   };
   // Returns the region requirement that the refusal is about. Returns nullopt if the refusal does
   // not name a known task and a position.
-  std::optional<Wanted> wanted() const {
+  std::optional<RefusedRequirement> wanted() const {
     const app::Task* of = task(argument(1));
     const auto number = position();
     const auto written = syntax::spell_name(argument(1));
     if (of == nullptr || !number || !written) return std::nullopt;
-    const auto kind = kind_of(subject_, *of);
+    const auto kind = chosen_processor_kind(subject_, *of);
     if (!kind) return std::nullopt;
-    return Wanted{*of, *written, *number, *kind};
+    return RefusedRequirement{*of, *written, *number, *kind};
   }
   const app::Task* task(const std::string& name) const {
     const int number = subject_.app.find_task(name);
@@ -115,13 +115,14 @@ class Mending {
                            decision->kinds.end();
         if (!named && subject_.machine.has(kind)) statement.processors.push_back(kind);
       }
-      editor_.change({{decision->origin.statement - 1, std::move(statement)}});
+      editor_.add_changes({{decision->origin.statement - 1, std::move(statement)}});
     }
     const auto written = syntax::spell_name(name);
     if (!written) return;
-    const std::vector<ProcKind> can = kinds_of(subject_, *of);
-    if (!can.empty()) editor_.set({.tasks = {*written}, .processors = can});
-    for (ProcKind kind : can) editor_.set({.tasks = {*written}, .processors = {kind}});
+    const std::vector<ProcKind> can = possible_processor_kinds(subject_, *of);
+    if (!can.empty()) editor_.add_statement_change({.tasks = {*written}, .processors = can});
+    for (ProcKind kind : can)
+      editor_.add_statement_change({.tasks = {*written}, .processors = {kind}});
   }
 
   // Proposes lists of memory kinds for the refused region requirement, each with another kind
@@ -130,10 +131,10 @@ class Mending {
   void memories() {
     const auto about = wanted();
     if (!about) return;
-    const std::vector<MemKind> all = memories_of(subject_.machine, about->kind);
+    const std::vector<MemKind> all = addressable_memory_kinds(subject_.machine, about->kind);
     std::vector<edit::StatementParts> places;
     if (refusal_.origin) {
-      const edit::StatementParts* blamed = editor_.find(refusal_.origin);
+      const edit::StatementParts* blamed = editor_.find_statement(refusal_.origin);
       const bool is_region = blamed != nullptr && blamed->kind == MappingStatement::kRegion;
       if (is_region && blamed->place == edit::Place(about->kind)) places.push_back(*blamed);
     }
@@ -148,7 +149,7 @@ class Mending {
         for (MemKind other : all) {
           if (other != first && other != MemKind::kRdmem) statement.memories.push_back(other);
         }
-        editor_.set(statement);
+        editor_.add_statement_change(statement);
       }
     }
   }
@@ -162,9 +163,9 @@ class Mending {
     if (written) {
       edit::StatementParts of_task = all;
       of_task.tasks = {*written};
-      editor_.set(of_task);
+      editor_.add_statement_change(of_task);
     }
-    editor_.set(all);
+    editor_.add_statement_change(all);
   }
 
   // Proposes Layout statements with the layouts that the task's variants for this processor kind
@@ -185,11 +186,11 @@ class Mending {
         layout.exact = demand.exact;
         layout.align_op = demand.align_op;
         layout.align_bytes = demand.align_bytes;
-        editor_.set({.kind = MappingStatement::kLayout,
-                     .tasks = {about->name},
-                     .regions = {std::to_string(about->position)},
-                     .place = about->kind,
-                     .layout = edit::layout_words_of(layout)});
+        editor_.add_statement_change({.kind = MappingStatement::kLayout,
+                                      .tasks = {about->name},
+                                      .regions = {std::to_string(about->position)},
+                                      .place = about->kind,
+                                      .layout = edit::layout_words_of(layout)});
       }
     }
   }
@@ -200,9 +201,9 @@ class Mending {
     // The arguments of the diagnostic are the dimension, the index and the size.
     const std::vector<DiagArg>& args = refusal_.diagnostic.args;
     const auto* index = args.size() > 1 ? std::get_if<std::int64_t>(&args[1]) : nullptr;
-    const auto edit = guide::wrapped_index(subject_.program, *refusal_.diagnostic.range,
-                                           index != nullptr && *index < 0);
-    if (edit) editor_.edit(edit->range, edit->text);
+    const auto edit = guide::edit_keeping_index_in_bounds(
+        subject_.program, *refusal_.diagnostic.range, index != nullptr && *index < 0);
+    if (edit) editor_.add_replacement(edit->range, edit->text);
   }
 
   // Proposes to remove the statements that bind the task's mapping functions, and proposes other
@@ -210,11 +211,11 @@ class Mending {
   void placement(const std::string& name) {
     for (std::uint32_t t = 0; t < subject_.app.tasks.size(); ++t) {
       const app::Task& of = subject_.app.tasks[t];
-      const auto kind = kind_of(subject_, of);
+      const auto kind = chosen_processor_kind(subject_, of);
       if (!kind || (!name.empty() && of.name != name)) continue;
       if (name.empty() && !at_fault(of.name, *kind)) continue;
       forget(of.name, *kind);
-      place(subject_, t, *kind, editor_);
+      add_function_changes(subject_, t, *kind, editor_);
       if (name.empty()) break;
     }
   }
@@ -224,7 +225,7 @@ class Mending {
   void forget(const std::string& name, ProcKind kind) {
     for (const auto& decision : {subject_.program.index_function(name, kind),
                                  subject_.program.single_function(name, kind)}) {
-      if (decision) editor_.remove(decision->origin);
+      if (decision) editor_.add_removal(decision->origin);
     }
   }
 
@@ -252,7 +253,7 @@ class Mending {
 
 }  // namespace
 
-std::vector<Change> mending_changes(const ChangeInput& subject, const Refusal& refusal) {
+std::vector<CandidateChange> repairing_changes(const ChangeInput& subject, const Refusal& refusal) {
   return Mending(subject, refusal).changes();
 }
 

@@ -38,7 +38,7 @@ std::optional<Error> override_layouts(const LayoutOverrides& overrides, Applicat
   for (AppTask& task : app.tasks) {
     if (!overrides.has(task.name)) continue;
     for (AppVariant& variant : task.variants) {
-      const auto removed = std::erase_if(variant.demands, app::is_of_mapper);
+      const auto removed = std::erase_if(variant.demands, app::is_mapper_demand);
       // A demand of the mapper also shows that the mapper chose the variant. The flag keeps this
       // fact after the demand has been removed.
       variant.chosen_by_mapper = variant.chosen_by_mapper || removed > 0;

@@ -28,17 +28,17 @@ Names names_of(const Data& from) {
 }  // namespace
 
 // Checks `app` with these parameter values and fills `data`. builder.h describes the errors.
-std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data,
-                         const std::function<bool()>& stop) {
+std::vector<AppError> build(const Application& app, const std::vector<AppValue>& values, Data& data,
+                            const std::function<bool()>& stop) {
   return Builder(app, values, data, stop).build();
 }
 
 // Reads all parts of the application and returns the errors. A part is read after the parts to
 // which it refers: for example, partitions are read after regions. If a part has errors, the parts
 // after it are skipped, except the runtime costs, which refer to nothing.
-std::vector<Fault> Builder::build() {
+std::vector<AppError> Builder::build() {
   data_.name = app_.name;
-  if (app_.name.size() > kMaxAppNameBytes) good_name("/name", app_.name);
+  if (app_.name.size() > kMaxAppNameBytes) check_name("/name", app_.name);
   read_values();
   if (ok()) read_definitions();
   if (ok()) read_sizes();
@@ -86,8 +86,8 @@ void Builder::fail_unknown_data(std::string path, std::string_view name) {
 
 // Returns true if a number is within its limit, and reports an error otherwise. `what` names the
 // counted things.
-bool Builder::at_most(const std::string& path, std::size_t count, std::size_t most,
-                      std::string_view what) {
+bool Builder::check_count(const std::string& path, std::size_t count, std::size_t most,
+                          std::string_view what) {
   if (count > most) {
     fail(path, fmt::format("{} {}; at most {}", count, what, most), {}, Error::Code::kTooLarge);
   }
@@ -95,7 +95,7 @@ bool Builder::at_most(const std::string& path, std::size_t count, std::size_t mo
 }
 
 // Returns true if a name is neither empty nor too long, and reports an error otherwise.
-bool Builder::good_name(const std::string& path, std::string_view name) {
+bool Builder::check_name(const std::string& path, std::string_view name) {
   if (name.empty()) fail(path, "a name is empty");
   if (name.size() > kMaxAppNameBytes) {
     fail(path, fmt::format("a name of {} bytes; at most {}", name.size(), kMaxAppNameBytes));
@@ -105,18 +105,18 @@ bool Builder::good_name(const std::string& path, std::string_view name) {
 
 // Checks the other names (aliases) of a region, partition or requirement. Returns true if there are
 // not too many and each name is good.
-bool Builder::good_names(const std::string& path, const std::vector<std::string>& names) {
-  at_most(path, names.size(), kMaxAppAliases, "names");
+bool Builder::check_aliases(const std::string& path, const std::vector<std::string>& names) {
+  check_count(path, names.size(), kMaxAppAliases, "names");
   for (std::size_t i = 0; i < names.size() && ok(); ++i) {
-    good_name(fmt::format("{}/{}", path, i), names[i]);
+    check_name(fmt::format("{}/{}", path, i), names[i]);
   }
   return ok();
 }
 
 // Returns true if formulas can use the name: it consists of letters, digits and `_`, does not begin
 // with a digit, and is not the name of a function. Reports an error otherwise.
-bool Builder::formula_name(const std::string& path, std::string_view name) {
-  if (good_name(path, name) && !is_formula_name(name)) {
+bool Builder::check_formula_name(const std::string& path, std::string_view name) {
+  if (check_name(path, name) && !is_formula_name(name)) {
     fail(path, "it is not a name that a formula can use",
          "letters, digits and `_`, no digit first; not `min`, `max`, `points` or `extent`");
   }
@@ -126,12 +126,12 @@ bool Builder::formula_name(const std::string& path, std::string_view name) {
 // Checks the names of parameters, arguments or coordinates. Returns false, after reporting an
 // error, if a name is not a formula name or occurs twice. `below` is appended to the JSON pointer
 // of each name: "/name" if the list consists of objects.
-bool Builder::variables(const std::string& path, const std::vector<std::string>& names,
-                        std::string_view below) {
-  at_most(path, names.size(), kMaxAppNames, "names");
+bool Builder::check_variable_names(const std::string& path, const std::vector<std::string>& names,
+                                   std::string_view below) {
+  check_count(path, names.size(), kMaxAppNames, "names");
   for (std::size_t i = 0; i < names.size() && ok(); ++i) {
     const std::string place = fmt::format("{}/{}{}", path, i, below);
-    formula_name(place, names[i]);
+    check_formula_name(place, names[i]);
     if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
         names.begin() + static_cast<std::ptrdiff_t>(i)) {
       fail(place, "this name is there already");
@@ -143,8 +143,8 @@ bool Builder::variables(const std::string& path, const std::vector<std::string>&
 // Compiles a formula and returns its code. On an error, reports the error at `path` and returns an
 // empty code, whose value is 0. A formula without variables is evaluated at once and becomes a
 // constant, so that a division by zero in it is reported before any run.
-Code Builder::compile(const std::string& path, const Formula& formula,
-                      std::optional<PieceShapes> pieces) {
+CompiledFormula Builder::compile(const std::string& path, const Formula& formula,
+                                 std::optional<PieceShapes> pieces) {
   // The cost of a compilation grows with the text. The factor 4 converts bytes into units of
   // Budget.
   if (budget_.spend(1 + 4 * static_cast<std::int64_t>(formula.text().size()))) {
@@ -152,16 +152,16 @@ Code Builder::compile(const std::string& path, const Formula& formula,
     return {};
   }
   FormulaError error;
-  std::optional<Code> code = app::compile(formula, scope_, error, pieces);
+  std::optional<CompiledFormula> code = app::compile(formula, scope_, error, pieces);
   if (!code) {
     fail(path, std::move(error.message), std::move(error.help));
     return {};
   }
-  if (!code->is_closed()) return *std::move(code);
+  if (!code->reads_no_input()) return *std::move(code);
   FormulaFault fault = FormulaFault::kNone;
   const std::int64_t value = code->value({}, fault);
   if (fault != FormulaFault::kNone) fail(path, std::string(words_of(fault)));
-  return Code(value);
+  return CompiledFormula(value);
 }
 
 // Compiles each formula of a list, and returns the list of their codes.
@@ -181,7 +181,7 @@ std::int64_t Builder::constant(const std::string& path, const Formula& formula) 
 
 // Returns the box at the origin with these extents. Returns nullopt, after reporting an error, if
 // the number of dimensions is wrong, an extent is negative, or the box has more than 2^63-1 points.
-std::optional<Rect> Builder::box(const std::string& path, const Formulas& extents) {
+std::optional<Rect> Builder::box_of_extents(const std::string& path, const Formulas& extents) {
   if (extents.empty() || extents.size() > kMaxDimensions) {
     fail(path, fmt::format("{} dimensions; 1 to {} may be", extents.size(), kMaxDimensions));
     return std::nullopt;
@@ -205,10 +205,10 @@ std::optional<Rect> Builder::box(const std::string& path, const Formulas& extent
 // Reads the parameters, sets their default values and then the values that the caller gave. Reports
 // a given name that is not a parameter, and every value that is outside the range of its parameter.
 void Builder::read_values() {
-  at_most("/parameters", app_.parameters.size(), kMaxAppParameters, "parameters");
+  check_count("/parameters", app_.parameters.size(), kMaxAppParameters, "parameters");
   std::vector<std::string> names;
   for (const AppParameter& parameter : app_.parameters) names.push_back(parameter.name);
-  variables("/parameters", names, "/name");
+  check_variable_names("/parameters", names, "/name");
   if (!ok()) return;
   for (const AppParameter& parameter : app_.parameters) {
     data_.values.emplace_back(parameter.name, parameter.value);
@@ -227,7 +227,7 @@ void Builder::read_values() {
   for (std::size_t i = 0; i < app_.parameters.size(); ++i) {
     const AppParameter& parameter = app_.parameters[i];
     const std::int64_t value = data_.values[i].second;
-    scope_.constant(parameter.name, value);
+    scope_.add_constant(parameter.name, value);
     if (value >= parameter.least && value <= parameter.most) continue;
     read_independently([&] {
       fail(fmt::format("/parameters/{}/value", i),
@@ -239,20 +239,20 @@ void Builder::read_values() {
 
 // Reads the definitions; each formula may use earlier names.
 void Builder::read_definitions() {
-  at_most("/definitions", app_.definitions.size(), kMaxAppNames, "definitions");
+  check_count("/definitions", app_.definitions.size(), kMaxAppNames, "definitions");
   for (std::size_t i = 0; i < app_.definitions.size() && ok(); ++i) {
     const AppDefinition& definition = app_.definitions[i];
     const std::string path = fmt::format("/definitions/{}", i);
-    formula_name(path + "/name", definition.name);
+    check_formula_name(path + "/name", definition.name);
     if (scope_.find(definition.name) != nullptr) fail(path + "/name", "this name is there already");
     const std::int64_t value = constant(path + "/value", definition.value);
-    scope_.constant(definition.name, value);
+    scope_.add_constant(definition.name, value);
   }
 }
 
 // Checks all named sizes. Their values are not used in this workload; with_values() applies them.
 void Builder::read_sizes() {
-  at_most("/sizes", app_.sizes.size(), kMaxAppNames, "sizes");
+  check_count("/sizes", app_.sizes.size(), kMaxAppNames, "sizes");
   for (std::size_t i = 0; i < app_.sizes.size() && !enough_; ++i) {
     read_independently([&] { read_size(fmt::format("/sizes/{}", i), i); });
   }
@@ -262,13 +262,13 @@ void Builder::read_sizes() {
 // parameter, occur once and lie in the range of the parameter.
 void Builder::read_size(const std::string& path, std::size_t number) {
   const AppSize& size = app_.sizes[number];
-  good_name(path + "/name", size.name);
+  check_name(path + "/name", size.name);
   for (std::size_t other = 0; other < number; ++other) {
     if (app_.sizes[other].name == size.name) {
       fail(path + "/name", fmt::format("size {} has this name already", other));
     }
   }
-  at_most(path + "/values", size.values.size(), kMaxAppParameters, "values");
+  check_count(path + "/values", size.values.size(), kMaxAppParameters, "values");
   std::unordered_set<std::string_view> seen;
   for (const auto& [name, value] : size.values) {
     const auto known = std::find_if(
@@ -291,8 +291,9 @@ void Builder::read_size(const std::string& path, std::size_t number) {
 // Checks the number of fields and the size and name of each field. Returns false after reporting an
 // error. `named`: every field must have a name. Fields of a requirement may lack one if the region
 // is not described.
-bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& fields, bool named) {
-  at_most(path, fields.size(), kMaxAppFields, "fields");
+bool Builder::check_fields(const std::string& path, const std::vector<AppField>& fields,
+                           bool named) {
+  check_count(path, fields.size(), kMaxAppFields, "fields");
   for (std::size_t i = 0; i < fields.size() && ok(); ++i) {
     const AppField& field = fields[i];
     if (field.bytes < 1 || field.bytes > kMaxFieldBytes) {
@@ -300,7 +301,7 @@ bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& f
            fmt::format("{} is not a size of a field (1 to {})", field.bytes, kMaxFieldBytes));
     }
     if (named || field.name.size() > kMaxAppNameBytes) {
-      good_name(fmt::format("{}/{}/name", path, i), field.name);
+      check_name(fmt::format("{}/{}/name", path, i), field.name);
     }
   }
   return ok();
@@ -308,7 +309,7 @@ bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& f
 
 // Reads all regions. An error in one region does not hide errors in the other regions.
 void Builder::read_regions() {
-  at_most("/regions", app_.regions.size(), kMaxAppRegions, "regions");
+  check_count("/regions", app_.regions.size(), kMaxAppRegions, "regions");
   for (std::size_t i = 0; i < app_.regions.size() && !enough_; ++i) {
     read_independently([&] { read_region(fmt::format("/regions/{}", i), i); });
   }
@@ -318,19 +319,19 @@ void Builder::read_regions() {
 // size in bytes does not fit 63 bits.
 void Builder::read_region(const std::string& path, std::size_t number) {
   const AppRegion& from = app_.regions[number];
-  good_name(path + "/name", from.name);
-  good_names(path + "/aliases", from.aliases);
+  check_name(path + "/name", from.name);
+  check_aliases(path + "/aliases", from.aliases);
   if (ok() && !region_numbers_.emplace(from.name, number).second) {
     fail(path + "/name", "another region has this name already");
   }
-  fields_fit(path + "/fields", from.fields, true);
+  check_fields(path + "/fields", from.fields, true);
   auto& seen = field_numbers_.emplace_back();
   for (std::size_t f = 0; f < from.fields.size() && ok(); ++f) {
     if (!seen.emplace(from.fields[f].name, f).second) {
       fail(fmt::format("{}/fields/{}/name", path, f), "another field has this name already");
     }
   }
-  const std::optional<Rect> box = this->box(path + "/extents", from.extents);
+  const std::optional<Rect> box = this->box_of_extents(path + "/extents", from.extents);
   if (!box) return;
   Region& region = data_.regions.emplace_back();
   region.name = from.name;
@@ -347,12 +348,12 @@ void Builder::read_region(const std::string& path, std::size_t number) {
 // Reads all partitions. All names are checked and numbered first, because a partition may cut
 // another partition that stands after it in the application.
 void Builder::read_partitions() {
-  at_most("/partitions", app_.partitions.size(), kMaxAppRegions, "partitions");
+  check_count("/partitions", app_.partitions.size(), kMaxAppRegions, "partitions");
   for (std::size_t i = 0; i < app_.partitions.size() && !enough_; ++i) {
     read_independently([&] {
       const std::string path = fmt::format("/partitions/{}/name", i);
       const std::string& name = app_.partitions[i].name;
-      good_name(path, name);
+      check_name(path, name);
       if (region_numbers_.contains(name)) fail(path, "a region has this name already");
       if (ok() && !partition_numbers_.emplace(name, i).second) {
         fail(path, "another partition has this name already");
@@ -385,7 +386,7 @@ bool Builder::read_partition(std::size_t number, int depth) {
   switch (partitions_[number]) {
     case Progress::kToDo: {
       partitions_[number] = Progress::kAtIt;
-      const bool right = read_cut(path, from, depth, data_.partitions[number]);
+      const bool right = read_parent_and_pieces(path, from, depth, data_.partitions[number]);
       partitions_[number] = right ? Progress::kDone : Progress::kWrong;
       return right;
     }
@@ -401,8 +402,8 @@ bool Builder::read_partition(std::size_t number, int depth) {
 // Reads what a partition cuts, and then its pieces. If the partition cuts another partition, the
 // other partition is read first. Returns false after reporting an error. `depth` is the number of
 // partitions that are being read, and limits the recursion.
-bool Builder::read_cut(const std::string& path, const AppPartition& from, int depth,
-                       Partition& to) {
+bool Builder::read_parent_and_pieces(const std::string& path, const AppPartition& from, int depth,
+                                     Partition& to) {
   const auto too_deep = [&] {
     fail(path + "/of", fmt::format("more than {} partitions of each other", kMaxAppPartitionDepth));
     return false;
@@ -410,7 +411,7 @@ bool Builder::read_cut(const std::string& path, const AppPartition& from, int de
   if (depth > kMaxAppPartitionDepth) return too_deep();
   to.name = from.name;
   to.names = names_of(from);
-  if (!good_names(path + "/aliases", from.aliases)) return false;
+  if (!check_aliases(path + "/aliases", from.aliases)) return false;
   const Names* above = nullptr;
   if (const auto region = region_numbers_.find(from.of); region != region_numbers_.end()) {
     to.region = region->second;
@@ -441,7 +442,7 @@ bool Builder::read_cut(const std::string& path, const AppPartition& from, int de
 // formulas of the colour, or boxes. The three forms exclude each other.
 void Builder::read_pieces(const std::string& path, const AppPartition& from, Partition& to) {
   const auto dimensions = static_cast<std::size_t>(data_.regions[to.region].box.dimensions());
-  const std::optional<Rect> own = box(path + "/colors", from.colors);
+  const std::optional<Rect> own = box_of_extents(path + "/colors", from.colors);
   if (!own) return;
   to.own_colors = *own;
   // The colour space has the dimensions of the outer partition first, then the partition's own.
@@ -488,11 +489,11 @@ void Builder::read_pieces(const std::string& path, const AppPartition& from, Par
     fail(path + "/index", fmt::format("{} names for {} coordinates of a colour", from.index.size(),
                                       own->extents.dimensions()));
   }
-  variables(path + "/index", from.index);
+  check_variable_names(path + "/index", from.index);
   if (!ok()) return;
   // The formulas of the pieces may use the names of the colour's own coordinates.
   const Scope::Mark mark = scope_.mark();
-  for (const std::string& name : from.index) scope_.variable(name);
+  for (const std::string& name : from.index) scope_.add_variable(name);
   to.lower = compile_all(path + "/lower", from.lower);
   to.extents = compile_all(path + "/extents", from.extents);
   for (std::size_t i = 0; i < from.boxes.size() && ok(); ++i) {
@@ -539,8 +540,8 @@ void Builder::read_box(const std::string& path, const AppBox& from, Partition& t
   for (int d = 0; d < color.dimensions() && ok(); ++d) {
     const auto i = static_cast<std::size_t>(d);
     const std::string place = fmt::format("{}/color/{}", path, i);
-    const Code code = compile(place, from.color[i]);
-    if (ok() && !code.is_closed()) fail(place, "the colour of a box is a number");
+    const CompiledFormula code = compile(place, from.color[i]);
+    if (ok() && !code.reads_no_input()) fail(place, "the colour of a box is a number");
     color[d] = code.constant();
     if (ok() && (color[d] < 0 || color[d] >= colors.extents[d])) {
       fail(place, fmt::format("{} is not a colour; 0 to {} are", color[d], colors.extents[d] - 1));
@@ -554,7 +555,7 @@ void Builder::read_box(const std::string& path, const AppBox& from, Partition& t
     made.extents[d] = box.extents[static_cast<std::size_t>(d)].value(own, fault);
   }
   if (fault != FormulaFault::kNone) fail(path, std::string(words_of(fault)));
-  if (ok()) to.boxes_of_color.emplace_back(place_in(colors, color), made);
+  if (ok()) to.boxes_of_color.emplace_back(row_major_position(colors, color), made);
 }
 
 }  // namespace groma::app

@@ -19,7 +19,7 @@
 namespace groma::app {
 
 // One error in the description of an application.
-struct Fault {
+struct AppError {
   // The place of the error, as a JSON pointer into the application: "/tasks/3/body/0/task".
   std::string path;
   // The message of the error, such as "no task is named `mian`".
@@ -31,15 +31,15 @@ struct Fault {
 // Fills `data` and returns the errors: at most kMaxFileErrors, none of which only follows from
 // another one. The function asks `stop` (null: never) about every millisecond. Once `stop` returns
 // true, the only error is kStopped.
-std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data,
-                         const std::function<bool()>& stop = {});
+std::vector<AppError> build(const Application& app, const std::vector<AppValue>& values, Data& data,
+                            const std::function<bool()>& stop = {});
 
 class Builder {
  public:
   Builder(const Application& app, const std::vector<AppValue>& values, Data& data,
           const std::function<bool()>& stop)
       : app_(app), given_(values), data_(data), budget_(stop) {}
-  std::vector<Fault> build();
+  std::vector<AppError> build();
 
  private:
   // ---- Errors. A part (such as one region or one task) gives at most one error of its own. If an
@@ -63,20 +63,21 @@ class Builder {
   void fail_unknown_data(std::string path, std::string_view name);
   // Each of these checks returns true if the value is valid, and otherwise reports an error and
   // returns false.
-  bool at_most(const std::string& path, std::size_t count, std::size_t most, std::string_view what);
-  bool good_name(const std::string& path, std::string_view name);
-  bool good_names(const std::string& path, const std::vector<std::string>& names);
-  bool formula_name(const std::string& path, std::string_view name);
+  bool check_count(const std::string& path, std::size_t count, std::size_t most,
+                   std::string_view what);
+  bool check_name(const std::string& path, std::string_view name);
+  bool check_aliases(const std::string& path, const std::vector<std::string>& names);
+  bool check_formula_name(const std::string& path, std::string_view name);
   // Checks names of variables: each must be good, and none may be repeated.
-  bool variables(const std::string& path, const std::vector<std::string>& names,
-                 std::string_view below = {});
+  bool check_variable_names(const std::string& path, const std::vector<std::string>& names,
+                            std::string_view below = {});
 
   // ---- Formulas. If a value cannot be computed, it is 0 and an error is reported.
-  Code compile(const std::string& path, const Formula& formula,
-               std::optional<PieceShapes> pieces = std::nullopt);
+  CompiledFormula compile(const std::string& path, const Formula& formula,
+                          std::optional<PieceShapes> pieces = std::nullopt);
   Codes compile_all(const std::string& path, const Formulas& formulas);
   std::int64_t constant(const std::string& path, const Formula& formula);
-  std::optional<Rect> box(const std::string& path, const Formulas& extents);
+  std::optional<Rect> box_of_extents(const std::string& path, const Formulas& extents);
 
   // ---- Parameters and data
   void read_values();
@@ -89,11 +90,12 @@ class Builder {
   // Reads the partition with this number, unless it was read before. Returns true if the partition
   // has no error.
   bool read_partition(std::size_t number, int depth);
-  bool read_cut(const std::string& path, const AppPartition& from, int depth, Partition& to);
+  bool read_parent_and_pieces(const std::string& path, const AppPartition& from, int depth,
+                              Partition& to);
   void read_pieces(const std::string& path, const AppPartition& from, Partition& partition);
   void read_box(const std::string& path, const AppBox& from, Partition& to);
   void find_cells();
-  bool fields_fit(const std::string& path, const std::vector<AppField>& fields, bool named);
+  bool check_fields(const std::string& path, const std::vector<AppField>& fields, bool named);
 
   // ---- Tasks
   void read_tasks();
@@ -114,10 +116,11 @@ class Builder {
                    const std::optional<Rect>& domain);
   // Reads the data of a requirement. `color` says whether its colour formulas use the launching
   // task's frame or the launched task's arguments.
-  RequirementData read_where(const std::string& path, const AppData& from,
-                             const Requirement& requirement, RequirementData::Color color);
-  void fields_fit_requirement(const std::string& path, const AppData& from,
-                              const Requirement& requirement, const RequirementData& where);
+  RequirementData read_requirement_data(const std::string& path, const AppData& from,
+                                        const Requirement& requirement,
+                                        RequirementData::Color color);
+  void check_requirement_fields(const std::string& path, const AppData& from,
+                                const Requirement& requirement, const RequirementData& where);
   // Finds the fields with these names in the region. Without names, finds the requirement's own
   // fields. `as_large`: each field must have the size of the requirement's field at the same
   // position.
@@ -134,7 +137,7 @@ class Builder {
   const std::vector<AppValue>& given_;
   Data& data_;
   Budget budget_;
-  std::vector<Fault> faults_;
+  std::vector<AppError> faults_;
   // The number of errors that do not concern the part that is being read. ok() compares it with the
   // number of all errors.
   std::size_t known_ = 0;

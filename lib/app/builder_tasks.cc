@@ -23,12 +23,12 @@ bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 // Reads all tasks in three passes: first their names, then their requirements, then their variants
 // and bodies. A body can refer to a task that stands later in the application.
 void Builder::read_tasks() {
-  at_most("/tasks", app_.tasks.size(), kMaxAppTasks, "tasks");
+  check_count("/tasks", app_.tasks.size(), kMaxAppTasks, "tasks");
   if (app_.tasks.empty()) fail("/tasks", "an application has at least one task");
   for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
     read_independently([&] {
       const std::string path = fmt::format("/tasks/{}/name", i);
-      good_name(path, app_.tasks[i].name);
+      check_name(path, app_.tasks[i].name);
       const auto [known, is_new] = task_numbers_.emplace(app_.tasks[i].name, i);
       if (ok() && !is_new) fail(path, fmt::format("task {} has this name already", known->second));
     });
@@ -38,8 +38,8 @@ void Builder::read_tasks() {
     requirements += task.requirements.size();
     for (const AppRequirement& each : task.requirements) fields += each.fields.size();
   }
-  at_most("/tasks", requirements, kMaxAppParts, "requirements in all");
-  at_most("/tasks", fields, kMaxAppAllFields, "fields of requirements in all");
+  check_count("/tasks", requirements, kMaxAppParts, "requirements in all");
+  check_count("/tasks", fields, kMaxAppAllFields, "fields of requirements in all");
   if (!ok()) return;
   // A launch refers to the requirements of the launched task, so all requirements are read before
   // any body.
@@ -61,10 +61,11 @@ void Builder::read_tasks() {
 void Builder::read_signature(const std::string& path, const AppTask& from, Task& to) {
   to.name = from.name;
   to.arguments = static_cast<int>(from.arguments.size());
-  at_most(path + "/requirements", from.requirements.size(), kMaxAppRequirements, "requirements");
-  if (!variables(path + "/arguments", from.arguments)) return;
+  check_count(path + "/requirements", from.requirements.size(), kMaxAppRequirements,
+              "requirements");
+  if (!check_variable_names(path + "/arguments", from.arguments)) return;
   const Scope::Mark mark = scope_.mark();
-  for (const std::string& name : from.arguments) scope_.variable(name);
+  for (const std::string& name : from.arguments) scope_.add_variable(name);
   for (std::size_t r = 0; r < from.requirements.size() && !enough_; ++r) {
     read_independently([&] {
       read_requirement(fmt::format("{}/requirements/{}", path, r), from.requirements[r],
@@ -133,20 +134,23 @@ void Builder::read_requirement(const std::string& path, const AppRequirement& fr
   to.coherence = from.coherence;
   to.dimensions = from.dimensions;
   to.fields = from.fields;
-  good_names(path + "/names", from.names);
+  check_aliases(path + "/names", from.names);
   if (from.dimensions < 1 || from.dimensions > kMaxDimensions) {
     fail(path + "/dimensions", fmt::format("{} is not a number of dimensions (1 to {})",
                                            from.dimensions, kMaxDimensions));
   }
-  fields_fit(path + "/fields", from.fields, false);
-  if (ok()) to.data = read_where(path + "/data", from.data, to, RequirementData::Color::kArguments);
+  check_fields(path + "/fields", from.fields, false);
+  if (ok())
+    to.data =
+        read_requirement_data(path + "/data", from.data, to, RequirementData::Color::kArguments);
 }
 
 // Reads the data of a requirement, in a task or in a launch: the region or partition, the colour
 // and the fields. `color` is kFrame for a launch. A launch without a region or partition uses the
 // default data of the requirement, but may state its own privilege.
-RequirementData Builder::read_where(const std::string& path, const AppData& from,
-                                    const Requirement& requirement, RequirementData::Color color) {
+RequirementData Builder::read_requirement_data(const std::string& path, const AppData& from,
+                                               const Requirement& requirement,
+                                               RequirementData::Color color) {
   RequirementData where;
   const bool is_of_launch = color == RequirementData::Color::kFrame;
   if (!is_of_launch && from.privilege) {
@@ -192,7 +196,7 @@ RequirementData Builder::read_where(const std::string& path, const AppData& from
   // Without names of its own, a requirement has the names of its region or partition.
   if (requirement.names.empty()) where.names = *names;
   if (is_of_launch && where.privilege == Privilege::kNoAccess) return where;
-  if (!is_of_launch && ok()) fields_fit_requirement(path, from, requirement, where);
+  if (!is_of_launch && ok()) check_requirement_fields(path, from, requirement, where);
   // A launch that lists fields may choose fields of other sizes than those of the requirement.
   const bool as_large = !is_of_launch || from.fields.empty();
   if (ok()) find_fields(path, from.fields, requirement, as_large, where);
@@ -201,8 +205,9 @@ RequirementData Builder::read_where(const std::string& path, const AppData& from
 
 // Checks that a requirement and its default data have the same number of dimensions and of fields.
 // The data of a launch may differ from the requirement in both.
-void Builder::fields_fit_requirement(const std::string& path, const AppData& from,
-                                     const Requirement& requirement, const RequirementData& where) {
+void Builder::check_requirement_fields(const std::string& path, const AppData& from,
+                                       const Requirement& requirement,
+                                       const RequirementData& where) {
   const Region& region = data_.regions[where.region];
   if (requirement.dimensions != region.box.dimensions()) {
     return fail(path, fmt::format("`{}` has {} dimensions, the requirement {}", region.name,
@@ -251,10 +256,10 @@ void Builder::find_fields(const std::string& path, const std::vector<std::string
 // task that launches tasks although all its variants are leaf variants.
 void Builder::read_task(const std::string& path, const AppTask& from, Task& to) {
   if (from.variants.empty()) fail(path + "/variants", "a task has at least one variant");
-  at_most(path + "/variants", from.variants.size(), kMaxAppVariants, "variants");
+  check_count(path + "/variants", from.variants.size(), kMaxAppVariants, "variants");
   if (!ok()) return;
   const Scope::Mark mark = scope_.mark();
-  for (const std::string& name : from.arguments) scope_.variable(name);
+  for (const std::string& name : from.arguments) scope_.add_variable(name);
   frame_size_ = scope_.variables();
   futures_.clear();
   future_numbers_.clear();
@@ -292,13 +297,14 @@ void Builder::read_variant(const std::string& path, const AppTask& of, const App
   to.replicable = from.replicable;
   to.single = from.single;
   to.demands = from.demands;
-  to.chosen_by_mapper = from.chosen_by_mapper || std::ranges::any_of(from.demands, is_of_mapper);
+  to.chosen_by_mapper =
+      from.chosen_by_mapper || std::ranges::any_of(from.demands, is_mapper_demand);
   to.loops = from.loops;
   if (ok()) to.flops = compile(path + "/flops", from.flops, shapes);
   if (ok()) to.efficiency = compile(path + "/efficiency", from.efficiency, shapes);
   if (ok()) to.kernels = compile(path + "/kernels", from.kernels, shapes);
   if (ok()) to.nanoseconds = compile(path + "/nanoseconds", from.nanoseconds, shapes);
-  at_most(path + "/traffic", from.traffic.size(), 4 * kMaxAppRequirements, "items");
+  check_count(path + "/traffic", from.traffic.size(), 4 * kMaxAppRequirements, "items");
   for (std::size_t i = 0; i < from.traffic.size() && ok(); ++i) {
     const AppTraffic& traffic = from.traffic[i];
     const std::string place = fmt::format("{}/traffic/{}", path, i);
@@ -314,7 +320,7 @@ void Builder::read_variant(const std::string& path, const AppTask& of, const App
 // Checks the layout demands of a variant. Reports a demand with wrong numbers, and two demands of
 // the variant for the same requirement that no layout can fulfil together.
 void Builder::read_demands(const std::string& path, const AppTask& of, const AppVariant& from) {
-  at_most(path, from.demands.size(), kMaxAppRequirements, "demands");
+  check_count(path, from.demands.size(), kMaxAppRequirements, "demands");
   for (std::size_t i = 0; i < from.demands.size() && ok(); ++i) {
     const LayoutDemand& demand = from.demands[i];
     const std::string place = fmt::format("{}/{}", path, i);
@@ -351,7 +357,7 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
 void Builder::read_body(const std::string& path, const std::vector<AppStatement>& from, int depth,
                         Body& to) {
   statements_ += from.size();
-  at_most(path, statements_, kMaxAppParts, "statements in all");
+  check_count(path, statements_, kMaxAppParts, "statements in all");
   if (depth > kMaxAppDepth) {
     fail(path, fmt::format("loops and phases are nested more than {} deep", kMaxAppDepth));
   }
@@ -372,16 +378,16 @@ void Builder::read_statement(const std::string& path, const AppStatement& from, 
     read.place = path;
     read.traced = loop->traced;
     read.count = compile(path + "/repeat", loop->count);
-    if (!loop->variable.empty()) formula_name(path + "/variable", loop->variable);
+    if (!loop->variable.empty()) check_formula_name(path + "/variable", loop->variable);
     if (!ok()) return;
     const Scope::Mark mark = scope_.mark();
-    if (!loop->variable.empty()) read.slot = scope_.variable(loop->variable);
+    if (!loop->variable.empty()) read.slot = scope_.add_variable(loop->variable);
     frame_size_ = std::max(frame_size_, scope_.variables());
     read_body(path + "/body", loop->body, depth + 1, read.body);
     scope_.remove_names_since(mark);
     to.push_back({std::move(read)});
   } else if (const auto* phase = std::get_if<AppPhase>(&from.node)) {
-    if (!good_name(path + "/phase", phase->name)) return;
+    if (!check_name(path + "/phase", phase->name)) return;
     const auto [known, is_new] =
         phase_numbers_.emplace(phase->name, static_cast<std::uint32_t>(data_.phases.size()));
     if (is_new) data_.phases.push_back(phase->name);
@@ -423,7 +429,7 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   launch.lower = compile_all(path + "/lower", from.lower);
   // A missing lower corner is the origin: constants with the value 0.
   if (from.lower.empty()) launch.lower.resize(from.domain.size());
-  variables(path + "/index", from.index);
+  check_variable_names(path + "/index", from.index);
   if (!ok()) return launch;
   const Task& to = data_.tasks[launch.task];
   if (from.arguments.size() != static_cast<std::size_t>(to.arguments)) {
@@ -435,16 +441,16 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   // there.
   launch.point_slot = scope_.variables();
   for (std::size_t d = 0; d < from.domain.size(); ++d) {
-    scope_.variable(from.index.empty() ? std::string_view() : from.index[d]);
+    scope_.add_variable(from.index.empty() ? std::string_view() : from.index[d]);
   }
   frame_size_ = std::max(frame_size_, scope_.variables());
   launch.arguments = compile_all(path + "/arguments", from.arguments);
   if (ok()) read_launch_data(path, from, launch);
   scope_.remove_names_since(mark);
-  if (!from.gives.empty() && good_name(path + "/gives", from.gives)) {
+  if (!from.gives.empty() && check_name(path + "/gives", from.gives)) {
     launch.gives = number_of_future(path + "/gives", from.gives);
   }
-  at_most(path + "/takes", from.takes.size(), kMaxAppNames, "futures");
+  check_count(path + "/takes", from.takes.size(), kMaxAppNames, "futures");
   for (std::size_t i = 0; i < from.takes.size() && ok(); ++i) {
     launch.takes.push_back(static_cast<std::uint32_t>(
         number_of_future(fmt::format("{}/takes/{}", path, i), from.takes[i])));
@@ -465,9 +471,9 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
     const Requirement& requirement = task.requirements[r];
     const bool own = from.data.empty() || from.data[r] == AppData{};
     const std::string place = own ? path : fmt::format("{}/data/{}", path, r);
-    RequirementData where =
-        own ? requirement.data
-            : read_where(place, from.data[r], requirement, RequirementData::Color::kFrame);
+    RequirementData where = own ? requirement.data
+                                : read_requirement_data(place, from.data[r], requirement,
+                                                        RequirementData::Color::kFrame);
     data_bytes_ += sizeof(RequirementData) + where.fields.size() * sizeof(std::uint32_t);
     for (const std::string& name : where.names) data_bytes_ += sizeof(std::string) + name.size();
     if (data_bytes_ > kMaxDataBytes) {
@@ -494,7 +500,7 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
 std::optional<Rect> Builder::known_domain(const std::string& path, const Launch& launch) {
   const auto known = [](const Codes& codes) {
     return std::all_of(codes.begin(), codes.end(),
-                       [](const Code& code) { return code.is_constant(); });
+                       [](const CompiledFormula& code) { return code.is_constant(); });
   };
   if (!launch.is_index || !known(launch.domain) || !known(launch.lower)) return std::nullopt;
   FormulaFault fault = FormulaFault::kNone;
@@ -536,7 +542,7 @@ void Builder::check_color(const std::string& path, const RequirementData& where,
 // unknown phase, so all bodies must have been read.
 void Builder::read_metric() {
   data_.unit = app_.metric.unit;
-  if (data_.unit.size() > kMaxAppNameBytes) good_name("/metric/unit", data_.unit);
+  if (data_.unit.size() > kMaxAppNameBytes) check_name("/metric/unit", data_.unit);
   data_.work = compile("/metric/work", app_.metric.work);
   if (!ok() || app_.metric.phase.empty()) return;
   const auto phase = phase_numbers_.find(app_.metric.phase);

@@ -21,7 +21,7 @@ CellSet cell_set(std::span<const std::int64_t> cell_points, std::vector<std::uin
 }
 
 // Returns the union of two sets of the same region.
-CellSet united(std::span<const std::int64_t> cell_points, const CellSet& a, const CellSet& b) {
+CellSet union_of(std::span<const std::int64_t> cell_points, const CellSet& a, const CellSet& b) {
   std::vector<std::uint32_t> cells;
   std::set_union(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(),
                  std::back_inserter(cells));
@@ -36,7 +36,7 @@ bool covers(const CellSet& outer, const CellSet& inner) {
 
 // Returns true if the two sets have a common cell. Both lists ascend, so one pass over them
 // suffices.
-bool meet(const CellSet& a, const CellSet& b) {
+bool have_common_point(const CellSet& a, const CellSet& b) {
   auto of_a = a.cells.begin(), of_b = b.cells.begin();
   while (of_a != a.cells.end() && of_b != b.cells.end()) {
     if (*of_a == *of_b) return true;

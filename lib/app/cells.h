@@ -25,12 +25,12 @@ struct CellSet {
 // points of each cell of the region.
 CellSet cell_set(std::span<const std::int64_t> cell_points, std::vector<std::uint32_t> cells);
 // Returns the union of both sets.
-CellSet united(std::span<const std::int64_t> cell_points, const CellSet& a, const CellSet& b);
+CellSet union_of(std::span<const std::int64_t> cell_points, const CellSet& a, const CellSet& b);
 
 // Returns true if `outer` has all points of `inner`.
 bool covers(const CellSet& outer, const CellSet& inner);
 // Returns true if `a` and `b` have a common point.
-bool meet(const CellSet& a, const CellSet& b);
+bool have_common_point(const CellSet& a, const CellSet& b);
 // Returns the number of points that are in both sets.
 std::int64_t common_points(std::span<const std::int64_t> cell_points, const CellSet& a,
                            const CellSet& b);

@@ -19,7 +19,7 @@
 
 namespace groma::app {
 
-using Codes = std::vector<Code>;
+using Codes = std::vector<CompiledFormula>;
 using Names = std::vector<std::string>;
 
 struct Region {
@@ -93,12 +93,12 @@ struct RequirementData {
 
 struct Traffic {
   std::uint32_t requirement = 0;
-  Code bytes;
+  CompiledFormula bytes;
   Access access = Access::kStream;
 };
 
 // Returns true if the program's own mapper asked for the layout when the program was recorded.
-inline bool is_of_mapper(const LayoutDemand& demand) {
+inline bool is_mapper_demand(const LayoutDemand& demand) {
   return demand.source == DemandSource::kMapper;
 }
 
@@ -110,7 +110,7 @@ struct Variant {
   bool chosen_by_mapper = false;
   std::vector<LayoutDemand> demands;
   std::optional<DimensionOrder> loops;
-  Code flops, efficiency, kernels, nanoseconds;
+  CompiledFormula flops, efficiency, kernels, nanoseconds;
   std::vector<Traffic> traffic;
 };
 
@@ -152,7 +152,7 @@ using Body = std::vector<Statement>;
 struct Loop {
   // A JSON pointer into the application.
   std::string place;
-  Code count;
+  CompiledFormula count;
   // The slot of the loop's variable. -1: the loop has none.
   int slot = -1;
   bool traced = false;
@@ -191,7 +191,7 @@ inline const RequirementData& data_of_requirement(const Task& task, const Launch
 }
 
 // Returns true if two accesses with these privileges to the same data must keep their order.
-inline bool interfere(Privilege a, Privilege b) {
+inline bool must_keep_order(Privilege a, Privilege b) {
   if (a == Privilege::kNoAccess || b == Privilege::kNoAccess) return false;
   return a != b || (a != Privilege::kReadOnly && a != Privilege::kReduce);
 }
@@ -201,7 +201,7 @@ struct Data {
   std::string name;
   std::vector<AppValue> values;
   std::string unit;
-  Code work;
+  CompiledFormula work;
   // The phase whose time counts, as an index into `phases`. -1: the whole run counts.
   int metric_phase = -1;
   std::optional<RuntimeCosts> runtime;
@@ -221,13 +221,14 @@ struct Data {
 // Returns the piece of a colour within `partition.colors`. For a piece with holes it is the
 // smallest box around its points. The box may be empty if a formula says so. Sets `fault` if a
 // formula has no value.
-Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
+Rect bounds_of_piece(const Data& data, const Partition& partition, const Point& color,
+                     FormulaFault& fault);
 // Returns the number of points of the piece of a colour. Sets `fault` if a formula has no value.
 std::int64_t points_of(const Data& data, const Partition& partition, const Point& color,
                        FormulaFault& fault);
 
 // Returns the approximate cost of piece() for one colour of the partition, in units of Budget.
-std::int64_t work_of_piece(const Data& data, const Partition& partition);
+std::int64_t cost_of_piece(const Data& data, const Partition& partition);
 
 // Returns the domain of an index launch. Returns nullopt and sets `fault` if a formula has no
 // value.
@@ -235,7 +236,7 @@ std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t
                               FormulaFault& fault);
 
 // A launch of a task, with everything by which mappers can distinguish launches.
-struct LaunchUse {
+struct DistinctLaunch {
   const Launch* launch = nullptr;
   std::uint32_t task = 0;
   // The number of the launching task. -1: the runtime launches the task.
@@ -248,6 +249,6 @@ struct LaunchUse {
 // Returns the launches of the top-level task, direct and indirect. Each pair (launch statement,
 // domain) occurs once, in the order of the first run through it. Stops after `most` launches, and
 // after the number of steps that docs/applications.md gives; `complete` is then false.
-std::vector<LaunchUse> uses(const Data& data, std::size_t most, bool& complete);
+std::vector<DistinctLaunch> list_launches(const Data& data, std::size_t most, bool& complete);
 
 }  // namespace groma::app

@@ -1,5 +1,5 @@
 // Parses formulas into code for a stack machine (class FormulaParser) and computes their values
-// (Code::run).
+// (CompiledFormula::run).
 #include "app/formula.h"
 
 #include <fmt/format.h>
@@ -75,7 +75,7 @@ std::string_view words_of(FormulaFault fault) {
 
 // Returns true if the formula reads neither a variable nor a piece, so that its value is always the
 // same.
-bool Code::is_closed() const {
+bool CompiledFormula::reads_no_input() const {
   const auto reads = [](const Op& op) {
     return op.kind == Kind::kSlot || op.kind == Kind::kPoints || op.kind == Kind::kExtent;
   };
@@ -83,7 +83,7 @@ bool Code::is_closed() const {
 }
 
 // A formula that is a single variable has no operations, only the slot of the variable.
-bool Code::reads(int slot) const {
+bool CompiledFormula::reads(int slot) const {
   return slot_ == slot || std::any_of(ops_.begin(), ops_.end(), [slot](const Op& op) {
            return op.kind == Kind::kSlot && op.operand == slot;
          });
@@ -91,8 +91,8 @@ bool Code::reads(int slot) const {
 
 // Runs the code on a stack of integers and returns the value. If there is no value, returns 0 and
 // sets `fault`, unless `fault` holds an earlier fault.
-std::int64_t Code::run(std::span<const std::int64_t> frame, FormulaFault& fault,
-                       Pieces pieces) const {
+std::int64_t CompiledFormula::run(std::span<const std::int64_t> frame, FormulaFault& fault,
+                                  Pieces pieces) const {
   std::array<std::int64_t, kMaxStack> stack;
   std::size_t size = 0;
   FormulaFault found = FormulaFault::kNone;
@@ -205,7 +205,7 @@ class FormulaParser {
 
   // Parses the whole text. Returns nullopt if it is not a formula; `error` then has the first
   // error.
-  std::optional<Code> parse() {
+  std::optional<CompiledFormula> parse() {
     if (text_.size() > kMaxFormulaBytes) {
       fail(fmt::format("a formula of {} bytes; at most {}", text_.size(), kMaxFormulaBytes));
       return std::nullopt;
@@ -216,16 +216,16 @@ class FormulaParser {
     if (!ok_) return std::nullopt;
     // A formula of one operation becomes a constant or a single variable, which need no stack.
     if (code_.ops_.size() > 1) return std::move(code_);
-    const Code::Op only = code_.ops_.front();
-    if (only.kind == Code::Kind::kConstant) return Code(only.operand);
-    if (only.kind != Code::Kind::kSlot) return std::move(code_);
-    Code variable;
+    const CompiledFormula::Op only = code_.ops_.front();
+    if (only.kind == CompiledFormula::Kind::kConstant) return CompiledFormula(only.operand);
+    if (only.kind != CompiledFormula::Kind::kSlot) return std::move(code_);
+    CompiledFormula variable;
     variable.slot_ = static_cast<int>(only.operand);
     return variable;
   }
 
  private:
-  using Kind = Code::Kind;
+  using Kind = CompiledFormula::Kind;
 
   void fail(std::string message, std::string help = {}) {
     if (ok_) error_ = {std::move(message), std::move(help)};
@@ -276,7 +276,7 @@ class FormulaParser {
                        ops[right - 1].kind == Kind::kConstant && ops[right].kind == Kind::kConstant;
     push(kind);
     if (!known) return;
-    Code both;
+    CompiledFormula both;
     both.ops_.assign(ops.end() - 3, ops.end());
     FormulaFault fault = FormulaFault::kNone;
     const std::int64_t value = both.run({}, fault, {});
@@ -475,12 +475,12 @@ class FormulaParser {
   // The operations before this index are the start or the target of a jump.
   std::size_t barrier_ = 0;
   bool ok_ = true;
-  Code code_;
+  CompiledFormula code_;
 };
 
 // Compiles the text of a formula. formula.h describes the result and the errors.
-std::optional<Code> compile(const Formula& formula, const Scope& scope, FormulaError& error,
-                            std::optional<PieceShapes> pieces) {
+std::optional<CompiledFormula> compile(const Formula& formula, const Scope& scope,
+                                       FormulaError& error, std::optional<PieceShapes> pieces) {
   return FormulaParser(formula.text(), scope, error, pieces).parse();
 }
 

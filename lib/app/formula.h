@@ -30,20 +30,20 @@ struct PieceSize {
 using Pieces = std::span<const PieceSize>;
 
 // A compiled formula: a constant, a single variable, or a program for a stack machine.
-class Code {
+class CompiledFormula {
  public:
-  Code() = default;
-  explicit Code(std::int64_t value) : value_(value) {}
+  CompiledFormula() = default;
+  explicit CompiledFormula(std::int64_t value) : value_(value) {}
 
   bool is_constant() const { return ops_.empty() && slot_ < 0; }
   // Returns true if the formula reads no variable and no piece, so that its value (if it has one)
   // is known.
-  bool is_closed() const;
+  bool reads_no_input() const;
   // Returns true if the formula reads the variable in that slot.
   bool reads(int slot) const;
   std::int64_t constant() const { return value_; }
   // Returns the approximate cost of value(), in units of Budget.
-  std::int64_t work() const { return static_cast<std::int64_t>(ops_.size() / 2); }
+  std::int64_t evaluation_cost() const { return static_cast<std::int64_t>(ops_.size() / 2); }
   // Returns the slot if the formula is a single variable, otherwise -1.
   int slot() const { return ops_.empty() ? slot_ : -1; }
 
@@ -99,9 +99,11 @@ class Code {
 // The meanings of the names in a formula. Later names hide earlier ones.
 class Scope {
  public:
-  void constant(std::string_view name, std::int64_t value) { names_.push_back({name, -1, value}); }
+  void add_constant(std::string_view name, std::int64_t value) {
+    names_.push_back({name, -1, value});
+  }
   // Adds a variable and returns its slot: the number of variables before it.
-  int variable(std::string_view name) {
+  int add_variable(std::string_view name) {
     names_.push_back({name, variables_, 0});
     return variables_++;
   }
@@ -144,8 +146,9 @@ struct FormulaError {
   std::string help;
 };
 // Compiles `formula`. If the formula is not valid, returns nullopt and fills `error`.
-std::optional<Code> compile(const Formula& formula, const Scope& scope, FormulaError& error,
-                            std::optional<PieceShapes> pieces = std::nullopt);
+std::optional<CompiledFormula> compile(const Formula& formula, const Scope& scope,
+                                       FormulaError& error,
+                                       std::optional<PieceShapes> pieces = std::nullopt);
 
 // Returns true if `name` can be the name of a parameter, a definition or a variable.
 bool is_formula_name(std::string_view name);

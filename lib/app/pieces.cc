@@ -106,7 +106,7 @@ Rect placed(Rect box, const Rect& within) {
 }  // namespace
 
 // Returns the row-major position of a colour.
-std::int64_t place_in(const Rect& colors, const Point& color) {
+std::int64_t row_major_position(const Rect& colors, const Point& color) {
   std::int64_t place = 0;
   for (int d = 0; d < color.dimensions(); ++d) {
     place = place * colors.extents[d] + color[d] - colors.lower[d];
@@ -127,14 +127,16 @@ Point point_at(const Rect& box, std::int64_t place) {
 
 // Returns the smallest box around the piece of a colour. If the region has no cells, the piece is
 // computed from the box of the outer partition's piece. Otherwise make_cells() has stored it.
-Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault) {
+Rect bounds_of_piece(const Data& data, const Partition& partition, const Point& color,
+                     FormulaFault& fault) {
   if (!partition.pieces.empty()) {
-    return partition.pieces[static_cast<std::size_t>(place_in(partition.colors, color))].box;
+    return partition.pieces[static_cast<std::size_t>(row_major_position(partition.colors, color))]
+        .box;
   }
   Rect within = data.regions[partition.region].box;
   if (partition.outer >= 0) {
-    within = piece(data, data.partitions[static_cast<std::size_t>(partition.outer)],
-                   outer_color(partition, color), fault);
+    within = bounds_of_piece(data, data.partitions[static_cast<std::size_t>(partition.outer)],
+                             outer_color(partition, color), fault);
   }
   return box_of(partition, own_coordinates(partition, color), within, fault);
 }
@@ -143,14 +145,14 @@ Rect piece(const Data& data, const Partition& partition, const Point& color, For
 // which the volume of the box would be too large.
 std::int64_t points_of(const Data& data, const Partition& partition, const Point& color,
                        FormulaFault& fault) {
-  if (partition.pieces.empty()) return piece(data, partition, color, fault).volume();
-  return partition.pieces[static_cast<std::size_t>(place_in(partition.colors, color))]
+  if (partition.pieces.empty()) return bounds_of_piece(data, partition, color, fault).volume();
+  return partition.pieces[static_cast<std::size_t>(row_major_position(partition.colors, color))]
       .cells->points;
 }
 
 // Makes a union of boxes: drops empty boxes and sorts the others by their lower corners in the
 // first dimension. In one dimension, boxes that touch or overlap are joined.
-Cut::Cut(std::vector<Rect> boxes, int dimensions)
+BoxUnion::BoxUnion(std::vector<Rect> boxes, int dimensions)
     : boxes_(std::move(boxes)), around_{Point::zeros(dimensions), Point::zeros(dimensions)} {
   std::erase_if(boxes_, [](const Rect& box) { return box.volume() == 0; });
   if (boxes_.empty()) return;
@@ -183,7 +185,8 @@ Cut::Cut(std::vector<Rect> boxes, int dimensions)
 // Adds the intersections of `box` with the boxes of the union to `parts`. Because the boxes are
 // sorted, the search begins at the first box that may reach `box` and ends at the first box behind
 // it.
-void Cut::add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) const {
+void BoxUnion::add_intersections(const Rect& box, std::vector<Rect>& parts,
+                                 StepBudget& steps) const {
   if (box.volume() == 0) return;
   const auto first = std::upper_bound(ends_.begin(), ends_.end(), box.lower[0]);
   for (auto i = static_cast<std::size_t>(first - ends_.begin()); i < boxes_.size(); ++i) {
@@ -203,14 +206,14 @@ void Cut::add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) co
 // Computes the piece of a colour, clipped to the data that the partition cuts. A partition by boxes
 // has boxes for every colour and boxes of this colour alone. The steps also count the work of the
 // formulas.
-Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
-        Steps& steps) {
-  const Rect& within = outer.around();
+BoxUnion boxes_of_piece(const Partition& partition, const Point& color, const BoxUnion& outer,
+                        FormulaFault& fault, StepBudget& steps) {
+  const Rect& within = outer.bounding_box();
   const auto own = own_coordinates(partition, color);
   std::vector<Rect> parts;
   const auto add = [&](const Rect& box) {
     --steps.left;
-    outer.add_common(box, parts, steps);
+    outer.add_intersections(box, parts, steps);
   };
   if (!partition.by_boxes) {
     add(box_of(partition, own, within, fault));
@@ -221,13 +224,13 @@ Cut cut(const Partition& partition, const Point& color, const Cut& outer, Formul
     Rect box = within;
     for (int d = 0; d < within.dimensions(); ++d) {
       const auto i = static_cast<std::size_t>(d);
-      steps.left -= each.lower[i].work() + each.extents[i].work();
+      steps.left -= each.lower[i].evaluation_cost() + each.extents[i].evaluation_cost();
       box.lower[d] = each.lower[i].value(own, fault);
       box.extents[d] = each.extents[i].value(own, fault);
     }
     add(placed(box, within));
   }
-  const std::int64_t place = place_in(partition.colors, color);
+  const std::int64_t place = row_major_position(partition.colors, color);
   const auto& of_color = partition.boxes_of_color;
   auto each = std::partition_point(of_color.begin(), of_color.end(),
                                    [&](const auto& box) { return box.first < place; });
@@ -239,15 +242,17 @@ Cut cut(const Partition& partition, const Point& color, const Cut& outer, Formul
 
 // Computes the piece of a colour. Computes the pieces of the outer partitions first, from the
 // region inwards, because each one is the data that the next partition cuts.
-Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault) {
+BoxUnion boxes_of_piece(const Data& data, const Partition& partition, const Point& color,
+                        FormulaFault& fault) {
   const Rect& region = data.regions[partition.region].box;
-  Steps steps;
+  StepBudget steps;
   if (partition.outer < 0) {
-    return cut(partition, color, Cut({region}, region.dimensions()), fault, steps);
+    return boxes_of_piece(partition, color, BoxUnion({region}, region.dimensions()), fault, steps);
   }
-  const Cut outer = cut(data, data.partitions[static_cast<std::size_t>(partition.outer)],
-                        outer_color(partition, color), fault);
-  return cut(partition, color, outer, fault, steps);
+  const BoxUnion outer =
+      boxes_of_piece(data, data.partitions[static_cast<std::size_t>(partition.outer)],
+                     outer_color(partition, color), fault);
+  return boxes_of_piece(partition, color, outer, fault, steps);
 }
 
 // ---- Cells
@@ -257,7 +262,7 @@ namespace {
 // The remaining boxes, cells and steps. All regions share the limits.
 struct Limits {
   std::int64_t boxes = kMaxPieceBoxes, cells = kMaxPieceCells;
-  Steps steps;
+  StepBudget steps;
 };
 
 // Finds the cells of one region in four steps. It computes the pieces of all partitions, cuts the
@@ -309,18 +314,18 @@ class CellMaker {
   // has no value.
   bool cut_pieces(std::size_t number) {
     const Partition& partition = data_.partitions[number];
-    std::vector<Cut>& made = cuts_[number];
+    std::vector<BoxUnion>& made = cuts_[number];
     if (!made.empty() || partition.colors.volume() == 0) return true;
     if (partition.colors.volume() > limits_.boxes) return fail_too_large("boxes", kMaxPieceBoxes);
-    std::vector<Cut> whole;
-    const std::vector<Cut>* outer = &whole;
+    std::vector<BoxUnion> whole;
+    const std::vector<BoxUnion>* outer = &whole;
     if (partition.outer >= 0) {
       if (!cut_pieces(static_cast<std::size_t>(partition.outer))) return false;
       outer = &cuts_[static_cast<std::size_t>(partition.outer)];
     } else {
       whole.emplace_back(std::vector<Rect>{region_.box}, region_.box.dimensions());
     }
-    std::vector<Cut> pieces;
+    std::vector<BoxUnion> pieces;
     pieces.reserve(static_cast<std::size_t>(partition.colors.volume()));
     // Colours are visited in row-major order, so consecutive colours share the piece of the outer
     // partition.
@@ -329,8 +334,8 @@ class CellMaker {
     do {
       FormulaFault fault = FormulaFault::kNone;
       const std::int64_t before = limits_.steps.left;
-      pieces.push_back(
-          cut(partition, color, (*outer)[pieces.size() / of_each], fault, limits_.steps));
+      pieces.push_back(boxes_of_piece(partition, color, (*outer)[pieces.size() / of_each], fault,
+                                      limits_.steps));
       if (time_.spend(1 + before - limits_.steps.left)) return false;
       if (fault != FormulaFault::kNone) {
         return fail(number, fmt::format("the piece {}: {}", text_of(color), words_of(fault)));
@@ -364,7 +369,7 @@ class CellMaker {
       }
     };
     add(region_.box);
-    for_pieces([&](std::size_t, std::size_t, const Cut& piece) {
+    for_pieces([&](std::size_t, std::size_t, const BoxUnion& piece) {
       for (const Rect& box : piece.boxes()) add(box);
     });
     strides_.assign(dimensions_, 1);
@@ -428,7 +433,7 @@ class CellMaker {
     // lists the cells that the current piece has split.
     std::vector<std::uint32_t> empty, touched;
     std::uint32_t piece = 0;
-    for_pieces([&](std::size_t, std::size_t, const Cut& cut) {
+    for_pieces([&](std::size_t, std::size_t, const BoxUnion& cut) {
       ++piece;
       touched.clear();
       for (const Rect& box : cut.boxes()) {
@@ -487,7 +492,7 @@ class CellMaker {
     std::vector<std::uint32_t> seen_by(points.size(), 0);
     std::uint32_t piece = 0;
     bool fits = true;
-    for_pieces([&](std::size_t partition, std::size_t, const Cut& cut) {
+    for_pieces([&](std::size_t partition, std::size_t, const BoxUnion& cut) {
       ++piece;
       std::vector<std::uint32_t> cells;
       for (const Rect& box : cut.boxes()) {
@@ -501,7 +506,8 @@ class CellMaker {
       limits_.cells -= std::ssize(cells);
       std::sort(cells.begin(), cells.end());
       data_.partitions[partition].pieces.push_back(
-          {cut.around(), std::make_shared<const CellSet>(cell_set(points, std::move(cells)))});
+          {cut.bounding_box(),
+           std::make_shared<const CellSet>(cell_set(points, std::move(cells)))});
     });
     return fits || fail_too_large("parts in all pieces", kMaxPieceCells);
   }
@@ -513,7 +519,7 @@ class CellMaker {
   Limits& limits_;
   Budget& time_;
   // The piece of each partition and colour; empty for partitions of other regions.
-  std::vector<std::vector<Cut>> cuts_;
+  std::vector<std::vector<BoxUnion>> cuts_;
   // For each dimension, the coordinates where elementary boxes begin, and the end of the last one.
   std::vector<std::vector<std::int64_t>> grid_;
   std::vector<std::int64_t> strides_;

@@ -21,24 +21,24 @@ inline constexpr std::int64_t kMaxPieceCells = std::int64_t{1} << 22;
 inline constexpr std::int64_t kMaxPieceSteps = std::int64_t{1} << 24;
 
 // A limit on the steps of a computation.
-struct Steps {
+struct StepBudget {
   std::int64_t left = kMaxPieceSteps;
   bool over() const { return left < 0; }
 };
 
 // A union of boxes. It describes the points of a region or of a piece.
-class Cut {
+class BoxUnion {
  public:
-  Cut(std::vector<Rect> boxes, int dimensions);
+  BoxUnion(std::vector<Rect> boxes, int dimensions);
   // Returns the boxes of the union, none of which is empty, ordered by their lower corners in the
   // first dimension. In one dimension they do not overlap or touch; in several dimensions they may
   // overlap.
   const std::vector<Rect>& boxes() const { return boxes_; }
   // Returns the smallest box around the union; an empty box at the origin if the union is empty.
-  const Rect& around() const { return around_; }
+  const Rect& bounding_box() const { return around_; }
   // Adds the parts of `box` that are in the union to `parts`. A step is a comparison with one box.
   // Stops when no steps are left.
-  void add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) const;
+  void add_intersections(const Rect& box, std::vector<Rect>& parts, StepBudget& steps) const;
 
  private:
   std::vector<Rect> boxes_;
@@ -50,15 +50,16 @@ class Cut {
 // Returns the piece of a colour within `partition.colors`. `outer` is the data that is cut: the
 // region, or the piece of the outer partition. Sets `fault` if a formula has no value. The piece is
 // incomplete if the steps are used up.
-Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
-        Steps& steps);
+BoxUnion boxes_of_piece(const Partition& partition, const Point& color, const BoxUnion& outer,
+                        FormulaFault& fault, StepBudget& steps);
 // Returns the piece of a colour within `partition.colors`, and computes the pieces of all outer
 // partitions for it. All these computations together take at most kMaxPieceSteps steps.
-Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
+BoxUnion boxes_of_piece(const Data& data, const Partition& partition, const Point& color,
+                        FormulaFault& fault);
 
 // Returns the row-major position of a colour within `colors`.
-std::int64_t place_in(const Rect& colors, const Point& color);
-// Returns the point at a row-major position of a box; the inverse of place_in().
+std::int64_t row_major_position(const Rect& colors, const Point& color);
+// Returns the point at a row-major position of a box; the inverse of row_major_position().
 Point point_at(const Rect& box, std::int64_t place);
 
 // The reason why make_cells() could not compute the cells of the regions.

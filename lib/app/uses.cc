@@ -24,7 +24,7 @@ class Walker {
 
   // Returns the launches, the top-level task first. Sets `complete` to false if a limit ended the
   // walk.
-  std::vector<LaunchUse> walk(bool& complete) {
+  std::vector<DistinctLaunch> walk(bool& complete) {
     if (data_.top_level >= 0) {
       const auto top = static_cast<std::uint32_t>(data_.top_level);
       uses_.push_back({nullptr, top, -1, std::nullopt, 0});
@@ -78,8 +78,8 @@ class Walker {
   // point.
   void launch(std::uint32_t parent, const Launch& launch, Coordinates& frame, int depth) {
     FormulaFault fault = FormulaFault::kNone;
-    LaunchUse use{&launch, launch.task, static_cast<int>(parent), std::nullopt,
-                  std::min(depth + 1, 2)};
+    DistinctLaunch use{&launch, launch.task, static_cast<int>(parent), std::nullopt,
+                       std::min(depth + 1, 2)};
     Coordinates key{static_cast<std::int64_t>(launch.number), use.depth};
     if (launch.is_index) {
       use.domain = domain_of(launch, frame, fault);
@@ -106,7 +106,8 @@ class Walker {
         frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = point[d];
       }
       Coordinates arguments;
-      for (const Code& code : launch.arguments) arguments.push_back(code.value(frame, fault));
+      for (const CompiledFormula& code : launch.arguments)
+        arguments.push_back(code.value(frame, fault));
       if (fault == FormulaFault::kNone) task(launch.task, std::move(arguments), depth + 1);
       // Without arguments, the launched task does the same at all points, so one point is enough.
       if (launch.arguments.empty()) return;
@@ -115,7 +116,7 @@ class Walker {
 
   const Data& data_;
   std::size_t most_;
-  std::vector<LaunchUse> uses_;
+  std::vector<DistinctLaunch> uses_;
   // The statement, depth and domain of each launch that is in `uses_`.
   std::set<Coordinates> seen_;
   // The task, arguments and depth of each body that was visited.
@@ -140,7 +141,7 @@ std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t
   return fault == FormulaFault::kNone ? domain : std::nullopt;
 }
 
-std::vector<LaunchUse> uses(const Data& data, std::size_t most, bool& complete) {
+std::vector<DistinctLaunch> list_launches(const Data& data, std::size_t most, bool& complete) {
   return Walker(data, most).walk(complete);
 }
 

@@ -4,7 +4,7 @@
 namespace groma::app {
 
 // Returns the names by which a mapping may refer to each requirement of the launched task.
-LaunchNames names_of(const Data& data, const LaunchUse& use) {
+LaunchNames names_of(const Data& data, const DistinctLaunch& use) {
   LaunchNames names;
   const Task& task = data.tasks[use.task];
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
@@ -47,7 +47,7 @@ AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
   parts_.reserve(task_.requirements.size());
   for (std::size_t r = 0; r < task_.requirements.size(); ++r) {
     const Requirement& requirement = task_.requirements[r];
-    Part& part = parts_.emplace_back();
+    RequirementFields& part = parts_.emplace_back();
     part.names.assign(names[r].begin(), names[r].end());
     for (const AppField& field : requirement.fields) {
       part.fields.push_back({static_cast<FieldId>(part.fields.size()), field.bytes, field.name});
@@ -62,7 +62,7 @@ AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
 
 // Returns the view of a task for one launch: its domain, if it is an index launch, its depth and
 // the processor on which it stands.
-TaskView AppView::view(const LaunchUse& use, const Processor& current) const {
+TaskView AppView::view(const DistinctLaunch& use, const Processor& current) const {
   TaskView view;
   view.id = id_;
   view.name = task_.name;

@@ -11,7 +11,7 @@ namespace groma::app {
 
 // The names of each requirement of a task in one launch.
 using LaunchNames = std::vector<Names>;
-LaunchNames names_of(const Data& data, const LaunchUse& use);
+LaunchNames names_of(const Data& data, const DistinctLaunch& use);
 
 // Returns the views of a task's variants, in their order, with ids from 1.
 std::vector<VariantView> views_of(const std::vector<Variant>& variants);
@@ -28,10 +28,10 @@ class AppView {
 
   // Returns the view of the task for that launch, on the processor `current`. An index launch is
   // viewed before it is sliced.
-  TaskView view(const LaunchUse& use, const Processor& current = {}) const;
+  TaskView view(const DistinctLaunch& use, const Processor& current = {}) const;
 
  private:
-  struct Part {
+  struct RequirementFields {
     std::vector<std::string_view> names;
     std::vector<FieldView> fields;
   };
@@ -39,7 +39,7 @@ class AppView {
   TaskId id_;
   std::vector<VariantView> variants_;
   // The names and fields of each requirement.
-  std::vector<Part> parts_;
+  std::vector<RequirementFields> parts_;
   std::vector<RequirementView> requirements_;
 };
 

@@ -13,7 +13,7 @@ Result<Workload> Workload::make(const Application& app, const std::vector<AppVal
                                 const std::function<bool()>& stop) {
   auto data = std::make_shared<app::Data>();
   std::vector<Error> errors;
-  for (app::Fault& fault : app::build(app, values, *data, stop)) {
+  for (app::AppError& fault : app::build(app, values, *data, stop)) {
     const std::string at = fault.path.empty() ? "" : fault.path + ": ";
     errors.push_back({fault.code, at + fault.message, std::move(fault.help)});
   }

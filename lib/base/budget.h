@@ -22,11 +22,11 @@ class Budget {
   // stop; its result is then ignored. Once true, it stays true.
   bool spend(std::int64_t units) {
     left_ -= units;
-    return left_ < 0 && ask();
+    return left_ < 0 && check_now();
   }
   // Calls the function `exceeded` now, however little work was counted since its last call. Returns
   // true if the computation must stop.
-  bool ask() {
+  bool check_now() {
     if (exceeded_) return true;
     spent_ += kInterval - left_;
     left_ = kInterval;

@@ -44,7 +44,7 @@ std::size_t columns_of(std::string_view text) {
 }
 
 // Returns as many whole characters of the text as fit into the columns.
-std::string fitting(std::string_view text, std::size_t columns) {
+std::string cut_to_columns(std::string_view text, std::size_t columns) {
   std::string line = harmless(text);
   std::size_t end = 0;
   while (end < line.size()) {

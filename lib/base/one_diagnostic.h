@@ -9,7 +9,7 @@
 namespace groma {
 
 template <typename... Args>
-Diagnostic one_diagnostic(DiagId id, const Args&... args) {
+Diagnostic diagnostic_without_source(DiagId id, const Args&... args) {
   Diagnostics diags{Source()};
   return diags.report(id, std::nullopt, args...);
 }

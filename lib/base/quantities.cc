@@ -22,7 +22,7 @@ std::string format_in_units(double value, double step, std::span<const std::stri
   return fmt::format("{:.{}f} {}", value, digits, units[unit]);
 }
 
-std::string bytes_words(std::int64_t bytes) {
+std::string format_bytes(std::int64_t bytes) {
   constexpr std::array<std::string_view, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   return format_in_units(static_cast<double>(bytes), 1024, kUnits);
 }

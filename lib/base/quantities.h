@@ -14,6 +14,6 @@ namespace groma {
 std::string format_in_units(double value, double step, std::span<const std::string_view> units);
 
 // Returns text such as "1.50 GiB".
-std::string bytes_words(std::int64_t bytes);
+std::string format_bytes(std::int64_t bytes);
 
 }  // namespace groma

@@ -15,22 +15,22 @@ inline std::uint64_t random_at(std::uint64_t seed, std::uint64_t place) {
 }
 
 // Converts 64 random bits to a number from 0 to count - 1. `count` is at least 1.
-inline std::uint32_t below(std::uint64_t bits, std::size_t count) {
+inline std::uint32_t random_below(std::uint64_t bits, std::size_t count) {
   return static_cast<std::uint32_t>((bits >> 32) * count >> 32);
 }
 
 // A generator that returns the random numbers of a seed's sequence, one after the other.
-class Draws {
+class RandomNumbers {
  public:
-  explicit Draws(std::uint64_t seed) : seed_(seed) {}
+  explicit RandomNumbers(std::uint64_t seed) : seed_(seed) {}
 
   std::uint64_t bits() { return random_at(seed_, place_++); }
   // Returns a number from 0 to count - 1. `count` is at least 1.
-  std::uint32_t below(std::uint32_t count) { return groma::below(bits(), count); }
+  std::uint32_t below(std::uint32_t count) { return groma::random_below(bits(), count); }
   // Returns a number in [0, 1).
-  double unit() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
+  double next_fraction() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
   // Returns true with this probability.
-  bool chance(double probability) { return unit() < probability; }
+  bool chance(double probability) { return next_fraction() < probability; }
 
   // Puts the items into a random order (Fisher-Yates).
   template <typename List>

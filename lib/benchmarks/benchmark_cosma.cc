@@ -15,7 +15,7 @@ Application cosma() {
       .define("gx", "ranks >= 512 ? 8 : ranks >= 64 ? 4 : ranks >= 8 ? 2 : 1")
       .define("gy", "ranks >= 256 ? 8 : ranks >= 32 ? 4 : 2")
       .define("gz", "ranks >= 128 ? 8 : ranks >= 16 ? 4 : 2");
-  return multiplication.on_grid("gx", "gy", "gz");
+  return multiplication.make_on_grid("gx", "gy", "gz");
 }
 
 }  // namespace groma::app

@@ -11,7 +11,7 @@ Application johnson() {
   // The edge of the cube by the number of GPUs, as in the original's table of runs. For example, 4
   // GPUs execute a cube of 8 points.
   multiplication.app().define("g", "ranks >= 256 ? 7 : ranks >= 128 ? 6 : ranks >= 16 ? 4 : 2");
-  return multiplication.on_grid("g", "g", "g");
+  return multiplication.make_on_grid("g", "g", "g");
 }
 
 }  // namespace groma::app

@@ -30,7 +30,7 @@ Multiplication::Multiplication(std::string name, std::string description)
   app_.metric("FLOP/s", "repeats * n * n * (2 * n - 1)", "compute");
 }
 
-AppBuilder& Multiplication::matrix(std::string name) {
+AppBuilder& Multiplication::add_matrix(std::string name) {
   return app_.region(std::move(name), {"n", "n"}).field("vals", 8);
 }
 
@@ -82,9 +82,9 @@ void Multiplication::add_multiply_task(Privilege privilege_of_a) {
 
 // Adds the top-level task. Only the repeated multiplications are in the phase that the metric
 // measures.
-Application Multiplication::done(std::vector<AppStatement> setup,
-                                 std::vector<AppStatement> multiply, bool warm_up,
-                                 std::vector<AppStatement> check) {
+Application Multiplication::make_application(std::vector<AppStatement> setup,
+                                             std::vector<AppStatement> multiply, bool warm_up,
+                                             std::vector<AppStatement> check) {
   std::vector<AppStatement> body = {launch("init_cublas").over({"ranks"})};
   body.insert(body.end(), setup.begin(), setup.end());
   body.push_back(wait());
@@ -97,24 +97,24 @@ Application Multiplication::done(std::vector<AppStatement> setup,
 
 // Each point of the grid multiplies one tile of B by one tile of C and reduces to a tile of A.
 // task_1 then reads A, which makes the runtime add the partial results up.
-Application Multiplication::on_grid(const Formula& x, const Formula& y, const Formula& z) {
-  matrix("A").partition("A_tiles", {x, y});
-  matrix("B").partition("B_tiles", {x, z});
-  matrix("C").partition("C_tiles", {z, y});
+Application Multiplication::make_on_grid(const Formula& x, const Formula& y, const Formula& z) {
+  add_matrix("A").partition("A_tiles", {x, y});
+  add_matrix("B").partition("B_tiles", {x, z});
+  add_matrix("C").partition("C_tiles", {z, y});
   add_placement(true, "A", "B", "C");
   add_multiply_task(Privilege::kReduce);
   const auto over = [](const char* task, const Formulas& domain) {
     return launch(task).over(domain, {"i", "j", "k"});
   };
   const auto place_a = over("task_1", {x, y, 1}).on("A_tiles", {"i", "j"});
-  return done({place_a, over("task_2", {x, 1, z}).on("B_tiles", {"i", "k"}),
-               over("task_3", {1, y, z}).on("C_tiles", {"k", "j"})},
-              {over("task_4", {x, y, z})
-                   .on("A_tiles", {"i", "j"})
-                   .on("B_tiles", {"i", "k"})
-                   .on("C_tiles", {"k", "j"}),
-               place_a},
-              true);
+  return make_application({place_a, over("task_2", {x, 1, z}).on("B_tiles", {"i", "k"}),
+                           over("task_3", {1, y, z}).on("C_tiles", {"k", "j"})},
+                          {over("task_4", {x, y, z})
+                               .on("A_tiles", {"i", "j"})
+                               .on("B_tiles", {"i", "k"})
+                               .on("C_tiles", {"k", "j"}),
+                           place_a},
+                          true);
 }
 
 }  // namespace groma::app

@@ -18,7 +18,7 @@ class Multiplication {
 
   AppBuilder& app() { return app_; }
   // Adds a region. The caller then adds its partitions.
-  AppBuilder& matrix(std::string name);
+  AppBuilder& add_matrix(std::string name);
 
   // Adds init_cublas, and the tasks task_1, task_2 and task_3, which do nothing. The tiles of A, B
   // and C stay where these tasks ran. `accumulates`: each multiplication ends with task_1, so that
@@ -29,12 +29,12 @@ class Multiplication {
   void add_multiply_task(Privilege privilege_of_a);
   // Adds top_level: init_cublas, `setup`, a wait, then the repeated multiplication with a wait
   // after each, then `check`. `warm_up`: one multiplication is not timed.
-  Application done(std::vector<AppStatement> setup, std::vector<AppStatement> multiply,
-                   bool warm_up, std::vector<AppStatement> check = {});
+  Application make_application(std::vector<AppStatement> setup, std::vector<AppStatement> multiply,
+                               bool warm_up, std::vector<AppStatement> check = {});
   // Returns the whole application for one multiplication at each point of a grid x by y by z. Point
   // (i, j, k) multiplies B(i, k) by C(k, j). The results of the z points of a tile of A are added
   // up.
-  Application on_grid(const Formula& x, const Formula& y, const Formula& z);
+  Application make_on_grid(const Formula& x, const Formula& y, const Formula& z);
 
  private:
   AppBuilder app_;

@@ -17,14 +17,14 @@ Application solomonik() {
       .define("c", "ranks / (rpoc * rpoc)")
       .define("steps", "rpoc");
   const Formulas tiles = {"rpoc", "rpoc"};
-  multiplication.matrix("A").partition("A_tiles", tiles);
+  multiplication.add_matrix("A").partition("A_tiles", tiles);
   // The factors have three partitions each: the tiles where they lie, the part that a point needs
   // (layers), and the part for one step (steps). If c > 1, a point needs only a part of its tile.
-  multiplication.matrix("B")
+  multiplication.add_matrix("B")
       .partition("B_tiles", tiles)
       .partition("B_layers", {"rpoc", "c"})
       .partition("B_steps", {"rpoc", "c * steps"});
-  multiplication.matrix("C")
+  multiplication.add_matrix("C")
       .partition("C_tiles", tiles)
       .partition("C_layers", {"c", "rpoc"})
       .partition("C_steps", {"c * steps", "rpoc"});
@@ -48,7 +48,7 @@ Application solomonik() {
   const auto place = [](const char* task, const char* of) {
     return launch(task).over({"rpoc", "rpoc", 1}, {"i", "j", "k"}).on(of, {"i", "j"});
   };
-  return multiplication.done(
+  return multiplication.make_application(
       {place("task_1", "A_tiles"), place("task_2", "B_tiles"), place("task_3", "C_tiles")},
       {launch("task_5")
            .over({"rpoc", "rpoc", "c"}, {"i", "j", "l"})

@@ -41,16 +41,16 @@ Application two_level(std::string name, std::string description, bool narrow, co
   app.define(narrow ? "gy" : "gx", squarest())
       .define(narrow ? "gx" : "gy", narrow ? "nodes / gy" : "nodes / gx");
   const Formulas tiles = {"2 * gx", "2 * gy"};
-  multiplication.matrix("A").partition("A_nodes", {"gx", "gy"}).partition("A_tiles", tiles);
+  multiplication.add_matrix("A").partition("A_nodes", {"gx", "gy"}).partition("A_tiles", tiles);
   // The partitions of B are, from large to small: the part of a node, the part of a node for one
   // block of k, the part of a GPU within that block, and one half of that part.
-  multiplication.matrix("B")
+  multiplication.add_matrix("B")
       .partition("B_tiles", tiles)
       .partition("B_rows", {"gx", 1})
       .partition("B_blocks", {"gx", "gx"})
       .partition("B_halves", {"2 * gx", "gx"})
       .partition("B_quarters", {"2 * gx", "2 * gx"});
-  multiplication.matrix("C")
+  multiplication.add_matrix("C")
       .partition("C_tiles", tiles)
       .partition("C_columns", {1, "gy"})
       .partition("C_blocks", {"gx", "gy"})
@@ -95,7 +95,7 @@ Application two_level(std::string name, std::string description, bool narrow, co
                        .on("B_blocks", {"in", order.outer})
                        .on("C_blocks", {order.outer, "jn"})},
                   "kos")});
-  return multiplication.done(
+  return multiplication.make_application(
       {launch("taco_fill").over(tiles), launch("taco_fill").over(tiles).on("B_tiles"),
        launch("taco_fill").over(tiles).on("C_tiles"), launch("task_1").over(tiles),
        launch("task_2").over(tiles), launch("task_3").over(tiles)},

@@ -20,7 +20,7 @@ namespace {
 
 using calibration::HostRates;
 using calibration::Measurement;
-using calibration::Probe;
+using calibration::TimedLoop;
 
 constexpr int kLeastRounds = 5, kMostRounds = 31;
 
@@ -98,7 +98,7 @@ void set_rates(const HostRates& rates, NodeType& node) {
 }
 
 // Returns the figure that the record has for a finished probe.
-MeasuredFigure figure_of(const Probe& probe) {
+MeasuredFigure figure_of(const TimedLoop& probe) {
   return measured_figure(probe.what, std::string(unit_name(probe.unit)), probe.repeats,
                          probe.source);
 }
@@ -159,16 +159,16 @@ Result<Calibration> calibration::calibrate_topology(hwloc_topology_t topology,
     recorded.push_back(member);
   };
   HostRates rates;
-  for (const Probe& probe : measurement.probes()) {
+  for (const TimedLoop& probe : measurement.probes()) {
     const MeasuredFigure figure = figure_of(probe);
     if (probe.rate != nullptr) rates.*probe.rate = figure.value;
     use(figure, probe.figure);
   }
   if (options.task_start) use(*options.task_start, &NodeFigures::cpu_start);
-  if (options.gpu) use_gpu_figures(*options.gpu, use);
+  if (options.gpu) for_each_gpu_figure(*options.gpu, use);
   record.push_back({"share of the time for which the measurements had a core", "1",
-                    measurement.share_of_time(), measurement.share_of_time(),
-                    measurement.share_of_time(), 1,
+                    measurement.share_of_time_on_core(), measurement.share_of_time_on_core(),
+                    measurement.share_of_time_on_core(), 1,
                     "measured: processor time by passed time; other programs take the rest"});
   for (const FigureLine& line : figure_lines()) {
     if (std::find(recorded.begin(), recorded.end(), line.figure) != recorded.end()) continue;
@@ -184,7 +184,7 @@ Result<Calibration> calibration::calibrate_topology(hwloc_topology_t topology,
       {std::move(node)}, {0});
   if (machine) machine = machine->with_measurement({computer.identity, std::move(record)});
   if (!machine) return machine.error();
-  return Calibration{std::move(machine).value(), measurement.share_of_time()};
+  return Calibration{std::move(machine).value(), measurement.share_of_time_on_core()};
 }
 
 }  // namespace groma

@@ -71,9 +71,9 @@ std::string_view vectors_name() { return widest_loop().name; }
 // Every chain x = x m + a converges to 2, so another mean shows a wrong result.
 std::optional<double> flops_rate(std::int64_t rounds) {
   const FlopsLoop loop = widest_loop();
-  const double begin = thread_s();
+  const double begin = thread_cpu_seconds();
   const double mean = loop.run(rounds);
-  const double seconds = thread_s() - begin;
+  const double seconds = thread_cpu_seconds() - begin;
   if (std::abs(mean - 2) > 1e-9 || seconds <= 0) return std::nullopt;
   return 2.0 * kChains * loop.width * static_cast<double>(rounds) / seconds;
 }

@@ -81,7 +81,7 @@ const KnownFigure& known_figure(std::string_view key) {
 // in this range.
 std::int64_t count_at(JsonReader& json, const JsonPlace& place, std::int64_t least,
                       std::int64_t most) {
-  const std::size_t before = json.count();
+  const std::size_t before = json.error_count();
   const std::int64_t count = json.integer(place);
   if (!json.failed_since(before) && (count < least || count > most))
     json.fail(place, fmt::format("{} is not a number from {} to {}", count, least, most));
@@ -94,9 +94,9 @@ std::vector<double> values_at(JsonReader& json, const JsonPlace& place) {
   const JsonValue::Array& list = json.array(place);
   if (list.empty() && place.value->array() != nullptr)
     json.fail(place, "a figure has at least one value");
-  for (std::size_t i = 0; i < list.size() && !json.full(); ++i) {
+  for (std::size_t i = 0; i < list.size() && !json.has_max_errors(); ++i) {
     const JsonPlace at{&list[i], &place, {}, i};
-    const std::size_t before = json.count();
+    const std::size_t before = json.error_count();
     const double value = json.number(at);
     if (!json.failed_since(before) && !(value > 0))
       json.fail(at, fmt::format("{} is not a number above 0", value));
@@ -108,14 +108,14 @@ std::vector<double> values_at(JsonReader& json, const JsonPlace& place) {
 // Reads one figure. The text states the unit for people and programs. An error is reported if it is
 // not the unit of the figure.
 std::optional<GpuFigures::Figure> figure_at(JsonReader& json, const JsonPlace& place) {
-  const std::size_t before = json.count();
+  const std::size_t before = json.error_count();
   if (!json.is_object(place, kEntryKeys)) return std::nullopt;
   const std::vector<std::string_view> keys = figure_keys();
   const auto key = json.required(place, kKey);
   const auto unit = json.required(place, kUnitKey);
   const auto values = json.required(place, kValues);
   if (json.failed_since(before)) return std::nullopt;
-  const std::size_t word = json.word(*key, keys, "figure of a GPU");
+  const std::size_t word = json.index_of_word(*key, keys, "figure of a GPU");
   if (json.failed_since(before)) return std::nullopt;
   const KnownFigure& known = kFigures[word];
   if (const std::string given = json.text(*unit);
@@ -158,7 +158,7 @@ Result<GpuFigures> gpu_figures_from_json(std::string_view text, std::string_view
                 fmt::format("{} figures; at most {}", entries.size(), kMaxMeasuredFigures / 2));
       return json.error();
     }
-    for (std::size_t i = 0; i < entries.size() && !json.full(); ++i) {
+    for (std::size_t i = 0; i < entries.size() && !json.has_max_errors(); ++i) {
       if (auto figure = figure_at(json, {&entries[i], &*list, {}, i}))
         gpu.figures.push_back(*std::move(figure));
     }
@@ -176,7 +176,7 @@ Result<GpuFigures> gpu_figures_from_json(std::string_view text, std::string_view
 }
 
 // The peak is the fastest matrix multiplication, so that all of the peak is sustained.
-void calibration::use_gpu_figures(
+void calibration::for_each_gpu_figure(
     const GpuFigures& gpu,
     const std::function<void(const MeasuredFigure&, SourcedNumber NodeFigures::*)>& use) {
   const std::string source = fmt::format("measured: gpu_figures on {}", gpu.model);

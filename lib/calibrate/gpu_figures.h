@@ -10,7 +10,7 @@ namespace groma::calibration {
 
 // Calls `use` for every figure that was measured on the GPUs. The second argument of `use` is the
 // figure of the node that gets the value; null: the value stands in the record only.
-void use_gpu_figures(
+void for_each_gpu_figure(
     const GpuFigures& gpu,
     const std::function<void(const MeasuredFigure&, SourcedNumber NodeFigures::*)>& use);
 

@@ -27,7 +27,7 @@ void stream_row(double* __restrict a, const double* __restrict b, const double* 
 
 }  // namespace
 
-double thread_s() {
+double thread_cpu_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
@@ -35,14 +35,16 @@ double thread_s() {
 
 // The three arrays lie one after the other in the buffer. The size of each is a multiple of the
 // stride.
-RowArrays rows_in(std::span<double> buffer, std::size_t row, std::size_t gap_rows) {
+RowArrays arrays_with_gaps(std::span<double> buffer, std::size_t row, std::size_t gap_rows) {
   const std::size_t stride = row * (1 + gap_rows);
   const std::size_t size = buffer.size() / 3 / stride * stride;
   return {buffer.subspan(0, size), buffer.subspan(size, size), buffer.subspan(2 * size, size), row,
           stride};
 }
 
-RowArrays arrays_in(std::span<double> buffer) { return rows_in(buffer, buffer.size() / 3, 0); }
+RowArrays arrays_in(std::span<double> buffer) {
+  return arrays_with_gaps(buffer, buffer.size() / 3, 0);
+}
 
 double stream(const RowArrays& arrays, std::int64_t times) {
   std::size_t elements = 0;
@@ -66,9 +68,9 @@ bool is_streamed(const RowArrays& arrays) {
 }
 
 std::optional<double> stream_rate(const RowArrays& arrays, std::int64_t times) {
-  const double begin = thread_s();
+  const double begin = thread_cpu_seconds();
   const double bytes = stream(arrays, times);
-  const double seconds = thread_s() - begin;
+  const double seconds = thread_cpu_seconds() - begin;
   if (!is_streamed(arrays) || seconds <= 0) return std::nullopt;
   return bytes / seconds;
 }
@@ -80,10 +82,10 @@ std::optional<double> copy_rate(std::span<double> buffer) {
 
 std::optional<double> copy_rate(std::span<const double> from, std::span<double> to) {
   const std::size_t bytes = from.size_bytes();
-  const double begin = thread_s();
+  const double begin = thread_cpu_seconds();
   std::memcpy(to.data(), from.data(), bytes);
   use_memory(to.data());
-  const double seconds = thread_s() - begin;
+  const double seconds = thread_cpu_seconds() - begin;
   if (std::memcmp(to.data(), from.data(), bytes) != 0 || seconds <= 0) return std::nullopt;
   return static_cast<double>(bytes) / seconds;
 }
@@ -101,10 +103,10 @@ LoadChain::LoadChain(std::span<double> buffer, std::uint64_t seed)
 
 double LoadChain::seconds_of_a_load(std::int64_t loads) {
   std::uint64_t at = at_;
-  const double begin = thread_s();
+  const double begin = thread_cpu_seconds();
   for (std::int64_t i = 0; i < loads; ++i) at = words_[at];
   use_memory(&at);
-  const double seconds = thread_s() - begin;
+  const double seconds = thread_cpu_seconds() - begin;
   at_ = at;
   return seconds / static_cast<double>(loads);
 }
@@ -121,9 +123,9 @@ std::optional<double> first_touch_rate(std::size_t bytes) {
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return std::nullopt;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const double begin = thread_s();
+  const double begin = thread_cpu_seconds();
   for (std::size_t at = 0; at < bytes; at += page) static_cast<volatile char*>(memory)[at] = 1;
-  const double seconds = thread_s() - begin;
+  const double seconds = thread_cpu_seconds() - begin;
   munmap(memory, bytes);
   if (seconds <= 0) return std::nullopt;
   return static_cast<double>(bytes) / seconds;

@@ -22,7 +22,7 @@ struct RowArrays {
 // Returns three arrays of equal sizes in `buffer`, as many whole rows as fit, with a gap of
 // `gap_rows` rows behind each row. `row` is in elements. The buffer must have room for three rows
 // and their gaps. The elements keep their values.
-RowArrays rows_in(std::span<double> buffer, std::size_t row, std::size_t gap_rows);
+RowArrays arrays_with_gaps(std::span<double> buffer, std::size_t row, std::size_t gap_rows);
 // Returns arrays without gaps that fill the buffer of at least three elements.
 RowArrays arrays_in(std::span<double> buffer);
 
@@ -75,6 +75,6 @@ std::optional<double> first_touch_rate(std::size_t bytes);
 
 // Returns the processor time of this thread in seconds. It stands still while another program has
 // the core, so that other programs disturb the measurements less.
-double thread_s();
+double thread_cpu_seconds();
 
 }  // namespace groma::calibration

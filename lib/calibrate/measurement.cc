@@ -42,7 +42,7 @@ std::string mebibytes(std::size_t bytes) {
 }  // namespace
 
 Measurement::Measurement(hwloc_topology_t topology)
-    : topology_(topology), places_(find_places(topology)) {}
+    : topology_(topology), places_(find_numa_nodes(topology)) {}
 
 // Returns the size of one buffer. The buffer exceeds all caches of a NUMA node, unless that would
 // take more than an eighth of the memory for all buffers together.
@@ -74,7 +74,7 @@ std::optional<Error> Measurement::prepare() {
   return std::nullopt;
 }
 
-void Measurement::add(Probe probe) {
+void Measurement::add_single_core_probe(TimedLoop probe) {
   probe.run = [this, run = std::move(probe.run)](int round) {
     std::optional<double> value;
     run_timed(1, [&](std::size_t) { value = run(round); });
@@ -111,7 +111,8 @@ void Measurement::add_memory_probes() {
   const std::span<double> buffer = memories_.front().data();
   const std::string size = mebibytes(buffer.size_bytes());
   const std::int64_t times = times_for(buffer.size_bytes());
-  add({"core memory bandwidth", FigureUnit::kBytesPerSecond,
+  add_single_core_probe(
+      {"core memory bandwidth", FigureUnit::kBytesPerSecond,
        fmt::format("measured: a[i] = b[i] + 3 c[i] over {}, 24 bytes for each i", size),
        &NodeFigures::core_bandwidth, nullptr,
        [=](int) { return stream_rate(arrays_in(buffer), times); }});
@@ -122,21 +123,25 @@ void Measurement::add_memory_probes() {
                    cores),
        &NodeFigures::socket_bandwidth, nullptr,
        [=, this](int) { return sum_of_stream_rates(buffer, times); }});
-  add({"core memory bandwidth, rows of 4 KiB with gaps", FigureUnit::kBytesPerSecond,
+  add_single_core_probe(
+      {"core memory bandwidth, rows of 4 KiB with gaps", FigureUnit::kBytesPerSecond,
        fmt::format("measured: the same in rows of 4 KiB that begin 8 KiB apart, over {}", size),
        nullptr, &HostRates::gap_bytes_per_s,
-       [=](int) { return stream_rate(rows_in(buffer, kRow, 1), 2 * times); }});
-  add({"core copy bandwidth", FigureUnit::kBytesPerSecond,
-       fmt::format("measured: memcpy of {}, each byte counted once",
-                   mebibytes(buffer.size_bytes() / 2)),
-       nullptr, &HostRates::copy_bytes_per_s, [=](int) { return copy_rate(buffer); }});
+       [=](int) { return stream_rate(arrays_with_gaps(buffer, kRow, 1), 2 * times); }});
+  add_single_core_probe({"core copy bandwidth", FigureUnit::kBytesPerSecond,
+                         fmt::format("measured: memcpy of {}, each byte counted once",
+                                     mebibytes(buffer.size_bytes() / 2)),
+                         nullptr, &HostRates::copy_bytes_per_s,
+                         [=](int) { return copy_rate(buffer); }});
   const auto chain =
       std::make_shared<LoadChain>(chained_memories_.front().data(), std::uint64_t{1});
-  add({"host memory latency, own socket", FigureUnit::kSeconds,
-       fmt::format("measured: a chain of loads in random order over {}", size),
-       &NodeFigures::local_latency, nullptr,
-       [=](int) -> std::optional<double> { return chain->seconds_of_a_load(kLoads); }});
-  add({"first-touch bandwidth of a core", FigureUnit::kBytesPerSecond,
+  add_single_core_probe({"host memory latency, own socket", FigureUnit::kSeconds,
+                         fmt::format("measured: a chain of loads in random order over {}", size),
+                         &NodeFigures::local_latency, nullptr, [=](int) -> std::optional<double> {
+                           return chain->seconds_of_a_load(kLoads);
+                         }});
+  add_single_core_probe(
+      {"first-touch bandwidth of a core", FigureUnit::kBytesPerSecond,
        fmt::format("measured: the first write to each page of {}", mebibytes(kTouched)), nullptr,
        nullptr, [](int) { return first_touch_rate(kTouched); }});
 }
@@ -153,14 +158,16 @@ void Measurement::add_far_probes() {
                    cores),
        &NodeFigures::intersocket_bandwidth, nullptr,
        [=, this](int) { return sum_of_stream_rates(far, times); }});
-  add({"copy bandwidth to another socket", FigureUnit::kBytesPerSecond,
+  add_single_core_probe(
+      {"copy bandwidth to another socket", FigureUnit::kBytesPerSecond,
        "measured: memcpy by one core to another NUMA node, each byte counted once", nullptr,
        &HostRates::far_copy_bytes_per_s, [=](int) { return copy_rate(near, far); }});
   const auto chain = std::make_shared<LoadChain>(chained_memories_[1].data(), std::uint64_t{2});
-  add({"host memory latency, other socket", FigureUnit::kSeconds,
-       "measured: a chain of loads in random order in another NUMA node",
-       &NodeFigures::remote_latency, nullptr,
-       [=](int) -> std::optional<double> { return chain->seconds_of_a_load(kLoads); }});
+  add_single_core_probe({"host memory latency, other socket", FigureUnit::kSeconds,
+                         "measured: a chain of loads in random order in another NUMA node",
+                         &NodeFigures::remote_latency, nullptr, [=](int) -> std::optional<double> {
+                           return chain->seconds_of_a_load(kLoads);
+                         }});
 }
 
 // Adds the probes of each level of caches, with data of half the size of the cache. The figures of
@@ -173,30 +180,33 @@ void Measurement::add_cache_probes() {
     const std::span<double> part = memories_.front().data().subspan(0, elements);
     const std::string size = mebibytes(part.size_bytes());
     const std::int64_t times = times_for(part.size_bytes());
-    add({fmt::format("L{} cache bandwidth of a core", cache.level), FigureUnit::kBytesPerSecond,
-         fmt::format("measured: a[i] = b[i] + 3 c[i] over {}", size), nullptr, nullptr,
-         [=](int) { return stream_rate(arrays_in(part), times); }});
-    add({fmt::format("L{} cache latency", cache.level), FigureUnit::kSeconds,
-         fmt::format("measured: a chain of loads in random order over {}", size), nullptr, nullptr,
-         [=](int) -> std::optional<double> {
-           LoadChain chain(part, 3);
-           // The first pass through the whole chain brings its lines into the cache.
-           chain.seconds_of_a_load(static_cast<std::int64_t>(chain.lines()));
-           const double seconds = chain.seconds_of_a_load(kLoads);
-           std::fill(part.begin(), part.end(), 1.0);
-           return seconds;
-         }});
+    add_single_core_probe({fmt::format("L{} cache bandwidth of a core", cache.level),
+                           FigureUnit::kBytesPerSecond,
+                           fmt::format("measured: a[i] = b[i] + 3 c[i] over {}", size), nullptr,
+                           nullptr, [=](int) { return stream_rate(arrays_in(part), times); }});
+    add_single_core_probe({fmt::format("L{} cache latency", cache.level), FigureUnit::kSeconds,
+                           fmt::format("measured: a chain of loads in random order over {}", size),
+                           nullptr, nullptr, [=](int) -> std::optional<double> {
+                             LoadChain chain(part, 3);
+                             // The first pass through the whole chain brings its lines into the
+                             // cache.
+                             chain.seconds_of_a_load(static_cast<std::int64_t>(chain.lines()));
+                             const double seconds = chain.seconds_of_a_load(kLoads);
+                             std::fill(part.begin(), part.end(), 1.0);
+                             return seconds;
+                           }});
   }
 }
 
 void Measurement::add_core_probes() {
-  add({"core peak FP64", FigureUnit::kFlopsPerSecond,
+  add_single_core_probe(
+      {"core peak FP64", FigureUnit::kFlopsPerSecond,
        fmt::format("measured: 12 independent chains x = x m + a in vectors ({})", vectors_name()),
        &NodeFigures::core_flops, nullptr, [](int) { return flops_rate(kRounds); }});
 }
 
 std::optional<Error> Measurement::run_round(int round) {
-  for (Probe& probe : probes_) {
+  for (TimedLoop& probe : probes_) {
     const std::optional<double> value = probe.run(round);
     if (!value || !(*value > 0)) {
       return Error{Error::Code::kMalformed,

@@ -28,7 +28,7 @@ struct HostRates {
 };
 
 // A timed loop that runs once in every round, and the figure that is made of its results.
-struct Probe {
+struct TimedLoop {
   std::string what;
   FigureUnit unit;
   std::string source;
@@ -52,10 +52,10 @@ class Measurement {
   // Runs every probe once. The rounds of all probes alternate, so that a disturbance of the
   // computer meets all of them.
   std::optional<Error> run_round(int round);
-  const std::vector<Probe>& probes() const { return probes_; }
+  const std::vector<TimedLoop>& probes() const { return probes_; }
   // Returns the fraction of the wall-clock time for which the measuring threads had a core. A
   // fraction below 1 means that other programs ran at the same time.
-  double share_of_time() const { return time_.processor_s / time_.passed_s; }
+  double share_of_time_on_core() const { return time_.processor_s / time_.passed_s; }
   std::size_t numa_nodes() const { return places_.size(); }
 
  private:
@@ -65,7 +65,7 @@ class Measurement {
   void add_cache_probes();
   void add_core_probes();
   // Adds a probe that runs in one thread on the first core.
-  void add(Probe probe);
+  void add_single_core_probe(TimedLoop probe);
   // Runs work(i) on `count` cores of the first NUMA node at the same time, and adds the time that
   // it took to `time_`.
   void run_timed(std::size_t count, const std::function<void(std::size_t)>& work);
@@ -74,12 +74,12 @@ class Measurement {
   std::optional<double> sum_of_stream_rates(std::span<double> buffer, std::int64_t times);
 
   hwloc_topology_t topology_;
-  std::vector<NumaPlace> places_;
+  std::vector<NumaNode> places_;
   // The buffers for streams, one in each NUMA node that is measured.
   std::vector<NodeMemory> memories_;
   // The buffers for chains of loads, as many and as large as `memories_`.
   std::vector<NodeMemory> chained_memories_;
-  std::vector<Probe> probes_;
+  std::vector<TimedLoop> probes_;
   WorkTime time_;
 };
 

@@ -36,7 +36,7 @@ std::vector<Bitmap> cores_in(hwloc_topology_t topology, hwloc_const_cpuset_t cpu
 
 // Stores in `place` the data caches that its first core uses, and the size of all its caches of the
 // last level.
-void find_caches(hwloc_topology_t topology, hwloc_const_cpuset_t cpuset, NumaPlace& place) {
+void find_caches(hwloc_topology_t topology, hwloc_const_cpuset_t cpuset, NumaNode& place) {
   hwloc_obj_t object = hwloc_get_obj_covering_cpuset(topology, place.cores.front().get());
   std::optional<hwloc_obj_type_t> last;
   for (; object != nullptr; object = object->parent) {
@@ -57,10 +57,10 @@ void find_caches(hwloc_topology_t topology, hwloc_const_cpuset_t cpuset, NumaPla
 
 // A place without cores that this process may use is left out, except if no place has one: the
 // process may then be bound in a way that hwloc does not see.
-std::vector<NumaPlace> find_places(hwloc_topology_t topology) {
-  std::vector<NumaPlace> places;
+std::vector<NumaNode> find_numa_nodes(hwloc_topology_t topology) {
+  std::vector<NumaNode> places;
   const auto add = [&](hwloc_const_cpuset_t cpuset, hwloc_const_nodeset_t memory) {
-    NumaPlace place{cores_in(topology, cpuset), memory, {}, 0};
+    NumaNode place{cores_in(topology, cpuset), memory, {}, 0};
     if (place.cores.empty()) return;
     find_caches(topology, cpuset, place);
     places.push_back(std::move(place));
@@ -79,7 +79,7 @@ std::vector<NumaPlace> find_places(hwloc_topology_t topology) {
 
 // Allocates the buffer. If the memory cannot be bound to the NUMA node, the operating system
 // chooses where it lies.
-NodeMemory::NodeMemory(hwloc_topology_t topology, const NumaPlace& place, std::size_t bytes)
+NodeMemory::NodeMemory(hwloc_topology_t topology, const NumaNode& place, std::size_t bytes)
     : topology_(topology) {
   void* memory = nullptr;
   if (place.memory != nullptr)
@@ -98,7 +98,7 @@ NodeMemory::~NodeMemory() {
   if (!data_.empty()) hwloc_free(topology_, data_.data(), data_.size_bytes());
 }
 
-WorkTime run_on_cores(hwloc_topology_t topology, const NumaPlace& place, std::size_t count,
+WorkTime run_on_cores(hwloc_topology_t topology, const NumaNode& place, std::size_t count,
                       const std::function<void(std::size_t)>& work) {
   using Clock = std::chrono::steady_clock;
   std::latch begin(static_cast<std::ptrdiff_t>(count));
@@ -110,10 +110,10 @@ WorkTime run_on_cores(hwloc_topology_t topology, const NumaPlace& place, std::si
         hwloc_set_cpubind(topology, place.cores[i].get(), HWLOC_CPUBIND_THREAD);
         begin.arrive_and_wait();
         const auto passed = Clock::now();
-        const double processor = thread_s();
+        const double processor = thread_cpu_seconds();
         work(i);
         times[i] = {std::chrono::duration<double>(Clock::now() - passed).count(),
-                    thread_s() - processor};
+                    thread_cpu_seconds() - processor};
       });
     }
   }

@@ -25,7 +25,7 @@ struct DataCache {
 
 // A NUMA node with its cores and caches, where measurements run. A computer without NUMA nodes is
 // one such place.
-struct NumaPlace {
+struct NumaNode {
   // The cores that this process may use; at least one. Each set has one hardware thread.
   std::vector<Bitmap> cores;
   // The NUMA node whose memory is used. Null if hwloc sees no NUMA node.
@@ -38,14 +38,14 @@ struct NumaPlace {
 
 // Returns the NUMA nodes of the topology as places for measurements, at least one. They point into
 // the topology, which must outlive them.
-std::vector<NumaPlace> find_places(hwloc_topology_t topology);
+std::vector<NumaNode> find_numa_nodes(hwloc_topology_t topology);
 
 // A buffer in the memory of one NUMA node, as far as the operating system can bind it. Every page
 // of the buffer has been written once.
 class NodeMemory {
  public:
   // Check data() before use: it is empty if there is no memory.
-  NodeMemory(hwloc_topology_t topology, const NumaPlace& place, std::size_t bytes);
+  NodeMemory(hwloc_topology_t topology, const NumaNode& place, std::size_t bytes);
   ~NodeMemory();
   NodeMemory(NodeMemory&& other) noexcept;
   NodeMemory& operator=(NodeMemory&&) = delete;
@@ -64,7 +64,7 @@ struct WorkTime {
 // Runs `work(i)` in a thread on core i of the place, for i from 0 to `count` - 1, all at the same
 // time, and waits for all of them. A core that cannot be bound runs its thread anywhere. Returns
 // the times, summed over the threads.
-WorkTime run_on_cores(hwloc_topology_t topology, const NumaPlace& place, std::size_t count,
+WorkTime run_on_cores(hwloc_topology_t topology, const NumaNode& place, std::size_t count,
                       const std::function<void(std::size_t)>& work);
 
 }  // namespace groma::calibration

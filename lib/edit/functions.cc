@@ -176,7 +176,8 @@ std::string function_definition(std::string_view name, std::string_view body) {
 
 std::string function_definition(const MappingFunction& function, ProcKind kind,
                                 std::string_view as) {
-  const std::string comment = function.words.empty() ? "" : fmt::format("# {}\n", function.words);
+  const std::string comment =
+      function.description.empty() ? "" : fmt::format("# {}\n", function.description);
   return comment + function_definition(
                        as, fmt::format("  m = Machine({});\n{}", name_of(kind), function.body));
 }
@@ -235,7 +236,7 @@ MappingFunction grid_function(const GridShape& shape) {
 
 // Returns the function that numbers points by a weighted sum. The sum, divided by the run length,
 // is the number that is dealt out to processors.
-MappingFunction line_function(const LineShape& shape) {
+MappingFunction weighted_sum_function(const WeightedNumbering& shape) {
   std::string sum, name = "line";
   // The name contains all weights, so that equal names mean equal functions.
   for (std::size_t d = 0; d < shape.weights.size(); ++d) {

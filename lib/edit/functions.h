@@ -20,7 +20,7 @@ struct MappingFunction {
   // The lines of the function's body after the one that defines `m`.
   std::string body;
   // A sentence for people that says what the function does. Empty if the name says it.
-  std::string words;
+  std::string description;
 };
 // Returns the name that the function has when it is written for one processor kind.
 std::string function_name_for(std::string_view name, ProcKind kind);
@@ -63,7 +63,7 @@ MappingFunction grid_function(const GridShape& shape);
 
 // Points numbered by a weighted sum of their coordinates and dealt to processors cyclically or in
 // runs.
-struct LineShape {
+struct WeightedNumbering {
   // The weight of each coordinate. A coordinate with weight 0 is ignored.
   std::vector<std::int64_t> weights;
   // True if successive runs go to different nodes.
@@ -73,6 +73,6 @@ struct LineShape {
 };
 // Returns the mapping function that numbers the points by these weights and assigns them to
 // processors.
-MappingFunction line_function(const LineShape& shape);
+MappingFunction weighted_sum_function(const WeightedNumbering& shape);
 
 }  // namespace groma::edit

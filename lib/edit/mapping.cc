@@ -30,10 +30,10 @@ struct KindOf {
 // statement.
 std::string key_of(const syntax::Tree& tree, const syntax::Statement& statement) {
   if (const auto* def = std::get_if<syntax::DefStatement>(&statement.node)) {
-    return key_of_definition(tree.table.text(def->name.id));
+    return key_of_definition(tree.name_table.text(def->name.id));
   }
   if (const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node)) {
-    return key_of_definition(tree.table.text(assign->target.id));
+    return key_of_definition(tree.name_table.text(assign->target.id));
   }
   return std::string(syntax::spelling_of(std::visit(KindOf(), statement.node)));
 }
@@ -284,7 +284,7 @@ EditableMapping::SetResult EditableMapping::set_statement(StatementParts stateme
       edits.push_back({{first, first}, with_line_ends(setting.definition)});
     }
     edits.push_back(*replace_item(*found, statement));
-    setting.instead = static_cast<std::size_t>(found - items_.begin());
+    setting.replaced_item = static_cast<std::size_t>(found - items_.begin());
   } else {
     // A text without statements may end within a comment line.
     const bool unfinished = items_.empty() && !text.empty() && text.back() != '\n';

@@ -85,7 +85,7 @@ class EditableMapping {
     // The edits. Empty if the mapping has the statement already.
     std::vector<Edit> edits;
     // The index of the item that the statement replaces, if it replaces one.
-    std::optional<std::size_t> instead;
+    std::optional<std::size_t> replaced_item;
     // The statement as it is written.
     StatementParts statement;
     // The text of the function that the edits define. Empty if they define none.

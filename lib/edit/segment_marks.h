@@ -8,7 +8,7 @@ namespace groma::edit {
 // A line with `groma: begin NAME` or `groma: end`.
 struct SegmentMark {
   bool begin = false, end = false;
-  std::string_view name, about;
+  std::string_view name, description;
 };
 // Returns the mark in a line; `begin` and `end` are false if there is none.
 SegmentMark segment_mark(std::string_view line);

@@ -207,7 +207,7 @@ SegmentMark segment_mark(std::string_view line) {
   for (std::string_view closing : {"*/", "-->"}) rest = rest.substr(0, rest.find(closing));
   rest = without_indent(rest);
   while (!rest.empty() && (is_space(rest.back()) || rest.back() == '\n')) rest.remove_suffix(1);
-  mark.about = rest;
+  mark.description = rest;
   return mark;
 }
 
@@ -298,7 +298,7 @@ Result<Segments> Segments::of_marked(const Source& source) {
                        Error::Code::kTooLarge);
       }
       opened = line;
-      made.segments_.push_back({name, "", std::string(mark.about)});
+      made.segments_.push_back({name, "", std::string(mark.description)});
       made.between_.emplace_back(text.substr(kept, next - kept));
       kept = next;
     } else if (mark.end) {

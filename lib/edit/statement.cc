@@ -61,7 +61,7 @@ struct Reader {
 
   // Returns a name as programs write it: in quotes if the source has quotes.
   std::string name(NameId id, Range range) const {
-    const std::string text(tree.table.text(id));
+    const std::string text(tree.name_table.text(id));
     return tree.source.text(range).starts_with('"') ? syntax::quote_string(text) : text;
   }
   std::vector<std::string> names(syntax::IndexRange list) const {
@@ -72,7 +72,7 @@ struct Reader {
   // Returns the regions of a list. A region may be given by its position among the requirements.
   std::vector<std::string> which(syntax::IndexRange list) const {
     std::vector<std::string> all;
-    for (const syntax::RegionRef& one : syntax::Tree::entries_of(tree.which, list)) {
+    for (const syntax::RegionRef& one : syntax::Tree::entries_of(tree.region_refs, list)) {
       all.push_back(one.is_position ? std::to_string(one.value) : name(one.value, one.range));
     }
     return all;
@@ -80,7 +80,7 @@ struct Reader {
   template <typename Kind>
   std::vector<Kind> kinds(syntax::IndexRange list) const {
     std::vector<Kind> all;
-    for (const syntax::KindWord& word : syntax::Tree::entries_of(tree.words, list)) {
+    for (const syntax::KindWord& word : syntax::Tree::entries_of(tree.kind_words, list)) {
       all.push_back(static_cast<Kind>(word.value));
     }
     return all;
@@ -138,7 +138,7 @@ struct Reader {
     return StatementParts{.kind = kind,
                           .tasks = names(s.names),
                           .place = place(s.proc),
-                          .function = std::string(tree.table.text(s.function.id))};
+                          .function = std::string(tree.name_table.text(s.function.id))};
   }
   Made operator()(const syntax::ControlReplicateStatement& s) const {
     return StatementParts{.kind = MappingStatement::kControlReplicate, .tasks = names(s.names)};
@@ -147,7 +147,7 @@ struct Reader {
     return StatementParts{.kind = MappingStatement::kTaskSteal,
                           .tasks = names(s.names),
                           .place = place(s.proc),
-                          .steal = s.scope};
+                          .steal_scope = s.scope};
   }
   Made operator()(const syntax::AssignStatement&) const { return std::nullopt; }
   Made operator()(const syntax::PrintStatement&) const { return std::nullopt; }
@@ -214,7 +214,7 @@ std::string StatementParts::statement_text() const {
       add(function);
       break;
     case MappingStatement::kTaskSteal:
-      add(syntax::spelling_of(steal));
+      add(syntax::spelling_of(steal_scope));
       break;
     // These two statements have nothing after their heads.
     case MappingStatement::kCollectMemory:

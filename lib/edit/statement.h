@@ -62,7 +62,7 @@ struct StatementParts {
   // The mapping function of an IndexTaskMap or SingleTaskMap statement.
   std::string function = {};
   // The scope of a TaskSteal statement.
-  StealScope steal = StealScope::kSameNode;
+  StealScope steal_scope = StealScope::kSameNode;
 
   // Returns the text without `;`.
   std::string statement_text() const;

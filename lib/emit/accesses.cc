@@ -18,7 +18,7 @@ namespace {
 CppExpr index_machine(EmissionOutput& emission, const CppExpr& base,
                       const std::vector<CppListItem>& items) {
   const std::string machine = operand_text(base, 9);
-  if (items.size() == 1 && !items.front().all && !items.front().splice) {
+  if (items.size() == 1 && !items.front().is_star && !items.front().is_splice) {
     // The index in `m[t]` may be a whole tuple t.
     if (const auto whole = as_tuple(items.front().expr)) {
       if (!whole->type.is_integer_tuple())
@@ -29,9 +29,9 @@ CppExpr index_machine(EmissionOutput& emission, const CppExpr& base,
   // Any other index of a machine is an integer, a spliced tuple of integers, or `*`.
   bool all = false;
   for (const CppListItem& item : items) {
-    all = all || item.all;
-    const bool fits =
-        item.all || (item.splice ? item.expr.type.is_integer_tuple() : item.expr.type == kInt);
+    all = all || item.is_star;
+    const bool fits = item.is_star ||
+                      (item.is_splice ? item.expr.type.is_integer_tuple() : item.expr.type == kInt);
     if (!fits) return type_mismatch_expr("an index", "an integer", item.expr);
   }
   if (!all) {
@@ -85,7 +85,7 @@ CppExpr index_expr(EmissionOutput& emission, Range range, const CppExpr& base,
                     count_words(items.size(), "index")));
   }
   const CppListItem& at = items.front();
-  if (at.all) return failing_expr("`*` cannot stand here [stray-star]");
+  if (at.is_star) return failing_expr("`*` cannot stand here [stray-star]");
   if (at.expr.type != kInt) return type_mismatch_expr("an index", "an integer", at.expr);
   return {fmt::format("{}[{}]", operand_text(*tuple, 9), at.expr.text),
           {tuple->type.type, tuple->type.depth - 1}};

@@ -11,7 +11,7 @@ using program::Type;
 
 bool has_splice(const std::vector<CppListItem>& items) {
   return std::any_of(items.begin(), items.end(),
-                     [](const CppListItem& item) { return item.splice; });
+                     [](const CppListItem& item) { return item.is_splice; });
 }
 
 std::string operand_text(const CppExpr& expr, int precedence) {
@@ -63,7 +63,7 @@ std::string list_text(const std::vector<CppListItem>& items, std::string_view ty
   const bool splices = has_splice(items);
   for (const CppListItem& item : items) {
     text += text.empty() ? "" : ", ";
-    text += item.all ? "kAll" : splices ? integer_text(item.expr) : item.expr.text;
+    text += item.is_star ? "kAll" : splices ? integer_text(item.expr) : item.expr.text;
   }
   if (!splices) return "{" + text + "}";
   // The list `(*t)` is `t`, so nothing is joined.

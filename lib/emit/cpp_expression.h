@@ -35,9 +35,9 @@ struct CppListItem {
   CppExpr expr;
   Range range;
   // True if the item is `*t`, which stands for all items of the tuple t.
-  bool splice = false;
+  bool is_splice = false;
   // True if the item is `*`, which stands for every index.
-  bool all = false;
+  bool is_star = false;
 };
 bool has_splice(const std::vector<CppListItem>& items);
 

@@ -125,7 +125,7 @@ CppExpr FunctionTranslator::translate_global(const CodeNode& node) {
 // Returns an expression that fails, for code in which the checker found an error. That code may
 // never run, so the checker reported the error as a warning.
 CppExpr FunctionTranslator::translate_broken(const CodeNode& node) {
-  const Diagnostic& known = data_.failures[node.a];
+  const Diagnostic& known = data_.broken_code_diagnostics[node.a];
   return failing_expr(fmt::format("{} [{}]", known.message, name_of(known.id)));
 }
 
@@ -143,7 +143,7 @@ std::optional<std::vector<CppListItem>> FunctionTranslator::translate_items(std:
     CppListItem item;
     item.range = node.range;
     if (node.op == Op::kAll) {
-      item.all = true;
+      item.is_star = true;
     } else if (node.op == Op::kSplice) {
       CppExpr value = translate_code(node.a);
       const auto spliced = as_tuple(value);
@@ -154,7 +154,7 @@ std::optional<std::vector<CppListItem>> FunctionTranslator::translate_items(std:
         return std::nullopt;
       }
       item.expr = *spliced;
-      item.splice = true;
+      item.is_splice = true;
     } else {
       item.expr = translate_code(id);
       if (item.expr.type.can_only_fail()) {
@@ -177,7 +177,7 @@ CppExpr FunctionTranslator::translate_tuple(const CodeNode& node) {
   std::optional<CppValueType> of;
   for (const CppListItem& item : *list) {
     CppValueType type = item.expr.type;
-    if (item.splice) --type.depth;
+    if (item.is_splice) --type.depth;
     if (!of) of = type;
     if (*of == type) continue;
     return emission_.report_no_cpp(
@@ -296,7 +296,7 @@ std::optional<std::vector<CppExpr>> FunctionTranslator::translate_arguments(cons
   if (!list) return std::nullopt;
   std::vector<CppExpr> made;
   for (CppListItem& item : *list) {
-    if (item.splice) {
+    if (item.is_splice) {
       *failed =
           emission_.report_no_cpp(item.range, fmt::format("a spliced argument of `{}`", callee),
                                   "write the arguments one by one: `t[0], t[1]`");

@@ -50,8 +50,8 @@ FunctionTranslator::FunctionTranslator(const Program& program, Features& feature
 // Translates the top-level statements in order, up to the first that can only fail. A statement
 // that assigns a machine to a global cannot fail if the processor kind is a literal.
 void FunctionTranslator::translate_top_level() {
-  frames_.emplace_back(FunctionFrame{std::vector<CppVariable>(data_.top_slots), names_});
-  for (const ExecutableStatement& each : data_.top) {
+  frames_.emplace_back(FunctionFrame{std::vector<CppVariable>(data_.top_level_slot_count), names_});
+  for (const ExecutableStatement& each : data_.top_level_actions) {
     std::vector<std::string> lines;
     const bool goes_on = translate_statement(each, 4, true, nullptr, nullptr, lines);
     TopStatement statement;
@@ -157,7 +157,7 @@ const FunctionTranslator::FunctionInstance& FunctionTranslator::instance_of(
 FunctionTranslator::FunctionInstance FunctionTranslator::translate_function(
     FunctionId function, const std::vector<CppValueType>& types) {
   const program::ProgramFunction& called = data_.functions[function];
-  FunctionFrame frame{std::vector<CppVariable>(called.slots), names_};
+  FunctionFrame frame{std::vector<CppVariable>(called.slot_count), names_};
   for (std::size_t i = 0; i < types.size(); ++i) {
     const Range range = data_.parameters[called.parameters.begin + i].range;
     frame.slots[i] = {frame.names.add_name(data_.source.text(range)), types[i]};

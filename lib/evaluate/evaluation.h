@@ -18,7 +18,7 @@ struct EvaluatedItem {
   ProgramValue value;
   Range range;
   // True if the item is a bare `*`, which has no value.
-  bool all = false;
+  bool is_star = false;
 };
 
 class Evaluation {

@@ -50,7 +50,7 @@ ProgramValue item_of(Evaluation& run, const std::vector<ProgramValue>& values,
         {fmt::format("{} indices", index.size()), std::string("a tuple, which takes one")});
     return {};
   }
-  if (index[0].all) {
+  if (index[0].is_star) {
     run.fail_with(DiagId::kStrayStar, index[0].range, {}).note("a bare `*` indexes machines only");
     return {};
   }
@@ -126,8 +126,8 @@ Interpreter::Interpreter(const Program& program, const Machine& machine,
 // statements together. A global keeps no value if its statement fails.
 bool Interpreter::run_top_level(std::int64_t max_steps, Diagnostics& diags) {
   run_.begin_top_level(max_steps, diags);
-  for (const ExecutableStatement& action : data_.top) {
-    run_.push_frame(0, std::vector<ProgramValue>(data_.top_slots));
+  for (const ExecutableStatement& action : data_.top_level_actions) {
+    run_.push_frame(0, std::vector<ProgramValue>(data_.top_level_slot_count));
     if (action.kind == ExecutableStatement::Kind::kPrint) {
       run_print(action);
     } else {
@@ -146,7 +146,7 @@ ProgramValue Interpreter::evaluate_function(FunctionId function, const TaskPoint
                                             Diagnostics& diags) {
   run_.begin_function(function, task, diags);
   const program::ProgramFunction& called = data_.functions[function];
-  std::vector<ProgramValue> slots(called.slots);
+  std::vector<ProgramValue> slots(called.slot_count);
   slots[0] = ProgramValue{TaskValue{}};
   run_.push_frame(function, std::move(slots));
   ProgramValue result = run_function_body(called.body);
@@ -280,7 +280,7 @@ ProgramValue Interpreter::evaluate_node(CodeId id, const Code& node) {
 
 // Fails with an error that the checker reported as a warning, because the code might never run.
 ProgramValue Interpreter::fail_broken_code(const Code& node) {
-  const Diagnostic& known = data_.failures[node.a];
+  const Diagnostic& known = data_.broken_code_diagnostics[node.a];
   run_.fail_with(known.id, known.range.value_or(node.range), known.args);
   return {};
 }
@@ -461,7 +461,7 @@ ProgramValue Interpreter::evaluate_call(const Code& node) {
                     std::to_string(args.size())});
     return {};
   }
-  std::vector<ProgramValue> slots(called.slots);
+  std::vector<ProgramValue> slots(called.slot_count);
   for (std::size_t i = 0; i < args.size(); ++i) {
     const auto& parameter = data_.parameters[called.parameters.begin + i];
     if (!check_parameter(run_, parameter, args[i], run_.function_name(node.c))) return {};

@@ -38,7 +38,7 @@ ProgramValue MachineExpressions::make_machine(const Code& node, const ProgramVal
   if (kind == nullptr) {
     return run_.fail_with_type(range_of(node.a), "`Machine`", "a processor kind", kind_value);
   }
-  if (!std::exchange(looked_at_[static_cast<std::size_t>(*kind)], true)) {
+  if (!std::exchange(checked_kinds_[static_cast<std::size_t>(*kind)], true)) {
     warn_of_unequal_nodes(machine_, *kind, node.range, run_.diags());
   }
   return make_machine_value(node,
@@ -51,7 +51,7 @@ ProgramValue MachineExpressions::make_machine(const Code& node, const ProgramVal
 // in these dimensions, in row-major order.
 ProgramValue MachineExpressions::index_machine(const Code& node, const MachineView& view,
                                                std::vector<EvaluatedItem> index) {
-  if (index.size() == 1 && !index[0].all) {
+  if (index.size() == 1 && !index[0].is_star) {
     // m[t] takes a whole tuple as the index.
     if (const auto values = tuple_values(index[0].value)) {
       const Range range = index[0].range;
@@ -64,8 +64,8 @@ ProgramValue MachineExpressions::index_machine(const Code& node, const MachineVi
   std::vector<std::size_t> open;  // The dimensions that are given as `*`.
   std::int64_t count = 1;
   for (std::size_t i = 0; i < index.size(); ++i) {
-    at.push_back(index[i].all ? 0 : *index[i].value.get<std::int64_t>());
-    if (!index[i].all) continue;
+    at.push_back(index[i].is_star ? 0 : *index[i].value.get<std::int64_t>());
+    if (!index[i].is_star) continue;
     open.push_back(i);
     count = std::min(count, kMaxTupleItems) * std::min(view.sizes()[i], kMaxTupleItems + 1);
   }
@@ -109,7 +109,7 @@ bool MachineExpressions::check_index(const Code& node, const MachineView& view,
   for (std::size_t i = 0; i < index.size(); ++i) {
     const std::int64_t size = view.sizes()[i];
     std::int64_t value = 0;
-    if (index[i].all) {
+    if (index[i].is_star) {
       if (size > 0) continue;
     } else {
       const auto* given = index[i].value.get<std::int64_t>();
@@ -163,15 +163,16 @@ ProgramValue MachineExpressions::apply_operation(program::CodeId id, const Code&
   if (!searches_for_split(node.method))
     return result_of_operation(node, args, apply_method(node.method, view, given));
   const std::int64_t n = view.sizes()[given.dimension_at(0)];
-  for (const CachedSplit& memo : memos_) {
+  for (const CachedSplit& memo : cached_splits_) {
     if (memo.code != id || memo.n != n || memo.given != given) continue;
     return result_of_operation(node, args,
                                split_view(view, static_cast<int>(given.numbers[0]), memo.parts));
   }
   if (!run_.count_steps(search_steps(node.method, view, given), node.range)) return {};
-  Applied applied = apply_method(node.method, view, given);
+  OperationResult applied = apply_method(node.method, view, given);
   if (const auto* made = std::get_if<MachineView>(&applied)) {
-    memos_[next_memo_++ % memos_.size()] = {id, n, given, made->operations().back().parts};
+    cached_splits_[next_memo_++ % cached_splits_.size()] = {id, n, given,
+                                                            made->operations().back().parts};
   }
   return result_of_operation(node, args, std::move(applied));
 }
@@ -180,13 +181,14 @@ ProgramValue MachineExpressions::apply_operation(program::CodeId id, const Code&
 // option or the call that is to blame.
 ProgramValue MachineExpressions::result_of_operation(const Code& node,
                                                      const std::vector<EvaluatedItem>& args,
-                                                     Applied applied) {
+                                                     OperationResult applied) {
   if (auto* made = std::get_if<MachineView>(&applied))
     return make_machine_value(node, std::move(*made));
   const RefusedOperation& why = std::get<RefusedOperation>(applied);
   Range range = node.focus;
-  if (why.at == RefusedOperation::kOption) range = range_of(node.option);
-  if (why.at >= 0) range = args[static_cast<std::size_t>(why.at)].range;
+  if (why.argument_position == RefusedOperation::kOption) range = range_of(node.option);
+  if (why.argument_position >= 0)
+    range = args[static_cast<std::size_t>(why.argument_position)].range;
   Diagnostic& diagnostic = run_.fail_with(why.id, range, why.arguments);
   if (!why.note.empty()) diagnostic.note(why.note);
   if (!why.help.empty()) diagnostic.help(why.help);
@@ -252,7 +254,7 @@ ProgramValue MachineExpressions::index_of_task_processor(const Code& node, const
   if (view == nullptr) {
     return run_.fail_with_type(machine_arg.range, "`processor`", "a machine", machine_arg.value);
   }
-  const auto& processor = task->parent ? run_.task().parent : run_.task().processor;
+  const auto& processor = task->is_parent ? run_.task().parent : run_.task().processor;
   if (!processor) {
     run_.fail_with(DiagId::kNeedsSingleTask, node.focus,
                    {std::string(run_.mapping_function()), std::string("task.processor")});
@@ -265,7 +267,7 @@ ProgramValue MachineExpressions::index_of_task_processor(const Code& node, const
     if (at[i] < extents[i]) continue;
     run_.fail_with(DiagId::kSliceIndexOutOfBound, machine_arg.range, {i, at[i], extents[i]})
         .note(fmt::format("{} stands on node {}, index {} of its kind",
-                          task->parent ? "the parent task" : "the task", at[0], at[1]));
+                          task->is_parent ? "the parent task" : "the task", at[0], at[1]));
     return {};
   }
   MachineView::SliceCut cut;

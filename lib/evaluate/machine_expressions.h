@@ -62,15 +62,15 @@ class MachineExpressions {
   std::optional<Processor> processor_at(const Code& node, const MachineView& view,
                                         const Coordinates& index);
   ProgramValue result_of_operation(const Code& node, const std::vector<EvaluatedItem>& args,
-                                   Applied applied);
+                                   OperationResult applied);
 
   const program::ProgramData& data_;
   const Machine& machine_;
   Evaluation& run_;
-  std::array<CachedSplit, 8> memos_;
+  std::array<CachedSplit, 8> cached_splits_;
   std::size_t next_memo_ = 0;
   // True for the kinds for which make_machine() has checked whether the nodes are unequal.
-  std::array<bool, kProcKindCount> looked_at_{};
+  std::array<bool, kProcKindCount> checked_kinds_{};
 };
 
 }  // namespace groma::mapper

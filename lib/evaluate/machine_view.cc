@@ -17,7 +17,7 @@ std::size_t slot(int d) { return static_cast<std::size_t>(d); }
 // Returns a copy of the view with one more operation.
 MachineView MachineView::with_operation(ViewOperation step, Coordinates sizes) const {
   MachineView view = *this;
-  view.steps_.push_back(std::move(step));
+  view.operations_.push_back(std::move(step));
   view.sizes_ = std::move(sizes);
   return view;
 }
@@ -132,7 +132,8 @@ bool MachineView::apply_operation(const ViewOperation& step, Coordinates& index)
 
 // Undoes the operations from the last to the first.
 Coordinates MachineView::to_base_index(Coordinates index) const {
-  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) undo_operation(*step, index);
+  for (auto step = operations_.rbegin(); step != operations_.rend(); ++step)
+    undo_operation(*step, index);
   return index;
 }
 
@@ -142,7 +143,7 @@ std::optional<Coordinates> MachineView::index_of_processor(std::int64_t node,
                                                            std::int64_t processor,
                                                            SliceCut* cut) const {
   Coordinates index = {node, processor};
-  for (const ViewOperation& step : steps_) {
+  for (const ViewOperation& step : operations_) {
     if (apply_operation(step, index)) continue;
     *cut = {step.a, index[slot(step.a)], step.size_b};
     return std::nullopt;

@@ -25,7 +25,7 @@ class MachineView {
   ProcKind kind() const { return kind_; }
   const Coordinates& sizes() const { return sizes_; }
   int dimensions() const { return static_cast<int>(sizes_.size()); }
-  std::size_t operation_count() const { return steps_.size(); }
+  std::size_t operation_count() const { return operations_.size(); }
 
   // Splits dimension d into parts.size() dimensions, the first of which is the fastest: p_d = q_d +
   // parts[0] * (q_{d+1} + parts[1] * (...)), for an index p of this view and q of the result.
@@ -66,7 +66,7 @@ class MachineView {
     // The extents of the new dimensions. Only kSplit has them.
     Coordinates parts;
   };
-  const std::vector<ViewOperation>& operations() const { return steps_; }
+  const std::vector<ViewOperation>& operations() const { return operations_; }
 
  private:
   static void undo_operation(const ViewOperation& step, Coordinates& index);
@@ -75,7 +75,7 @@ class MachineView {
 
   ProcKind kind_;
   Coordinates sizes_;
-  std::vector<ViewOperation> steps_;
+  std::vector<ViewOperation> operations_;
 };
 
 }  // namespace groma::mapper

@@ -29,7 +29,7 @@ ProgramValue task_member(Evaluation& run, const CodeNode& node, TaskValue task) 
   };
   // Only the points of index launches have the members `ipoint`, `ispace` and `ilo`.
   const bool needs_index = node.member >= Member::kIpoint && node.member <= Member::kIlo;
-  if (task.parent && node.member != Member::kName) {
+  if (task.is_parent && node.member != Member::kName) {
     run.fail_with(DiagId::kParentMember, node.focus, {std::string(name_of(node.member))});
     return {};
   }
@@ -41,7 +41,7 @@ ProgramValue task_member(Evaluation& run, const CodeNode& node, TaskValue task) 
   }
   switch (node.member) {
     case Member::kName:
-      return name(task.parent ? run.task().parent_name : run.task().name);
+      return name(task.is_parent ? run.task().parent_name : run.task().name);
     case Member::kIspace:
       return tuple_of(run.task().domain.extents.coordinates());
     case Member::kIlo:

@@ -26,10 +26,10 @@ program::Type type_of(const ProgramValue& value) {
   constexpr Type kTypes[] = {Type::kAny,        Type::kInt,      Type::kBool,   Type::kTuple,
                              Type::kString,     Type::kMachine,  Type::kTask,   Type::kProcessor,
                              Type::kProcessors, Type::kProcKind, Type::kMemKind};
-  if (const auto* task = value.get<TaskValue>(); task != nullptr && task->parent) {
+  if (const auto* task = value.get<TaskValue>(); task != nullptr && task->is_parent) {
     return Type::kParent;
   }
-  return kTypes[value.v.index()];
+  return kTypes[value.contents.index()];
 }
 
 // Returns the items of a tuple, or the node and index of a processor. Returns null for all other
@@ -81,7 +81,7 @@ std::string to_string(const ProgramValue& value, std::string_view task_name) {
       return fmt::format("{} {}", name_of(view->kind()), list(sizes));
     }
     std::string operator()(TaskValue task) const {
-      return std::string(task.parent ? "parent" : task_name);
+      return std::string(task.is_parent ? "parent" : task_name);
     }
     std::string operator()(const Processor& processor) const { return pair(processor); }
     std::string operator()(const std::shared_ptr<const ProcessorSet>& set) const {
@@ -94,7 +94,7 @@ std::string to_string(const ProgramValue& value, std::string_view task_name) {
     std::string operator()(ProcKind kind) const { return std::string(name_of(kind)); }
     std::string operator()(MemKind kind) const { return std::string(name_of(kind)); }
   };
-  return std::visit(Writer{task_name}, value.v);
+  return std::visit(Writer{task_name}, value.contents);
 }
 
 }  // namespace groma::mapper

@@ -27,7 +27,7 @@ struct TupleValue {
 
 // The task of an evaluation, or its parent.
 struct TaskValue {
-  bool parent = false;
+  bool is_parent = false;
 };
 
 // The processors on any of which a task may run, in the order of the index that made the set.
@@ -41,11 +41,11 @@ struct ProgramValue {
   std::variant<std::monostate, std::int64_t, bool, std::shared_ptr<const TupleValue>,
                std::shared_ptr<const std::string>, std::shared_ptr<const MachineView>, TaskValue,
                Processor, std::shared_ptr<const ProcessorSet>, ProcKind, MemKind>
-      v;
+      contents;
 
   template <typename T>
   const T* get() const {
-    return std::get_if<T>(&v);
+    return std::get_if<T>(&contents);
   }
   const TupleValue* as_tuple() const {
     const auto* shared = get<std::shared_ptr<const TupleValue>>();

@@ -46,7 +46,7 @@ bool fits_a_view(const Coordinates& extents) {
 
 // Returns `made`, or a refusal if it exceeds the limit on dimensions or operations. `from` is the
 // view before the operation.
-Applied within_limits(const MachineView& from, MachineView made) {
+OperationResult within_limits(const MachineView& from, MachineView made) {
   if (from.operation_count() >= kMaxViewOperations) {
     return RefusedOperation{DiagId::kMachineLimit, {kMaxViewOperations, std::string("operations")}};
   }
@@ -57,7 +57,8 @@ Applied within_limits(const MachineView& from, MachineView made) {
 }
 
 // Swaps or merges two different dimensions.
-Applied swap_or_merge(Method method, const MachineView& view, const OperationArguments& given) {
+OperationResult swap_or_merge(Method method, const MachineView& view,
+                              const OperationArguments& given) {
   const int a = static_cast<int>(given.numbers[0]), b = static_cast<int>(given.numbers[1]);
   if (a == b) return RefusedOperation{DiagId::kSameDimension, {std::string(name_of(method)), a}};
   if (method == Method::kSwap) return within_limits(view, view.swap(a, b));
@@ -70,7 +71,7 @@ Applied swap_or_merge(Method method, const MachineView& view, const OperationArg
 }
 
 // Keeps the indices lo..hi of a dimension, both ends included.
-Applied slice(const MachineView& view, const OperationArguments& given) {
+OperationResult slice(const MachineView& view, const OperationArguments& given) {
   const auto [d, lo, hi] = given.numbers;
   const std::int64_t n = view.sizes()[given.dimension_at(0)];
   if (lo < 0 || lo > hi || hi >= n) {
@@ -169,12 +170,13 @@ bool has_dimension(const MachineView& view, std::int64_t dimension) {
   return dimension >= 0 && dimension < view.dimensions();
 }
 
-Applied split_view(const MachineView& view, int dimension, Coordinates parts) {
+OperationResult split_view(const MachineView& view, int dimension, Coordinates parts) {
   return within_limits(view, view.split(dimension, std::move(parts)));
 }
 
 // Applies one operation. The caller has checked the number and the types of the arguments.
-Applied apply_method(Method method, const MachineView& view, const OperationArguments& given) {
+OperationResult apply_method(Method method, const MachineView& view,
+                             const OperationArguments& given) {
   const int d = static_cast<int>(given.numbers[0]);
   switch (method) {
     case Method::kMerge:

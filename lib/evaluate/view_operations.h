@@ -36,20 +36,20 @@ struct RefusedOperation {
   static constexpr int kCall = -1, kOption = -2;
   DiagId id;
   std::vector<DiagArg> arguments;
-  int at = kCall;
+  int argument_position = kCall;
   std::string note = {}, help = {};
 };
-using Applied = std::variant<MachineView, RefusedOperation>;
+using OperationResult = std::variant<MachineView, RefusedOperation>;
 
 // Returns true if the view has this dimension. Dimensions count from 0.
 bool has_dimension(const MachineView& view, std::int64_t dimension);
 
 // Applies `method` to `view`. `method` must be an operation on machines.
-Applied apply_method(syntax::Method method, const MachineView& view,
-                     const OperationArguments& given);
+OperationResult apply_method(syntax::Method method, const MachineView& view,
+                             const OperationArguments& given);
 
 // Returns `view` with the dimension split into `parts`, unless a limit of views forbids it.
-Applied split_view(const MachineView& view, int dimension, Coordinates parts);
+OperationResult split_view(const MachineView& view, int dimension, Coordinates parts);
 
 // Returns true if the operation searches for a split. Its results are worth caching, because a
 // search takes long.

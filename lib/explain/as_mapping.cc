@@ -35,8 +35,8 @@ bool runs_anywhere_in_node(ProcKind kind) {
 // Writes the program for one application and one machine.
 class DefaultProgram {
  public:
-  DefaultProgram(const app::Data& app, const std::vector<TaskUses>& uses, const Machine& machine,
-                 const ExplainQuery& query)
+  DefaultProgram(const app::Data& app, const std::vector<TaskLaunches>& uses,
+                 const Machine& machine, const ExplainQuery& query)
       : app_(app),
         uses_(uses),
         machine_(std::make_shared<Machine>(machine)),
@@ -80,11 +80,11 @@ class DefaultProgram {
   // run it.
   void add_task(std::uint32_t number) {
     const app::Task& task = app_.tasks[number];
-    const TaskUses& uses = uses_[number];
+    const TaskLaunches& uses = uses_[number];
     const std::optional<std::string> name = syntax::spell_name(task.name);
-    const app::AppView views(app_, number, uses.names.front());
-    const app::LaunchUse first =
-        uses.uses.empty() ? app::LaunchUse{.task = number} : uses.uses.front();
+    const app::AppView views(app_, number, uses.name_lists.front());
+    const app::DistinctLaunch first =
+        uses.launches.empty() ? app::DistinctLaunch{.task = number} : uses.launches.front();
     if (!name) {
       tasks_ += fmt::format("# No statement can name `{}`.\n", harmless(task.name));
       return;
@@ -128,15 +128,16 @@ class DefaultProgram {
 
   // Writes the requirements of a task once for each list of names that its launches give them.
   void add_requirements(std::uint32_t number, const std::string& name, ProcKind kind) {
-    const TaskUses& uses = uses_[number];
-    for (std::size_t n = 0; n < uses.names.size(); ++n) {
-      const auto use = std::find(uses.names_of_use.begin(), uses.names_of_use.end(), n) -
-                       uses.names_of_use.begin();
-      const app::AppView views(app_, number, uses.names[n]);
+    const TaskLaunches& uses = uses_[number];
+    for (std::size_t n = 0; n < uses.name_lists.size(); ++n) {
+      const auto use =
+          std::find(uses.name_list_of_launch.begin(), uses.name_list_of_launch.end(), n) -
+          uses.name_list_of_launch.begin();
+      const app::AppView views(app_, number, uses.name_lists[n]);
       add_requirements(app_.tasks[number], name, views,
-                       uses.uses.empty() ? app::LaunchUse{.task = number}
-                                         : uses.uses[static_cast<std::size_t>(use)],
-                       kind, uses.names, n);
+                       uses.launches.empty() ? app::DistinctLaunch{.task = number}
+                                             : uses.launches[static_cast<std::size_t>(use)],
+                       kind, uses.name_lists, n);
     }
   }
 
@@ -144,7 +145,7 @@ class DefaultProgram {
   // the query asks about. If the types of nodes get different answers, no statement can express
   // them.
   void add_requirements(const app::Task& task, const std::string& name, const app::AppView& views,
-                        const app::LaunchUse& launch, ProcKind kind,
+                        const app::DistinctLaunch& launch, ProcKind kind,
                         const std::vector<app::LaunchNames>& names, std::size_t number) {
     std::vector<MapTaskOutput> wishes;
     for (const Processor& processor : processors_[static_cast<std::size_t>(kind)]) {
@@ -156,7 +157,7 @@ class DefaultProgram {
       if (!asks_about(query_, names[number], i)) continue;
       const RequirementWish& wish = wishes.front().requirements[i];
       const bool equal = std::all_of(wishes.begin(), wishes.end(), [&](const MapTaskOutput& other) {
-        return same_data(other.requirements[i], wish);
+        return same_memories_and_layouts(other.requirements[i], wish);
       });
       add_requirement(task, name, region_of(names, number, i), i, kind, equal ? &wish : nullptr);
     }
@@ -226,11 +227,11 @@ class DefaultProgram {
 
   // Notes which block functions the launches of a task need. Writes a comment if no function can
   // express how the default mapper cuts a launch.
-  void add_launches(const app::Task& task, const TaskUses& uses, const std::string& name,
+  void add_launches(const app::Task& task, const TaskLaunches& uses, const std::string& name,
                     ProcKind kind) {
     std::set<int> dimensions;
     bool large = false;
-    for (const app::LaunchUse& use : uses.uses) {
+    for (const app::DistinctLaunch& use : uses.launches) {
       round_robin_ = round_robin_ || (!use.domain && use.depth > 0);
       if (!use.domain) continue;
       dimensions.insert(use.domain->dimensions());
@@ -340,7 +341,7 @@ class DefaultProgram {
     std::set<int> dimensions;
   };
   const app::Data& app_;
-  const std::vector<TaskUses>& uses_;
+  const std::vector<TaskLaunches>& uses_;
   std::shared_ptr<const Machine> machine_;
   const ExplainQuery& query_;
   FirstProcessors processors_;
@@ -360,7 +361,7 @@ class DefaultProgram {
 std::optional<std::string> default_mapping(const Workload& app, const Machine& machine,
                                            const ExplainQuery& query, Diagnostics& diags) {
   bool complete = true;
-  const std::vector<TaskUses> uses = uses_by_task(app.data(), complete);
+  const std::vector<TaskLaunches> uses = launches_by_task(app.data(), complete);
   if (!check_query(query, app.data(), uses, diags)) return std::nullopt;
   return DefaultProgram(app.data(), uses, machine, query).write();
 }

@@ -17,6 +17,6 @@ FirstProcessors first_of_each_node_type(const Machine& machine);
 
 // Returns true if two answers about a requirement have the same memories and layouts, decided by
 // the same statements.
-bool same_data(const RequirementWish& a, const RequirementWish& b);
+bool same_memories_and_layouts(const RequirementWish& a, const RequirementWish& b);
 
 }  // namespace groma

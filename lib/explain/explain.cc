@@ -72,7 +72,7 @@ std::vector<LayoutSpec> other_layouts(const TaskView& task, const VariantView& v
 // fills one part of the explanation.
 class Explainer {
  public:
-  Explainer(const BoundProgram& bound, const app::Data& app, const std::vector<TaskUses>& uses,
+  Explainer(const BoundProgram& bound, const app::Data& app, const std::vector<TaskLaunches>& uses,
             const ExplainQuery& query, Diagnostics& diags)
       : program_(bound.program()),
         machine_(bound.machine()),
@@ -99,7 +99,7 @@ class Explainer {
       ExplainedTask task = explain_task(i);
       if (asked_) explanation.tasks.push_back(std::move(task));
     }
-    statements_.find_idle(explanation);
+    statements_.add_idle_statements(explanation);
     return explanation;
   }
 
@@ -119,10 +119,11 @@ class Explainer {
 
   // Explains one task. If no processor can run the task, only the choice of the kind is explained.
   ExplainedTask explain_task(std::size_t number) {
-    const TaskUses& task = uses_[number];
+    const TaskLaunches& task = uses_[number];
     const auto id = static_cast<std::uint32_t>(number);
-    const app::LaunchUse first = task.uses.empty() ? unknown_use(id) : task.uses.front();
-    const app::AppView views(app_, id, task.names.front());
+    const app::DistinctLaunch first =
+        task.launches.empty() ? unknown_use(id) : task.launches.front();
+    const app::AppView views(app_, id, task.name_lists.front());
     ExplainedTask explained;
     explained.name = app_.tasks[number].name;
     explained.kind = explain_kind(views.view(first));
@@ -136,7 +137,7 @@ class Explainer {
 
   // Returns a launch that stands for a task whose launches the application does not describe. Such
   // a task counts as launched by the top-level task.
-  app::LaunchUse unknown_use(std::uint32_t task) const {
+  app::DistinctLaunch unknown_use(std::uint32_t task) const {
     return {.task = task, .depth = static_cast<int>(task) == app_.top_level ? 0 : 1};
   }
 
@@ -146,7 +147,7 @@ class Explainer {
     ExplainedKind explained;
     const auto decision = mapper::decide_kind(program_, view, machine_);
     const auto statement = program_.task(view.name);
-    static_cast<Decided&>(explained) = statements_.decided(
+    static_cast<Decided&>(explained) = statements_.note_decision(
         {MappingStatement::kTask, view.name, {}, {}, {}}, statement ? statement->origin : Origin{});
     if (decision) explained.kind = decision->kind;
     for (ProcKind kind : statement ? statement->kinds : std::vector<ProcKind>{}) {
@@ -155,7 +156,8 @@ class Explainer {
           {kind, machine_.has(kind) ? "the task has no variant for it" : "the machine has none"});
     }
     if (!decision)
-      add_located(program_, {mapper::no_kind_error(program_, view, machine_), {}}, task_diags());
+      add_refusal_at_statement(program_, {mapper::no_kind_error(program_, view, machine_), {}},
+                               task_diags());
     return explained;
   }
 
@@ -167,7 +169,7 @@ class Explainer {
   void explain_launches(std::uint32_t task, const app::AppView& views, ProcKind kind,
                         ExplainedTask& explained) {
     std::set<std::vector<std::int64_t>> seen;
-    for (const app::LaunchUse& use : uses_[task].uses) {
+    for (const app::DistinctLaunch& use : uses_[task].launches) {
       std::vector<std::int64_t> key{use.parent, use.depth};
       if (use.domain) {
         for (const Point* corner : {&use.domain->lower, &use.domain->extents}) {
@@ -178,14 +180,14 @@ class Explainer {
       explained.launches.push_back(explain_launch(views, use, use.domain.has_value(), kind));
     }
     if (!seen.empty()) return;
-    const app::LaunchUse use = unknown_use(task);
+    const app::DistinctLaunch use = unknown_use(task);
     if (use.depth > 0) explained.launches.push_back(explain_launch(views, use, true, kind));
     explained.launches.push_back(explain_launch(views, use, false, kind));
   }
 
   // Explains which function or default places the points of a launch. If the query asks about the
   // task, also counts the points on each processor, or gives an example for a single task.
-  ExplainedLaunch explain_launch(const app::AppView& views, const app::LaunchUse& use,
+  ExplainedLaunch explain_launch(const app::AppView& views, const app::DistinctLaunch& use,
                                  bool is_index, ProcKind kind) {
     ExplainedLaunch explained;
     TaskView view = views.view(use, *mapper::first_processor_from(machine_, kind, 0));
@@ -195,7 +197,7 @@ class Explainer {
     explained.depth = view.depth;
     if (use.depth > 1) explained.parent = app_.tasks[static_cast<std::size_t>(use.parent)].name;
     const auto function = mapper::decide_function(program_, view, kind);
-    static_cast<Decided&>(explained) = statements_.decided(
+    static_cast<Decided&>(explained) = statements_.note_decision(
         {is_index ? MappingStatement::kIndexTaskMap : MappingStatement::kSingleTaskMap,
          view.name,
          {},
@@ -215,7 +217,7 @@ class Explainer {
 
   // Returns an example for a single task: the processor on which it runs if its parent runs on the
   // first processor of the parent's kind.
-  std::optional<Processor> place_single(const TaskView& view, const app::LaunchUse& use,
+  std::optional<Processor> place_single(const TaskView& view, const app::DistinctLaunch& use,
                                         const MappingFunctionDecision& function, ProcKind kind) {
     TaskPoint point;
     point.name = view.name;
@@ -223,12 +225,12 @@ class Explainer {
     const int parent = use.parent >= 0 ? use.parent : app_.top_level;
     if (parent >= 0) {
       const auto number = static_cast<std::uint32_t>(parent);
-      const app::AppView parents(app_, number, uses_[number].names.front());
+      const app::AppView parents(app_, number, uses_[number].name_lists.front());
       point.parent_name = app_.tasks[number].name;
       const auto on = mapper::decide_kind(program_, parents.view({.task = number}), machine_);
       if (on) point.parent = mapper::first_processor_from(machine_, on->kind, 0);
     }
-    return loads_.place(function.function, point, kind);
+    return loads_.first_processor_of_point(function.function, point, kind);
   }
 
   // ---- Data
@@ -236,18 +238,20 @@ class Explainer {
   // Explains each requirement once for each list of names that launches give it. The results are in
   // the order of the positions.
   void explain_requirements(std::uint32_t task, ProcKind kind, ExplainedTask& explained) {
-    const TaskUses& uses = uses_[task];
+    const TaskLaunches& uses = uses_[task];
     std::vector<std::vector<ExplainedRequirement>> by_position(
         app_.tasks[task].requirements.size());
     std::set<std::pair<std::size_t, app::Names>> seen;
-    for (std::size_t n = 0; n < uses.names.size(); ++n) {
-      const auto use = std::find(uses.names_of_use.begin(), uses.names_of_use.end(), n) -
-                       uses.names_of_use.begin();
-      const app::AppView views(app_, task, uses.names[n]);
+    for (std::size_t n = 0; n < uses.name_lists.size(); ++n) {
+      const auto use =
+          std::find(uses.name_list_of_launch.begin(), uses.name_list_of_launch.end(), n) -
+          uses.name_list_of_launch.begin();
+      const app::AppView views(app_, task, uses.name_lists[n]);
       explain_requirements(
           task, views,
-          uses.uses.empty() ? unknown_use(task) : uses.uses[static_cast<std::size_t>(use)], kind,
-          uses.names[n], [&](std::size_t i) { return seen.emplace(i, uses.names[n][i]).second; },
+          uses.launches.empty() ? unknown_use(task) : uses.launches[static_cast<std::size_t>(use)],
+          kind, uses.name_lists[n],
+          [&](std::size_t i) { return seen.emplace(i, uses.name_lists[n][i]).second; },
           by_position);
     }
     for (auto& each : by_position) {
@@ -260,7 +264,7 @@ class Explainer {
   // that a runtime would report about the answer.
   template <typename IsNew>
   void explain_requirements(std::uint32_t task, const app::AppView& views,
-                            const app::LaunchUse& launch, ProcKind kind,
+                            const app::DistinctLaunch& launch, ProcKind kind,
                             const app::LaunchNames& names, const IsNew& is_new,
                             std::vector<std::vector<ExplainedRequirement>>& explained) {
     const auto count = static_cast<std::uint32_t>(app_.tasks[task].requirements.size());
@@ -278,7 +282,7 @@ class Explainer {
             mapper::decide_requirement(program_, view, i, variant, processor, machine_, {}));
       }
       for (const Refusal& refusal : validate(wish, view, machine_)) {
-        add_located(program_, refusal, task_diags());
+        add_refusal_at_statement(program_, refusal, task_diags());
       }
       wishes.push_back(std::move(wish.requirements));
     }
@@ -288,7 +292,7 @@ class Explainer {
       std::vector<std::size_t> distinct;
       for (std::size_t p = 0; p < processors.size(); ++p) {
         const auto known = [&](std::size_t other) {
-          return same_data(wishes[p][i], wishes[other][i]) &&
+          return same_memories_and_layouts(wishes[p][i], wishes[other][i]) &&
                  same_reach(wishes[p][i], processors[p], processors[other]);
         };
         if (std::none_of(distinct.begin(), distinct.end(), known)) distinct.push_back(p);
@@ -331,7 +335,7 @@ class Explainer {
     explain_beaten_regions(query, wish, explained);
     query.statement = MappingStatement::kCollectMemory;
     explained.collected = static_cast<bool>(wish.collect_origin);
-    explained.collection = statements_.decided(query, wish.collect_origin);
+    explained.collection = statements_.note_decision(query, wish.collect_origin);
     if (!explained.collected) {
       for (BeatenStatement& other : explained.collection.beaten) {
         if (other.reason == Reason::kPrecedence) other.reason = Reason::kPrivilege;
@@ -365,13 +369,13 @@ class Explainer {
         memory.state = State::kPassed;
         memory.why = why_no_memory(machine_, processor, candidate.memory);
       } else {
-        statements_.note_decides(memory.by);
+        statements_.note_deciding_statement(memory.by);
         memory.state = taken ? State::kFallback : State::kTaken;
         taken = true;
       }
       if (!is_virtual && !wish.is_virtual && memory.state != State::kPassed) {
         query.memory = candidate.memory;
-        memory.layout_decided = statements_.decided(query, candidate.layout_origin);
+        memory.layout_decided = statements_.note_decision(query, candidate.layout_origin);
         memory.demanded_by_mapper =
             !candidate.layout_origin && has_own_demand(variant, explained.position);
         if (!candidate.layout_origin && variant != nullptr) {
@@ -384,7 +388,7 @@ class Explainer {
     // decide so.
     if (taken) return;
     for (const InstanceWish& candidate : wish.candidates())
-      statements_.note_decides(candidate.memory_origin);
+      statements_.note_deciding_statement(candidate.memory_origin);
   }
 
   // Adds the Region statements that match but give no candidate, and for a virtual region the
@@ -395,8 +399,8 @@ class Explainer {
     for (const InstanceWish& candidate : wish.candidates()) {
       if (candidate.memory_origin) deciding.push_back(candidate.memory_origin);
     }
-    explained.beaten =
-        statements_.beaten(query, deciding, explained.inner ? Reason::kInner : Reason::kPrecedence);
+    explained.beaten = statements_.find_beaten_statements(
+        query, deciding, explained.inner ? Reason::kInner : Reason::kPrecedence);
     const auto listed = program_.memories(query.task, query.region, *query.kind);
     for (BeatenStatement& other : explained.beaten) {
       const bool in_list = std::any_of(listed.begin(), listed.end(), [&](const MemoryCandidate& m) {
@@ -406,8 +410,8 @@ class Explainer {
     }
     if (!explained.is_virtual) return;
     query.statement = MappingStatement::kLayout;
-    const auto layouts =
-        statements_.beaten(query, {}, explained.inner ? Reason::kInner : Reason::kVirtual);
+    const auto layouts = statements_.find_beaten_statements(
+        query, {}, explained.inner ? Reason::kInner : Reason::kVirtual);
     explained.beaten.insert(explained.beaten.end(), layouts.begin(), layouts.end());
   }
 
@@ -422,11 +426,11 @@ class Explainer {
       if (limit->limit > 0) explained.limit_scope = limit->scope;
     }
     explained.limit_decided =
-        statements_.decided({MappingStatement::kInstanceLimit, view.name, {}, kind, {}},
-                            limit ? limit->origin : Origin{});
+        statements_.note_decision({MappingStatement::kInstanceLimit, view.name, {}, kind, {}},
+                                  limit ? limit->origin : Origin{});
     const auto steal = program_.task_steal(view.name, kind);
     if (steal) explained.steal = steal->scope;
-    explained.stealing = statements_.decided(
+    explained.stealing = statements_.note_decision(
         {MappingStatement::kTaskSteal, view.name, {}, kind, {}}, steal ? steal->origin : Origin{});
     TaskView start = view;
     // An index launch does not call a function for its first processor, so only the other options
@@ -437,7 +441,7 @@ class Explainer {
     TaskOptions options;
     mapper.select_task_options(runtime, start, options);
     explained.replicated = options.replicate;
-    explained.replication = statements_.decided(
+    explained.replication = statements_.note_decision(
         {MappingStatement::kControlReplicate, view.name, {}, kind, {}}, options.replicate_origin);
     if (options.replicate || !options.replicate_origin) return;
     const char* const why = mapper::why_not_replicated(view);
@@ -448,7 +452,7 @@ class Explainer {
   const Program& program_;
   const Machine& machine_;
   const app::Data& app_;
-  const std::vector<TaskUses>& uses_;
+  const std::vector<TaskLaunches>& uses_;
   const ExplainQuery& query_;
   Diagnostics& diags_;
   Diagnostics ignored_;
@@ -467,7 +471,7 @@ class Explainer {
 std::optional<Explanation> explain(const BoundProgram& bound, const Workload& app,
                                    const ExplainQuery& query, Diagnostics& diags) {
   bool complete = true;
-  const std::vector<TaskUses> uses = uses_by_task(app.data(), complete);
+  const std::vector<TaskLaunches> uses = launches_by_task(app.data(), complete);
   if (!check_query(query, app.data(), uses, diags)) return std::nullopt;
   check_names(bound.program(), app, diags);
   Explanation explanation = Explainer(bound, app.data(), uses, query, diags).explain();

@@ -52,18 +52,19 @@ bool is_part_of(const app::Data& data, const app::RequirementData& where, const 
 
 // Returns true if some launch of the task uses the data at this position. If the launches are not
 // known, the declaration of the task decides.
-bool uses_at(const app::Task& task, const TaskUses& uses, std::size_t position,
+bool uses_at(const app::Task& task, const TaskLaunches& uses, std::size_t position,
              const app::Data& data, const NamedData& whole) {
   const app::RequirementData& declared = task.requirements[position].data;
-  if (uses.uses.empty()) return is_part_of(data, declared, whole);
-  return std::any_of(uses.uses.begin(), uses.uses.end(), [&](const app::LaunchUse& use) {
-    const bool own = use.launch != nullptr && position < use.launch->data.size();
-    return is_part_of(data, own ? use.launch->data[position] : declared, whole);
-  });
+  if (uses.launches.empty()) return is_part_of(data, declared, whole);
+  return std::any_of(uses.launches.begin(), uses.launches.end(),
+                     [&](const app::DistinctLaunch& use) {
+                       const bool own = use.launch != nullptr && position < use.launch->data.size();
+                       return is_part_of(data, own ? use.launch->data[position] : declared, whole);
+                     });
 }
 
 // Returns some of the positions at which tasks use the data, as in "1 in `work`".
-std::vector<std::string> positions_of(const app::Data& data, const std::vector<TaskUses>& uses,
+std::vector<std::string> positions_of(const app::Data& data, const std::vector<TaskLaunches>& uses,
                                       const NamedData& whole) {
   constexpr std::size_t kMost = 4;
   std::vector<std::string> found;
@@ -89,8 +90,8 @@ bool is_number(std::string_view text) {
 
 // Adds a note that the name exists only in the description, and a help with the other names and the
 // positions by which a mapping can refer to the data.
-bool explain_description_name(Diagnostic& diagnostic, std::string_view name, const app::Data& data,
-                              const std::vector<TaskUses>& uses) {
+bool add_description_name_help(Diagnostic& diagnostic, std::string_view name, const app::Data& data,
+                               const std::vector<TaskLaunches>& uses) {
   const auto named = find_data(data, name);
   if (!named || std::find(named->names->begin(), named->names->end(), name) != named->names->end())
     return false;
@@ -112,22 +113,22 @@ bool explain_description_name(Diagnostic& diagnostic, std::string_view name, con
 
 // Collects the launches of each task. Each distinct list of the names of all requirements gets one
 // entry in `names`. A task without known launches gets the list of its declaration.
-std::vector<TaskUses> uses_by_task(const app::Data& data, bool& complete) {
-  std::vector<TaskUses> all(data.tasks.size());
+std::vector<TaskLaunches> launches_by_task(const app::Data& data, bool& complete) {
+  std::vector<TaskLaunches> all(data.tasks.size());
   std::vector<std::map<app::LaunchNames, std::size_t>> known(data.tasks.size());
-  const auto number_of = [&](const app::LaunchUse& use) {
+  const auto number_of = [&](const app::DistinctLaunch& use) {
     app::LaunchNames names = app::names_of(data, use);
-    TaskUses& task = all[use.task];
-    const auto [found, is_new] = known[use.task].emplace(std::move(names), task.names.size());
-    if (is_new) task.names.push_back(found->first);
+    TaskLaunches& task = all[use.task];
+    const auto [found, is_new] = known[use.task].emplace(std::move(names), task.name_lists.size());
+    if (is_new) task.name_lists.push_back(found->first);
     return found->second;
   };
-  for (const app::LaunchUse& use : app::uses(data, kMaxExplainLaunches, complete)) {
-    all[use.task].names_of_use.push_back(number_of(use));
-    all[use.task].uses.push_back(use);
+  for (const app::DistinctLaunch& use : app::list_launches(data, kMaxExplainLaunches, complete)) {
+    all[use.task].name_list_of_launch.push_back(number_of(use));
+    all[use.task].launches.push_back(use);
   }
   for (std::uint32_t i = 0; i < data.tasks.size(); ++i) {
-    if (all[i].uses.empty()) number_of({.task = i});
+    if (all[i].launches.empty()) number_of({.task = i});
   }
   return all;
 }
@@ -147,7 +148,7 @@ bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::s
 // Checks that the application has the task and the region of the query. Reports the missing name
 // otherwise, with similar names or with the positions that exist.
 bool check_query(const ExplainQuery& query, const app::Data& data,
-                 const std::vector<TaskUses>& uses, Diagnostics& diags) {
+                 const std::vector<TaskLaunches>& uses, Diagnostics& diags) {
   std::vector<std::string_view> tasks;
   std::set<std::string_view> regions;
   // The largest number of requirements of a task that the query asks about.
@@ -158,7 +159,7 @@ bool check_query(const ExplainQuery& query, const app::Data& data,
     if (!asks_about(query, data.tasks[t])) continue;
     task_found = true;
     positions = std::max(positions, data.tasks[t].requirements.size());
-    for (const app::LaunchNames& names : uses[t].names) {
+    for (const app::LaunchNames& names : uses[t].name_lists) {
       for (std::size_t i = 0; i < names.size(); ++i) {
         region_found = region_found || asks_about(query, names, i);
         regions.insert(names[i].begin(), names[i].end());
@@ -179,7 +180,7 @@ bool check_query(const ExplainQuery& query, const app::Data& data,
       if (!names.empty() && names.size() <= kListedRegions) {
         diagnostic.help("write a position, or a name: " + join_names(names));
       }
-    } else if (!explain_description_name(diagnostic, query.region, data, uses)) {
+    } else if (!add_description_name_help(diagnostic, query.region, data, uses)) {
       suggest(diagnostic, query.region, names);
     }
   }

@@ -116,13 +116,13 @@ class TextWriter {
     if (launch.loads) {
       const ExplainedLoads& loads = *launch.loads;
       const std::string points = loads.min == loads.max
-                                     ? count(loads.min, "point")
+                                     ? count_with_noun(loads.min, "point")
                                      : fmt::format("{} to {} points", loads.min, loads.max);
       if (loads.used == loads.processors) {
         return fmt::format("; {} on each of {} {}", points, loads.processors, name_of(kind));
       }
       return fmt::format("; on {} of {} {}, at most {} on one", loads.used, loads.processors,
-                         name_of(kind), count(loads.max, "point"));
+                         name_of(kind), count_with_noun(loads.max, "point"));
     }
     if (!launch.example) return "";
     return fmt::format("; to {} {} of node {} from the first processor", name_of(kind),
@@ -198,7 +198,7 @@ class TextWriter {
       line(1, words);
       decided(2, decision);
     };
-    option(task.limit != 0, task.limit_decided, limit_words(task.limit, task.limit_scope));
+    option(task.limit != 0, task.limit_decided, instance_limit_words(task.limit, task.limit_scope));
     const std::string why = task.why_not_replicated.empty() ? "" : ", " + task.why_not_replicated;
     option(task.replicated, task.replication, replication_words(task.replicated) + why);
     option(task.steal.has_value(), task.stealing, steal_words(task.steal));

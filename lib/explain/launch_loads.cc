@@ -58,18 +58,18 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_function(const TaskView& tas
   point.domain = task.domain;
   point.point = task.domain.lower;
   Diagnostics ignored(bound_.program().source());
-  Diagnostics& warnings = warned_.insert(function).second ? diags_ : ignored;
+  Diagnostics& warnings = warned_functions_.insert(function).second ? diags_ : ignored;
   const auto map = IndexMap::make(bound_, function, point, kind, warnings);
   if (map && (*map)->specialised()) return count_by_map(*map, kind);
-  if (!charge_points(task.domain.volume())) return std::nullopt;
-  Counts counts;
+  if (!count_towards_limit(task.domain.volume())) return std::nullopt;
+  PointsByProcessor counts;
   do {
     const auto placed = evaluator_.place(function, point, kind, diags_);
     if (!placed || evaluator_.steps() > kMaxPlaceSteps) return std::nullopt;
     const Processor& first = placed->processors.front();
     ++counts[{first.node, first.index}];
   } while (next_point(task.domain, &point.point));
-  return loads_of(counts, task.domain.volume(), kind);
+  return loads_from_counts(counts, task.domain.volume(), kind);
 }
 
 // Counts the points of a specialised function. Each box that goes to one processor counts as one
@@ -85,15 +85,15 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_map(const std::shared_ptr<co
   };
   const bool complete = for_each_piece(map->domain(), [&](const Rect& piece) {
     boxes = 0;
-    return cursor.slices(piece, sink, diags_) && charge_points(boxes + 1);
+    return cursor.slices(piece, sink, diags_) && count_towards_limit(boxes + 1);
   });
   if (!complete) return std::nullopt;
-  Counts counts;
+  PointsByProcessor counts;
   for (const auto& [number, points] : numbers) {
     const Processor first = cursor.placed(number).processors.front();
     counts[{first.node, first.index}] += points;
   }
-  return loads_of(counts, map->domain().volume(), kind);
+  return loads_from_counts(counts, map->domain().volume(), kind);
 }
 
 // Counts the slices into which the default mapper cuts the launch.
@@ -101,21 +101,22 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_default_mapper(const TaskVie
   const ProcKind kind = task.current.kind;
   const std::int64_t volume = task.domain.volume();
   // If the launch is cut by shard, each slice may be a single point, so all points count.
-  const bool by_shard = task.depth == 1 && slices_.by_shard();
-  if (!charge_points(by_shard ? volume : std::min(volume, processor_count(kind)))) {
+  const bool by_shard = task.depth == 1 && slices_.is_cut_by_shard();
+  if (!count_towards_limit(by_shard ? volume : std::min(volume, processor_count(kind)))) {
     return std::nullopt;
   }
-  Counts counts;
+  PointsByProcessor counts;
   for (const TaskSlice& slice : slices_.slices_of(task)) {
     counts[{slice.processor.node, slice.processor.index}] += slice.box.volume();
   }
-  return loads_of(counts, volume, kind);
+  return loads_from_counts(counts, volume, kind);
 }
 
 // Returns the first of the processors that the function gives the point, or nullopt if it fails.
-std::optional<Processor> LaunchLoads::place(FunctionId function, const TaskPoint& task,
-                                            ProcKind kind) {
-  if (!charge_points(1)) return std::nullopt;
+std::optional<Processor> LaunchLoads::first_processor_of_point(FunctionId function,
+                                                               const TaskPoint& task,
+                                                               ProcKind kind) {
+  if (!count_towards_limit(1)) return std::nullopt;
   const auto placed = evaluator_.place(function, task, kind, diags_);
   if (!placed) return std::nullopt;
   return placed->processors.front();
@@ -123,9 +124,10 @@ std::optional<Processor> LaunchLoads::place(FunctionId function, const TaskPoint
 
 // Adds `count` to the number of evaluated points or boxes. Returns false, and adds nothing, if a
 // limit would be exceeded.
-bool LaunchLoads::charge_points(std::int64_t count) {
-  if (count > kMaxExplainPoints - points_ || evaluator_.steps() > kMaxPlaceSteps) return false;
-  points_ += count;
+bool LaunchLoads::count_towards_limit(std::int64_t count) {
+  if (count > kMaxExplainPoints - evaluated_points_ || evaluator_.steps() > kMaxPlaceSteps)
+    return false;
+  evaluated_points_ += count;
   return true;
 }
 
@@ -138,7 +140,8 @@ std::int64_t LaunchLoads::processor_count(ProcKind kind) {
 
 // Returns the smallest and the largest number of points on a processor. If a processor gets no
 // point, the smallest number is 0.
-ExplainedLoads LaunchLoads::loads_of(const Counts& counts, std::int64_t points, ProcKind kind) {
+ExplainedLoads LaunchLoads::loads_from_counts(const PointsByProcessor& counts, std::int64_t points,
+                                              ProcKind kind) {
   ExplainedLoads loads;
   loads.points = points;
   loads.processors = processor_count(kind);

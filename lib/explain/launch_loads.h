@@ -23,7 +23,7 @@ class LaunchLoads {
   // All references must be valid until the last call. `diags` receives the errors and warnings of
   // mapping functions, the warnings once for each function.
   LaunchLoads(const BoundProgram& bound, std::shared_ptr<ProgramMapper::Shared> shared,
-              const app::Data& app, const std::vector<TaskUses>& uses, Diagnostics& diags)
+              const app::Data& app, const std::vector<TaskLaunches>& uses, Diagnostics& diags)
       : bound_(bound), evaluator_(bound), slices_(std::move(shared), app, uses), diags_(diags) {}
 
   // Counts the points of `task.domain` that a mapping function gives each processor.
@@ -34,17 +34,19 @@ class LaunchLoads {
   // Counts the points of `task.domain` that the default mapper gives each processor.
   std::optional<ExplainedLoads> count_by_default_mapper(const TaskView& task);
   // Returns the first processor that a mapping function gives one point or single task.
-  std::optional<Processor> place(FunctionId function, const TaskPoint& task, ProcKind kind);
+  std::optional<Processor> first_processor_of_point(FunctionId function, const TaskPoint& task,
+                                                    ProcKind kind);
 
  private:
   // The number of points for each processor, given by its node and its index on that node.
-  using Counts = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+  using PointsByProcessor = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
   std::optional<ExplainedLoads> count_by_map(const std::shared_ptr<const IndexMap>& map,
                                              ProcKind kind);
-  bool charge_points(std::int64_t count);
+  bool count_towards_limit(std::int64_t count);
   std::int64_t processor_count(ProcKind kind);
-  ExplainedLoads loads_of(const Counts& counts, std::int64_t points, ProcKind kind);
+  ExplainedLoads loads_from_counts(const PointsByProcessor& counts, std::int64_t points,
+                                   ProcKind kind);
 
   const BoundProgram& bound_;
   FunctionEvaluator evaluator_;
@@ -52,9 +54,9 @@ class LaunchLoads {
   Diagnostics& diags_;
   std::array<std::optional<std::int64_t>, kProcKindCount> processor_counts_;
   // The number of points and boxes that were evaluated so far.
-  std::int64_t points_ = 0;
+  std::int64_t evaluated_points_ = 0;
   // The functions whose warnings were reported.
-  std::set<FunctionId> warned_;
+  std::set<FunctionId> warned_functions_;
 };
 
 }  // namespace groma

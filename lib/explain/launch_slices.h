@@ -17,25 +17,25 @@ namespace groma {
 class LaunchSlices {
  public:
   LaunchSlices(std::shared_ptr<ProgramMapper::Shared> shared, const app::Data& app,
-               const std::vector<TaskUses>& uses);
+               const std::vector<TaskLaunches>& uses);
 
   // Returns true if the top-level task is replicated, so that its launches are cut by shard.
-  bool by_shard() const { return shards_.size() > 1; }
+  bool is_cut_by_shard() const { return shards_.size() > 1; }
   // Returns the slices of a launch; empty if the mapping fails.
   TaskSlices slices_of(TaskView launch);
   // Returns the processors that may run a task whose current processor is `task.current`; empty if
   // the mapping fails.
-  std::vector<Processor> targets(const TaskView& task);
+  std::vector<Processor> target_processors_of(const TaskView& task);
 
  private:
-  Mapper& mapper(const Processor& local);
-  void replicate(const TaskView& top);
+  Mapper& mapper_of(const Processor& local);
+  void find_top_level_shards(const TaskView& top);
 
   std::shared_ptr<ProgramMapper::Shared> shared_;
   std::shared_ptr<const Machine> machine_;
   std::map<std::tuple<ProcKind, std::int64_t, std::int64_t>, std::unique_ptr<Mapper>> mappers_;
   // The processor of the top-level task.
-  std::optional<Processor> top_;
+  std::optional<Processor> top_level_processor_;
   // The shards of the top-level task. Empty if the task is not replicated.
   ShardTable shards_;
 };

@@ -15,20 +15,20 @@ void add(const Diagnostic& from, const std::optional<Range>& range, Diagnostics&
   to.causes = from.causes;
   to.notes = from.notes;
   to.helps = from.helps;
-  mapper::add_refusal_cure(to);
+  mapper::add_refusal_help(to);
 }
 
 }  // namespace
 
 // Adds the diagnostic of a refusal. If it has no range of its own, it stands at the whole
 // statement.
-void add_located(const Program& program, const Refusal& refusal, Diagnostics& diags) {
+void add_refusal_at_statement(const Program& program, const Refusal& refusal, Diagnostics& diags) {
   std::optional<Range> range = refusal.diagnostic.range;
   if (!range && refusal.origin) range = program.range(refusal.origin);
   add(refusal.diagnostic, range, diags);
 }
 
-void add_unlocated(const Refusal& refusal, Diagnostics& diags) {
+void add_refusal_without_place(const Refusal& refusal, Diagnostics& diags) {
   add(refusal.diagnostic, std::nullopt, diags);
 }
 

@@ -10,8 +10,8 @@ namespace groma {
 
 // Adds the refusal's diagnostic at the range that the refusal gives. Without a range, adds it at
 // the statement that caused the refusal.
-void add_located(const Program& program, const Refusal& refusal, Diagnostics& diags);
+void add_refusal_at_statement(const Program& program, const Refusal& refusal, Diagnostics& diags);
 // Adds the diagnostic of a refusal whose mapper is not a mapping program; it has no location.
-void add_unlocated(const Refusal& refusal, Diagnostics& diags);
+void add_refusal_without_place(const Refusal& refusal, Diagnostics& diags);
 
 }  // namespace groma

@@ -48,7 +48,7 @@ class NameChecker {
         ignored_(program.source()),
         tree_(syntax::parse(program.source(), ignored_)) {
     bool complete = true;
-    uses_ = uses_by_task(app, complete);
+    uses_ = launches_by_task(app, complete);
     for (std::size_t t = 0; t < app.tasks.size(); ++t) {
       const app::Task& task = app.tasks[t];
       Regions& own = of_task_[task.name];
@@ -56,7 +56,7 @@ class NameChecker {
       for (const app::Requirement& requirement : task.requirements) {
         own.names.insert(requirement.data.names.begin(), requirement.data.names.end());
       }
-      for (const app::LaunchNames& launch : uses_[t].names) {
+      for (const app::LaunchNames& launch : uses_[t].name_lists) {
         for (const app::Names& names : launch) own.names.insert(names.begin(), names.end());
       }
       own.all = complete;
@@ -81,7 +81,8 @@ class NameChecker {
       }
     }
     if constexpr (requires { node.which; }) {
-      for (const syntax::RegionRef& region : syntax::Tree::entries_of(tree_.which, node.which)) {
+      for (const syntax::RegionRef& region :
+           syntax::Tree::entries_of(tree_.region_refs, node.which)) {
         if (!region.is_position) {
           look_at(DiagId::kUnknownRegion, region.value, region.range, names_.regions,
                   seen_regions_);
@@ -96,12 +97,12 @@ class NameChecker {
   // warning says that.
   void look_at(std::span<const syntax::NameUse> tasks, const syntax::RegionRef& region) {
     const bool star = !region.is_position && region.value == kStarName;
-    const std::string_view name = region.is_position ? "" : tree_.table.text(region.value);
+    const std::string_view name = region.is_position ? "" : tree_.name_table.text(region.value);
     if (star || (!region.is_position && !names_.regions.contains(name))) return;
     std::set<std::string_view> without;
     for (const syntax::NameUse& task : tasks) {
       if (task.id == kStarName || --pairs_ < 0) return;
-      const auto found = of_task_.find(tree_.table.text(task.id));
+      const auto found = of_task_.find(tree_.name_table.text(task.id));
       if (found == of_task_.end()) continue;
       const Regions& has = found->second;
       if (!has.all) return;
@@ -131,13 +132,13 @@ class NameChecker {
   // Warns about a name that is not in `known`, once for each name (`seen`).
   void look_at(DiagId id, NameId name, Range range, const std::set<std::string_view>& known,
                std::set<NameId>& seen) {
-    const std::string_view text = tree_.table.text(name);
+    const std::string_view text = tree_.name_table.text(name);
     if (name == kStarName || known.contains(text)) return;
     if (seen.size() == kMaxErrors || !seen.insert(name).second) return;
     const std::vector<std::string_view> candidates(known.begin(), known.end());
     Diagnostic& diagnostic = diags_.report(id, range, app_.name, text).lower_to(Severity::kWarning);
     const bool is_region = id == DiagId::kUnknownRegion;
-    if (is_region && explain_description_name(diagnostic, text, app_, uses_)) return;
+    if (is_region && add_description_name_help(diagnostic, text, app_, uses_)) return;
     suggest(diagnostic, text, candidates);
   }
 
@@ -152,7 +153,7 @@ class NameChecker {
   const app::Data& app_;
   const AppNames names_;
   // The launches of each task. They own the names in of_task_.
-  std::vector<TaskUses> uses_;
+  std::vector<TaskLaunches> uses_;
   Diagnostics& diags_;
   // Errors of the parser are dropped, because compile() has reported them.
   Diagnostics ignored_;

@@ -12,7 +12,7 @@ namespace groma {
 using Reason = BeatenStatement::Reason;
 
 // Notes that the statement decides something. A statement that decides also matches.
-void StatementUse::note_decides(Origin origin) {
+void StatementUse::note_deciding_statement(Origin origin) {
   if (!origin) return;
   decides_.insert(origin.statement);
   matches_.insert(origin.statement);
@@ -20,8 +20,9 @@ void StatementUse::note_decides(Origin origin) {
 
 // Returns the matching statements that do not decide, in order of precedence. Notes that each of
 // them matches something.
-std::vector<BeatenStatement> StatementUse::beaten(const MatchQuery& query,
-                                                  std::span<const Origin> deciding, Reason reason) {
+std::vector<BeatenStatement> StatementUse::find_beaten_statements(const MatchQuery& query,
+                                                                  std::span<const Origin> deciding,
+                                                                  Reason reason) {
   std::vector<BeatenStatement> others;
   for (const Match& match : program_.matches(query)) {
     matches_.insert(match.origin.statement);
@@ -33,23 +34,23 @@ std::vector<BeatenStatement> StatementUse::beaten(const MatchQuery& query,
 
 // Notes that the statement `by` decides. If `by` is empty, the default mapper decides, and all
 // matching statements lost.
-Decided StatementUse::decided(const MatchQuery& query, Origin by) {
+Decided StatementUse::note_decision(const MatchQuery& query, Origin by) {
   const Origin deciding[] = {by};
-  note_decides(by);
-  return {by, beaten(query, std::span(deciding, by ? 1 : 0))};
+  note_deciding_statement(by);
+  return {by, find_beaten_statements(query, std::span(deciding, by ? 1 : 0))};
 }
 
 // Lists the statements that decide nothing, divided into those that match something and those that
 // do not. A statement becomes one or more rows. A row that an earlier row shadows matches if that
 // row matches.
-void StatementUse::find_idle(Explanation& explanation) const {
+void StatementUse::add_idle_statements(Explanation& explanation) const {
   const program::ProgramData& data = program_.data();
   // For the number of each statement: true if the statement matches something.
   std::map<std::uint32_t, bool> idle;
   for (const program::StatementRow& row : data.rows) {
     idle[row.statement] = matches_.contains(row.statement);
   }
-  for (const program::StatementRow& row : data.shadowed) {
+  for (const program::StatementRow& row : data.shadowed_rows) {
     const program::StatementRow* by = data.find_row(row.key);
     idle[row.statement] |= by != nullptr && matches_.contains(by->statement);
   }

@@ -17,17 +17,17 @@ class StatementUse {
   explicit StatementUse(const Program& program) : program_(program) {}
 
   // Notes that the statement decides something. Does nothing if `origin` is empty.
-  void note_decides(Origin origin);
+  void note_deciding_statement(Origin origin);
   // Returns the statements that match the query, except those in `deciding`. `reason` says why a
   // statement that is not shadowed does not decide.
-  std::vector<BeatenStatement> beaten(
+  std::vector<BeatenStatement> find_beaten_statements(
       const MatchQuery& query, std::span<const Origin> deciding,
       BeatenStatement::Reason reason = BeatenStatement::Reason::kPrecedence);
   // Notes that `by` decides the query, and returns it with the other statements that match.
-  Decided decided(const MatchQuery& query, Origin by);
+  Decided note_decision(const MatchQuery& query, Origin by);
 
   // Adds to `explanation` the statements that decide nothing. Call it once all decisions are noted.
-  void find_idle(Explanation& explanation) const;
+  void add_idle_statements(Explanation& explanation) const;
 
  private:
   const Program& program_;

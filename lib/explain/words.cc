@@ -34,7 +34,7 @@ std::string layout_words(const LayoutSpec& layout) {
   return edit::text_of(edit::layout_words_of(layout));
 }
 
-std::string count(std::int64_t n, std::string_view what) {
+std::string count_with_noun(std::int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
@@ -55,7 +55,7 @@ std::string rate_words(double rate, std::string_view unit) {
 }
 
 std::string seconds_words(double seconds) {
-  return profile::time_words(std::llround(seconds / kPicosecond));
+  return profile::format_time(std::llround(seconds / kPicosecond));
 }
 
 // Returns the name of the mapping function that places the launch, or how the default mapper places
@@ -77,11 +77,11 @@ std::string early_collection_words(bool collected) {
 }
 
 // Returns how many instances of a task may run at once, and where; 0 means no limit.
-std::string limit_words(std::int64_t limit, LimitScope scope) {
+std::string instance_limit_words(std::int64_t limit, LimitScope scope) {
   if (limit == 0) return "no limit";
   constexpr std::string_view kWhere[] = {"on a processor", "on all processors of a node",
                                          "on the whole machine"};
-  return fmt::format("at most {} at a time {}", count(limit, "instance"),
+  return fmt::format("at most {} at a time {}", count_with_noun(limit, "instance"),
                      kWhere[static_cast<std::size_t>(scope)]);
 }
 
@@ -97,7 +97,7 @@ std::string steal_words(std::optional<StealScope> steal) {
 
 // Returns the words for a profile. They find the text and the place of a statement by its number.
 // If `program` is null, all words are about the default mapper.
-ProfileWords words_of(const std::string& title, const Program* program) {
+ProfileWords profile_words_of(const std::string& title, const Program* program) {
   ProfileWords words;
   words.title = title;
   if (program == nullptr) {
@@ -109,7 +109,8 @@ ProfileWords words_of(const std::string& title, const Program* program) {
   words.mapping = mapping_mark(*program);
   words.statement = [program](std::int32_t statement) {
     const Origin origin{static_cast<std::uint32_t>(std::max(statement, 0))};
-    if (!origin || origin.statement > program->data().statements.size()) return StatementText{};
+    if (!origin || origin.statement > program->data().statement_ranges.size())
+      return StatementText{};
     const Source& source = program->source();
     const Position at = source.position(program->range(origin).begin);
     return StatementText{statement_text(*program, origin),

@@ -24,7 +24,7 @@ std::string statement_line(const Program& program, Origin origin);
 std::string layout_words(const LayoutSpec& layout);
 
 // Returns a count with its noun: "1 point", "2 points".
-std::string count(std::int64_t n, std::string_view what);
+std::string count_with_noun(std::int64_t n, std::string_view what);
 // Returns a rate with an SI prefix: "4.88 Tflop/s".
 std::string rate_words(double rate, std::string_view unit);
 // Returns a time with its unit, such as "123 ms".
@@ -32,13 +32,13 @@ std::string seconds_words(double seconds);
 
 // Returns the words for the profile of a run of `title`. `program` is null if the default mapper
 // decides; otherwise it must outlive the result.
-ProfileWords words_of(const std::string& title, const Program* program);
+ProfileWords profile_words_of(const std::string& title, const Program* program);
 
 // The next functions describe a decision in a few words, whether the mapping or the default mapper
 // made it.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind);
 std::string early_collection_words(bool collected);
-std::string limit_words(std::int64_t limit, LimitScope scope);
+std::string instance_limit_words(std::int64_t limit, LimitScope scope);
 std::string replication_words(bool replicated);
 std::string steal_words(std::optional<StealScope> steal);
 

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kShownStatements = 3;
 constexpr std::size_t kShownLineText = 100;
 
-std::optional<ProcKind> kind_of(const Groups& groups) {
+std::optional<ProcKind> kind_of(const CapturedGroups& groups) {
   return find_proc_kind(text_of_group(groups, "prockind"));
 }
 
@@ -36,7 +36,7 @@ std::string text_of(const Program& program, Range range) {
 // memory kind and the region that a log message names. `groups` has these names. A name that is
 // missing excludes no row.
 bool speaks_of(const program::StatementRow& row, const program::ProgramData& data,
-               const Groups& groups) {
+               const CapturedGroups& groups) {
   const std::string task = text_of_group(groups, "task");
   if (!task.empty() && row.key.task != kStarName && data.names.text(row.key.task) != task) {
     return false;
@@ -64,7 +64,7 @@ bool speaks_of(const program::StatementRow& row, const program::ProgramData& dat
 // about, the most specific rows first. Logs number the regions while mappings may name them, so
 // rows about a named region are always returned.
 std::vector<program::StatementRow> suspects(const Program& program, MappingStatement statement,
-                                            const Groups& groups) {
+                                            const CapturedGroups& groups) {
   const program::ProgramData& data = program.data();
   std::vector<program::StatementRow> found;
   for (const program::StatementRow& row : data.rows) {
@@ -214,21 +214,21 @@ std::optional<Fix> mended(const Program& program, const edit::EditableMapping& m
         [](MemKind kind) { return name_of(kind); }, true);
   };
   switch (rule.mend) {
-    case Mend::kNone:
+    case StatementCorrection::kNone:
       return std::nullopt;
-    case Mend::kRemove:
+    case StatementCorrection::kRemove:
       return Fix{fmt::format("remove `{}`", text_of(program, program.range({row.statement}))),
                  *mapping.change_items({{row.statement - 1, std::nullopt}}), true};
-    case Mend::kSoa:
+    case StatementCorrection::kSoa:
       return replaced(mapping, row, statement, &edit::StatementParts::layout,
                       {syntax::ConstraintWord::kAos}, {syntax::ConstraintWord::kSoa}, word, true);
-    case Mend::kOrder:
+    case StatementCorrection::kOrder:
       return reordered(mapping, row, statement);
-    case Mend::kWrap:
+    case StatementCorrection::kWrap:
       return wrapped(program, row.value);
-    case Mend::kBehind:
+    case StatementCorrection::kBehind:
       return moved_behind(program, mapping, row);
-    case Mend::kMemory:
+    case StatementCorrection::kMemory:
       // A GPU cannot address ordinary memory, and a CPU cannot address the memory of a GPU.
       if (statement.place == edit::Place(ProcKind::kGpu)) {
         if (auto fix = in_memories(MemKind::kSysmem, MemKind::kFbmem)) return fix;
@@ -239,7 +239,7 @@ std::optional<Fix> mended(const Program& program, const edit::EditableMapping& m
         return in_memories(MemKind::kFbmem, MemKind::kSysmem);
       }
       return std::nullopt;
-    case Mend::kFallback: {
+    case StatementCorrection::kFallback: {
       edit::StatementParts with = statement;
       const auto& kinds = with.processors;
       if (with.kind != MappingStatement::kTask) return std::nullopt;
@@ -283,7 +283,7 @@ std::string percent(double share) { return fmt::format("{:.0f} %", share * 100);
 
 // Formats a time in seconds with a suitable unit, such as "12.3 ms".
 std::string time_of(double seconds) {
-  return profile::time_words(std::llround(std::clamp(seconds, 0.0, 1e6) / kPicosecond));
+  return profile::format_time(std::llround(std::clamp(seconds, 0.0, 1e6) / kPicosecond));
 }
 
 // Splits a source position into line and column: "4" and "1" for "a.mapper:4:1". Returns nullopt
@@ -301,7 +301,7 @@ std::optional<std::pair<std::string, std::string>> line_and_column(const std::st
 bool stands_in(const ProfileFacts::Cause& cause, const Program& program) {
   const auto at = line_and_column(cause.place);
   if (!at) return false;
-  const std::vector<Range>& statements = program.data().statements;
+  const std::vector<Range>& statements = program.data().statement_ranges;
   return std::any_of(statements.begin(), statements.end(), [&](const Range& range) {
     const Position begin = program.source().position(range.begin);
     return at->first == std::to_string(begin.line) && at->second == std::to_string(begin.column) &&
@@ -358,13 +358,13 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
   if (cause.doing == "copy" || cause.doing == "reduction") {
     std::string text = fmt::format("{} of the time is {} of `{}` {}{}", percent(cause.share),
                                    cause.doing == "copy" ? "copies" : "reductions", cause.region,
-                                   way_of(cause), because);
+                                   copy_direction_text(cause), because);
     if (cause.waiting > 0.5 * cause.share) text += "; most of it waits for a busy channel";
     add_sentence(std::move(text), &feedback->explain);
-    add_sentence(cure_of_copy(cause), &feedback->suggest);
+    add_sentence(suggestion_to_avoid_copy(cause), &feedback->suggest);
     // A copy between ZCMEM and FBMEM has its cause in the statements that put data into ZCMEM, so
     // these are named.
-    if (program == nullptr || !is_between(cause, "ZCMEM", "FBMEM")) return;
+    if (program == nullptr || !is_copy_between(cause, "ZCMEM", "FBMEM")) return;
     const auto rows = suspects(*program, MappingStatement::kRegion, {{"memkind", "ZCMEM"}});
     if (rows.empty()) return;
     add_sentence(fmt::format("what keeps data in ZCMEM in {} is {}",
@@ -404,7 +404,8 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
 
 }  // namespace
 
-bool has_any(const Program& program, const std::vector<MappingStatement>& statements) {
+bool has_statement_of_kinds(const Program& program,
+                            const std::vector<MappingStatement>& statements) {
   return std::any_of(statements.begin(), statements.end(), [&](MappingStatement statement) {
     return !suspects(program, statement, {}).empty();
   });
@@ -412,7 +413,8 @@ bool has_any(const Program& program, const std::vector<MappingStatement>& statem
 
 // If several statements may be at fault but the rule can correct only one of them, that one is
 // blamed.
-void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback) {
+void suggest_statement_changes(const Rule& rule, const CapturedGroups& groups,
+                               const Program& program, Feedback* feedback) {
   const edit::EditableMapping mapping(program.source());
   bool any = false;
   for (const MappingStatement statement : rule.statements) {
@@ -426,7 +428,7 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     // If the rule can correct exactly one of the statements, only this statement is blamed.
     if (mendable.size() == 1) rows = mendable;
     // All statements already stand behind their functions, so there is nothing to suggest.
-    if (mendable.empty() && rule.mend == Mend::kBehind) continue;
+    if (mendable.empty() && rule.mend == StatementCorrection::kBehind) continue;
     std::string text = fmt::format(
         "in {} {} {}", harmless(program.source().name()),
         rows.size() == 1 ? "change" : "one of these is to blame:", places_of(program, rows));
@@ -442,7 +444,7 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
   // left out for a rule that matched only how the run ended, for a rule whose correction removes a
   // statement, and for a rule that blames only InstanceLimit.
   const bool lacks =
-      rule.role != Role::kSilent && rule.mend != Mend::kRemove &&
+      rule.role != Role::kSilent && rule.mend != StatementCorrection::kRemove &&
       std::any_of(rule.statements.begin(), rule.statements.end(), [](MappingStatement statement) {
         return statement != MappingStatement::kInstanceLimit;
       });
@@ -452,7 +454,7 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
                                      .regions = {"*"},
                                      .layout = {{syntax::ConstraintWord::kCOrder}}};
     const std::string which =
-        rule.mend == Mend::kOrder
+        rule.mend == StatementCorrection::kOrder
             ? fmt::format("`{}`, without which it is F_order", order.statement_text())
             : "one";
     add_sentence(fmt::format("no statement of {} decides it, the default mapper does: add {}",
@@ -463,7 +465,8 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
 
 // Finds the index expression at the source range `item`, and returns the edit that keeps the index
 // within bounds.
-std::optional<Edit> wrapped_index(const Program& program, Range item, bool negative) {
+std::optional<Edit> edit_keeping_index_in_bounds(const Program& program, Range item,
+                                                 bool negative) {
   const program::ProgramData& data = program.data();
   for (const program::CodeNode& code : data.code) {
     if (code.op != program::Op::kIndex) continue;

@@ -12,17 +12,19 @@
 namespace groma::guide {
 
 // Returns true if the program has a statement of one of these kinds.
-bool has_any(const Program& program, const std::vector<MappingStatement>& statements);
+bool has_statement_of_kinds(const Program& program,
+                            const std::vector<MappingStatement>& statements);
 
 // Adds a suggestion to `feedback` that names the statements of the program which the rule blames.
 // If the rule can correct exactly one of them, adds that fix too.
-void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback);
+void suggest_statement_changes(const Rule& rule, const CapturedGroups& groups,
+                               const Program& program, Feedback* feedback);
 
 // Returns an edit that keeps one index of an indexed machine view, such as `m[i, j]`, within its
 // bounds: `i` becomes `i % m.size[0]`. `item` is the source range of the index. If `negative` is
 // true, `i` may be below 0, and the new index is `(i % m.size[0] + m.size[0]) % m.size[0]`, because
 // `%` keeps the sign. Returns nullopt if no index stands at `item` or the view has no name.
-std::optional<Edit> wrapped_index(const Program& program, Range item, bool negative);
+std::optional<Edit> edit_keeping_index_in_bounds(const Program& program, Range item, bool negative);
 
 // Returns true if the Task statements of the mapping prefer GPUs for all tasks.
 bool prefers_gpus(const Program& program);

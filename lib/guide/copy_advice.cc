@@ -25,13 +25,13 @@ std::string about(const std::string& region, MappingStatement kind, edit::Place 
 
 }  // namespace
 
-bool is_between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b) {
+bool is_copy_between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b) {
   return (cause.from == a && cause.to == b) || (cause.from == b && cause.to == a);
 }
 
 // If source and target have the same memory kind and node, and `same_memory` is false, the target
 // is another memory of this kind.
-std::string way_of(const ProfileFacts::Cause& cause) {
+std::string copy_direction_text(const ProfileFacts::Cause& cause) {
   if (cause.same_memory) return fmt::format("within one {}", cause.to);
   const bool another = cause.from == cause.to && !cause.other_node;
   return fmt::format("from {} to {}{}{}", cause.from, another ? "another " : "", cause.to,
@@ -39,7 +39,7 @@ std::string way_of(const ProfileFacts::Cause& cause) {
 }
 
 // The suggestion depends on the memory kinds between which the data was copied.
-std::string cure_of_copy(const ProfileFacts::Cause& cause) {
+std::string suggestion_to_avoid_copy(const ProfileFacts::Cause& cause) {
   const std::string& region = cause.region;
   if (cause.other_node) {
     return fmt::format(
@@ -53,7 +53,7 @@ std::string cure_of_copy(const ProfileFacts::Cause& cause) {
         "`{0}` one layout (`{1} ...`), and points pieces of one shape",
         region, about(region, MappingStatement::kLayout, {}, {}));
   }
-  if (is_between(cause, "SYSMEM", "FBMEM") || is_between(cause, "SOCKMEM", "FBMEM")) {
+  if (is_copy_between(cause, "SYSMEM", "FBMEM") || is_copy_between(cause, "SOCKMEM", "FBMEM")) {
     return fmt::format(
         "let all tasks that use `{0}` run on GPUs where they have variants for them, and keep it "
         "in FBMEM. `{1}` would avoid these copies too, at a price: GPUs then "
@@ -61,7 +61,7 @@ std::string cure_of_copy(const ProfileFacts::Cause& cause) {
         "only while ZCMEM has room",
         region, about(region, MappingStatement::kRegion, ProcKind::kGpu, {MemKind::kZcmem}));
   }
-  if (is_between(cause, "ZCMEM", "FBMEM")) {
+  if (is_copy_between(cause, "ZCMEM", "FBMEM")) {
     return fmt::format(
         "keep `{}` in one memory for all tasks that use it: FBMEM where GPUs touch it much and it "
         "fits, else ZCMEM for all",

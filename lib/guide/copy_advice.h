@@ -9,11 +9,11 @@
 namespace groma::guide {
 
 // Returns true if the copy moved data between these two memory kinds, in either direction.
-bool is_between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b);
+bool is_copy_between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b);
 // Describes between which memories a copy moved its data: "from SYSMEM to FBMEM", "from FBMEM to
 // another FBMEM" or "within one SYSMEM".
-std::string way_of(const ProfileFacts::Cause& cause);
+std::string copy_direction_text(const ProfileFacts::Cause& cause);
 // Suggests a change of the mapping that would avoid the copy or make it cheaper.
-std::string cure_of_copy(const ProfileFacts::Cause& cause);
+std::string suggestion_to_avoid_copy(const ProfileFacts::Cause& cause);
 
 }  // namespace groma::guide

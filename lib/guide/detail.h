@@ -6,6 +6,6 @@
 namespace groma {
 
 // Removes from `feedback` everything that is more detailed than `detail`.
-void cut_to(GuideDetail detail, Feedback* feedback);
+void remove_details_above(GuideDetail detail, Feedback* feedback);
 
 }  // namespace groma

@@ -57,21 +57,21 @@ std::vector<std::string> texts(const Json& list) {
 // One JSON value of a profile, with its location as a JSON pointer such as "/path/causes/3" for
 // error messages. A missing value counts as empty or 0. Only the first wrong value is reported, in
 // the `error` that all values share.
-class Part {
+class ProfileJsonValue {
  public:
-  Part(const Json& json, std::string place, std::optional<Error>& error)
+  ProfileJsonValue(const Json& json, std::string place, std::optional<Error>& error)
       : json_(json), place_(std::move(place)), error_(error) {}
 
   bool has(const char* key) const { return !member(json_, key).is_null(); }
-  Part object(const char* key) const {
-    Part part = at(key);
+  ProfileJsonValue object(const char* key) const {
+    ProfileJsonValue part = at(key);
     part.must_be(part.json_.is_object(), "object");
     return part;
   }
   // Returns the elements of the JSON list with this key, or an empty list if the key is missing.
-  std::vector<Part> list(const char* key) const {
-    const Part all = at(key);
-    std::vector<Part> parts;
+  std::vector<ProfileJsonValue> list(const char* key) const {
+    const ProfileJsonValue all = at(key);
+    std::vector<ProfileJsonValue> parts;
     if (!all.must_be(all.json_.is_array(), "list")) return parts;
     for (std::size_t i = 0; i < all.json_.size(); ++i) {
       parts.emplace_back(all.json_[i], fmt::format("{}/{}", all.place_, i), error_);
@@ -80,19 +80,19 @@ class Part {
     return parts;
   }
   std::string text(const char* key) const {
-    const Part part = at(key);
+    const ProfileJsonValue part = at(key);
     return part.must_be(part.json_.is_string(), "text")
                ? harmless(part.json_.get_ref<const std::string&>())
                : "";
   }
   bool flag(const char* key) const {
-    const Part part = at(key);
+    const ProfileJsonValue part = at(key);
     return part.must_be(part.json_.is_boolean(), "true or false") && part.json_.get<bool>();
   }
   // Returns the number with this key, which must be from 0 to `most`. Returns 0 if the number is
   // missing or wrong. An error message describes `most` by the text `limit`.
   double figure(const char* key, double most = kMostFigure, const char* limit = "2^63") const {
-    const Part part = at(key);
+    const ProfileJsonValue part = at(key);
     if (!part.must_be(part.json_.is_number(), "number")) return 0;
     const auto value = part.json_.get<double>();
     if (value >= 0 && value <= most) return value;
@@ -105,16 +105,16 @@ class Part {
   std::int64_t count(const char* key, double most = kMostCount, const char* limit = "2^53") const {
     const double value = figure(key, most, limit);
     if (value == std::floor(value)) return static_cast<std::int64_t>(value);
-    const Part part = at(key);
+    const ProfileJsonValue part = at(key);
     part.refuse(fmt::format("it is {}, no whole number", part.shown()));
     return 0;
   }
   // Returns the memory kind from the JSON member `memory`, which is a list of a kind, a node and an
   // index.
   std::string kind_of_memory() const {
-    const Part part = at("memory");
+    const ProfileJsonValue part = at("memory");
     if (!part.must_be(part.json_.is_array(), "list") || part.json_.empty()) return "";
-    const Part kind(part.json_[0], part.place_ + "/0", error_);
+    const ProfileJsonValue kind(part.json_[0], part.place_ + "/0", error_);
     return kind.must_be(kind.json_.is_string(), "text")
                ? harmless(kind.json_.get_ref<const std::string&>())
                : "";
@@ -127,7 +127,7 @@ class Part {
   }
 
  private:
-  Part at(const char* key) const {
+  ProfileJsonValue at(const char* key) const {
     return {member(json_, key), fmt::format("{}/{}", place_, key), error_};
   }
   // Returns `right`, which the caller sets to true if this JSON value has the right type. If it is
@@ -158,8 +158,8 @@ using CauseKey = std::tuple<std::string, std::string, std::string, std::string, 
 
 // Adds a cause of run time with its share of the time. If the same copy or task waited for
 // different reasons, a cause with the same key exists already, and the shares are added up.
-void add_cause(const Part& part, const std::vector<Part>& moves, double share,
-               std::map<CauseKey, std::size_t>* known, ProfileFacts* facts) {
+void add_cause(const ProfileJsonValue& part, const std::vector<ProfileJsonValue>& moves,
+               double share, std::map<CauseKey, std::size_t>* known, ProfileFacts* facts) {
   if (share <= 0) return;
   ProfileFacts::Cause cause;
   cause.doing = part.text("doing");
@@ -174,7 +174,7 @@ void add_cause(const Part& part, const std::vector<Part>& moves, double share,
     const double last = static_cast<double>(moves.size()) - 1;
     const std::int64_t at = part.count("move", last, "the number of the last of `moves`");
     if (at < static_cast<std::int64_t>(moves.size())) {
-      const Part& move = moves[static_cast<std::size_t>(at)];
+      const ProfileJsonValue& move = moves[static_cast<std::size_t>(at)];
       cause.region = move.text("region");
       cause.from = move.text("from");
       cause.to = move.text("to");
@@ -198,11 +198,11 @@ void add_cause(const Part& part, const std::vector<Part>& moves, double share,
 
 // Reads the activities and causes of the run's critical path from the profile. If the application
 // measures a phase, only the time within that phase counts.
-void read_path(const Part& profile, double whole, ProfileFacts* facts) {
-  const Part path = profile.object("path");
-  const std::vector<Part> causes = path.list("causes"), moves = profile.list("moves");
+void read_path(const ProfileJsonValue& profile, double whole, ProfileFacts* facts) {
+  const ProfileJsonValue path = profile.object("path");
+  const std::vector<ProfileJsonValue> causes = path.list("causes"), moves = profile.list("moves");
   double measured = 0, all = 0;
-  for (const Part& cause : causes) {
+  for (const ProfileJsonValue& cause : causes) {
     const double time = cause.figure("time_ps", whole, "`time_ps`");
     measured += cause.figure("measured_ps", time, "its `time_ps`");
     all += time;
@@ -218,14 +218,14 @@ void read_path(const Part& profile, double whole, ProfileFacts* facts) {
   }
   const double total = measured > 0 ? measured : whole;
   const char* time = measured > 0 ? "measured_ps" : "time_ps";
-  for (const Part& part : measured > 0 ? causes : path.list("by_reason")) {
+  for (const ProfileJsonValue& part : measured > 0 ? causes : path.list("by_reason")) {
     const std::string doing = part.text("doing");
     (doing == "task"      ? facts->tasks
      : doing == "runtime" ? facts->runtime
                           : facts->copies) += part.figure(time, whole, "`time_ps`") / total;
   }
   std::map<CauseKey, std::size_t> known;
-  for (const Part& cause : causes) {
+  for (const ProfileJsonValue& cause : causes) {
     add_cause(cause, moves, cause.figure(time) / total, &known, facts);
   }
   std::stable_sort(facts->causes.begin(), facts->causes.end(),
@@ -235,14 +235,14 @@ void read_path(const Part& profile, double whole, ProfileFacts* facts) {
 
 // Reads all facts from the JSON object of a profile. Times are picoseconds in the JSON and seconds
 // in the facts.
-ProfileFacts facts_of_json(const Part& profile) {
+ProfileFacts facts_of_json(const ProfileJsonValue& profile) {
   ProfileFacts facts;
   facts.title = profile.text("title");
   facts.mapping = profile.text("mapping");
   const double whole = std::max(profile.figure("time_ps"), 1.0);
   facts.seconds = facts.measured_seconds = profile.figure("time_ps") * kPicosecond;
   read_path(profile, whole, &facts);
-  for (const Part& one : profile.list("by_kind")) {
+  for (const ProfileJsonValue& one : profile.list("by_kind")) {
     const double busy = one.figure("busy_ps");
     const std::int64_t processors = one.count("processors");
     const auto most = static_cast<double>(processors);
@@ -252,14 +252,14 @@ ProfileFacts facts_of_json(const Part& profile) {
     if (facts.kinds.size() < kMaxKinds) facts.kinds.push_back(std::move(kind));
   }
   const double all_tasks = std::max(profile.figure("task_ps"), 1.0);
-  for (const Part& one : profile.list("by_task")) {
+  for (const ProfileJsonValue& one : profile.list("by_task")) {
     const double time = one.figure("time_ps");
     if (facts.by_task.size() == kMaxTasks) continue;
     facts.by_task.push_back(
         {one.text("task"), one.text("kind"), time / all_tasks, one.count("runs")});
   }
   // If there are several memories of one kind, keep only the one that was fullest.
-  for (const Part& one : profile.list("by_memory")) {
+  for (const ProfileJsonValue& one : profile.list("by_memory")) {
     const std::string kind = one.kind_of_memory();
     const double capacity = one.figure("capacity_bytes");
     const double full =

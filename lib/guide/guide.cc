@@ -19,7 +19,7 @@ namespace groma {
 
 // A level of detail includes all lower levels, so a part of the feedback is kept if `detail` is at
 // least the level of that part.
-void cut_to(GuideDetail detail, Feedback* feedback) {
+void remove_details_above(GuideDetail detail, Feedback* feedback) {
   if (detail < GuideDetail::kProfile) feedback->profile.reset();
   if (detail < GuideDetail::kSuggest) {
     feedback->suggest.clear();
@@ -69,7 +69,7 @@ struct Finding {
   GuideMatch match;
   Role role = Role::kError;
   std::int64_t order = 0;
-  Groups groups;
+  CapturedGroups groups;
   std::vector<FollowingLine> follow;
   // The source range that a diagnostic of Groma blames. Empty for matches in a log.
   std::optional<Range> range = {};
@@ -85,7 +85,7 @@ bool fails(Role role) {
 // Builds the feedback about one run. Each object builds only one feedback.
 class Composer {
  public:
-  Composer(const RuleSet& rules, const Scanner& scanner, const GuideContext& context)
+  Composer(const RuleSet& rules, const LogScanner& scanner, const GuideContext& context)
       : rules_(rules), scanner_(scanner), context_(context) {}
 
   // Collects the findings about the run, sorts them by rank, and explains the most important ones.
@@ -106,7 +106,7 @@ class Composer {
     explain();
     for (Finding& finding : findings_) feedback_.matches.push_back(std::move(finding.match));
     if (context_.profile != nullptr) feedback_.profile = *context_.profile;
-    cut_to(context_.detail, &feedback_);
+    remove_details_above(context_.detail, &feedback_);
     return std::move(feedback_);
   }
 
@@ -125,7 +125,7 @@ class Composer {
     for (const Diagnostic& diagnostic : context_.diags->sorted()) {
       if (diagnostic.severity == Severity::kNote) continue;
       Finding finding;
-      finding.rule = rules_.of_diagnostic(diagnostic);
+      finding.rule = rules_.find_for_diagnostic(diagnostic);
       finding.shortage = shortage_of(diagnostic);
       finding.match.from = GuideMatch::From::kGroma;
       finding.match.rule = finding.rule != nullptr
@@ -165,11 +165,12 @@ class Composer {
   void add_found() {
     const auto known = static_cast<std::int64_t>(findings_.size());
     const bool explained = context_.diags != nullptr && context_.diags->has_errors();
-    for (std::size_t i = 0; i < scanner_.found().size(); ++i) {
-      const RuleMatches& found = scanner_.found()[i];
+    for (std::size_t i = 0; i < scanner_.matches_by_rule().size(); ++i) {
+      const RuleMatches& found = scanner_.matches_by_rule()[i];
       const Rule& rule = rules_.rules[i];
       if (found.count > 0 && rule.role == Role::kSuccess) ended_well_ = true;
-      if (found.count > 0 && !rule.lacks.empty()) said_lacking_.insert(rule.lacks);
+      if (found.count > 0 && !rule.lacking_processor_kind.empty())
+        said_lacking_.insert(rule.lacking_processor_kind);
       const bool stays_out = rule.role == Role::kHarmless || rule.role == Role::kSuccess;
       if (found.count == 0 || stays_out) continue;
       // Groma's diagnostics explain the failure better than the runtime's message about the same
@@ -185,7 +186,7 @@ class Composer {
       finding.order = known + found.offset;
       for (const std::string& line : found.follow) finding.follow.push_back(following_line(line));
       const bool metric = rule.role == Role::kMetric;
-      finding.groups = groups_of(rule, metric ? found.last_text : found.text);
+      finding.groups = captured_groups(rule, metric ? found.last_text : found.text);
       const std::string text = shown(metric ? found.last_text : found.text);
       finding.match = {
           rule.id,    found.log,
@@ -193,7 +194,7 @@ class Composer {
           text,       rule.by_groma ? GuideMatch::From::kGroma : GuideMatch::From::kProgram};
       finding.shortage = shortage_of(rule, finding.groups);
       if (!rule.diagnostic.empty()) {
-        finding.match.text = filled("{place|error}: {message}", finding.groups);
+        finding.match.text = fill_template("{place|error}: {message}", finding.groups);
       }
       if (metric) read_score(rule, finding.groups);
       findings_.push_back(std::move(finding));
@@ -218,7 +219,7 @@ class Composer {
 
   // Reads the score of the run from a match of a metric rule. The first metric rule that matched
   // decides the score. Times are converted to seconds.
-  void read_score(const Rule& rule, const Groups& groups) {
+  void read_score(const Rule& rule, const CapturedGroups& groups) {
     if (score_) return;
     std::string digits = groups.contains("value") ? groups.at("value") : "";
     std::erase(digits, ',');
@@ -324,12 +325,12 @@ class Composer {
     }
     const Rule& rule = *finding.rule;
     if (!rule.meaning_after_failure.empty() && has_other_failure(rule)) {
-      add_sentence(filled(rule.meaning_after_failure, finding.groups), &feedback_.explain);
-      add_suggestion(filled(rule.advice_after_failure, finding.groups));
+      add_sentence(fill_template(rule.meaning_after_failure, finding.groups), &feedback_.explain);
+      add_suggestion(fill_template(rule.advice_after_failure, finding.groups));
       return;
     }
     if (!rule.meaning.empty()) {
-      std::string text = sentence(filled(rule.meaning, finding.groups));
+      std::string text = as_sentence(fill_template(rule.meaning, finding.groups));
       if (finding.match.count > 1) text += fmt::format(" (Said {} times.)", finding.match.count);
       add_sentence(std::move(text), &feedback_.explain);
     }
@@ -338,15 +339,18 @@ class Composer {
     explain_place(finding);
     explain_follow(finding);
     add_advice(rule.advice, finding.groups);
-    for (const PossibleCause& cause : causes) add_suggestion(filled(cause.change, finding.groups));
+    for (const PossibleCause& cause : causes)
+      add_suggestion(fill_template(cause.change, finding.groups));
     // Legion's checks find the errors that a wrong mapping statement can cause. If a run crashed
     // without a message although the checks were on, no statement is blamed.
     const bool cleared = rule.role == Role::kSilent && !rule.timed_out && context_.checks.empty();
     if (cleared || context_.maps_itself) return;
-    if (context_.program == nullptr || has_any(*context_.program, rule.statements)) {
-      for (const std::string& change : rule.change) add_suggestion(filled(change, finding.groups));
+    if (context_.program == nullptr || has_statement_of_kinds(*context_.program, rule.statements)) {
+      for (const std::string& change : rule.change)
+        add_suggestion(fill_template(change, finding.groups));
     }
-    if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
+    if (context_.program != nullptr)
+      suggest_statement_changes(rule, finding.groups, *context_.program, &feedback_);
   }
 
   // Returns true if a rule other than `rule` matched a message that says how the run failed.
@@ -364,17 +368,19 @@ class Composer {
     std::vector<PossibleCause> causes;
     for (const PossibleCause& cause : rule.causes) {
       // A cause that Legion's checks find is left out if the checks were on.
-      if (cause.checked && context_.checks.empty()) continue;
+      if (cause.is_found_by_checks && context_.checks.empty()) continue;
       if (!cause.statements.empty()) {
         if (context_.maps_itself) continue;
-        if (context_.program != nullptr && !has_any(*context_.program, cause.statements)) continue;
+        if (context_.program != nullptr &&
+            !has_statement_of_kinds(*context_.program, cause.statements))
+          continue;
       }
       causes.push_back(cause);
     }
     if (context_.program == nullptr && !context_.maps_itself) return causes;
     std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) {
       const auto rank = [](const PossibleCause& cause) {
-        return cause.mapper ? 2 : cause.statements.empty() ? 1 : 0;
+        return cause.is_mapper_bug ? 2 : cause.statements.empty() ? 1 : 0;
       };
       return rank(a) < rank(b);
     });
@@ -382,10 +388,10 @@ class Composer {
   }
 
   // Adds one sentence to the explanations that lists the possible causes of a failure.
-  void explain_causes(const std::vector<PossibleCause>& causes, const Groups& groups) {
+  void explain_causes(const std::vector<PossibleCause>& causes, const CapturedGroups& groups) {
     std::string all;
     for (const PossibleCause& cause : causes) {
-      all += fmt::format("{}{}", all.empty() ? "" : "; ", filled(cause.text, groups));
+      all += fmt::format("{}{}", all.empty() ? "" : "; ", fill_template(cause.text, groups));
     }
     if (all.empty()) return;
     add_sentence(fmt::format("Under Legion, {} may be the cause: {}",
@@ -395,20 +401,21 @@ class Composer {
 
   // Adds the advice of a rule to the suggestions, without the parts that do not suit the run. Parts
   // that are marked as joined become one sentence.
-  void add_advice(const std::vector<Advice>& all, Groups groups) {
+  void add_advice(const std::vector<Advice>& all, CapturedGroups groups) {
     groups["checks"] = context_.checks;
     for (auto advice = all.begin(); advice != all.end();) {
       std::string sentence;
       do {
         if (is_pointless(*advice)) continue;
-        const std::string text = filled(advice->text, groups);
+        const std::string text = fill_template(advice->text, groups);
         if (!sentence.empty()) {
-          sentence += fmt::format("; {}{}", advice->otherwise ? "else " : "", text);
+          sentence += fmt::format("; {}{}", advice->begins_with_else ? "else " : "", text);
         } else {
-          const bool otherwise = advice->otherwise && !advice->joined && !feedback_.suggest.empty();
+          const bool otherwise =
+              advice->begins_with_else && !advice->continues_sentence && !feedback_.suggest.empty();
           sentence = (otherwise ? "Else " : "") + text;
         }
-      } while (++advice != all.end() && advice->joined);
+      } while (++advice != all.end() && advice->continues_sentence);
       add_suggestion(std::move(sentence));
     }
   }
@@ -416,8 +423,8 @@ class Composer {
   // Returns true if the advice is to switch on checks that were on already, or to use GPUs that the
   // machine lacks or that the mapping already prefers.
   bool is_pointless(const Advice& advice) const {
-    if (advice.checks && context_.checks.empty()) return true;
-    return advice.to_gpu &&
+    if (advice.advises_checks && context_.checks.empty()) return true;
+    return advice.advises_gpus &&
            (lacks("GPU") || (context_.program != nullptr && prefers_gpus(*context_.program)));
   }
 
@@ -479,7 +486,7 @@ class Composer {
       if (line.kind == Kind::kWhat) {
         text = "it says: " + text.substr(std::min(text.find_first_not_of(' '), text.size()));
       }
-      text = sentence(std::move(text));
+      text = as_sentence(std::move(text));
       if (help && !may_be_written(text)) continue;
       add_sentence(std::move(text), help ? &feedback_.suggest : &feedback_.explain);
     }
@@ -521,7 +528,7 @@ class Composer {
       return rule.role == Role::kSilent && rule.timed_out;
     });
     if (!may_hang || hang == rules_.rules.end()) return;
-    add_sentence(fmt::format("if the run had to be stopped: {}", filled(hang->meaning, {})),
+    add_sentence(fmt::format("if the run had to be stopped: {}", fill_template(hang->meaning, {})),
                  &feedback_.explain);
     explain_causes(causes_of(*hang), {});
     add_advice(hang->advice, {});
@@ -556,7 +563,7 @@ class Composer {
   }
 
   const RuleSet& rules_;
-  const Scanner& scanner_;
+  const LogScanner& scanner_;
   const GuideContext& context_;
   std::vector<Finding> findings_;
   // The processor kinds that the machine lacks according to the log.
@@ -581,16 +588,16 @@ std::optional<GuideDetail> guide_detail(std::string_view name) {
 // A GuideReader passes the log to a Scanner, which stores what the rules matched. feedback() builds
 // the feedback from these matches.
 GuideReader::GuideReader(GuideRules rules)
-    : rules_(std::move(rules)), scanner_(std::make_unique<guide::Scanner>(rules_.set())) {}
+    : rules_(std::move(rules)), scanner_(std::make_unique<guide::LogScanner>(rules_.set())) {}
 GuideReader::~GuideReader() = default;
 GuideReader::GuideReader(GuideReader&&) noexcept = default;
 GuideReader& GuideReader::operator=(GuideReader&&) noexcept = default;
 
-void GuideReader::begin(std::string name) { scanner_->begin(std::move(name)); }
+void GuideReader::begin(std::string name) { scanner_->begin_log(std::move(name)); }
 void GuideReader::read(std::string_view bytes) { scanner_->read(bytes); }
 
 Feedback GuideReader::feedback(const GuideContext& context) {
-  scanner_->finish();
+  scanner_->finish_log();
   return guide::Composer(rules_.set(), *scanner_, context).compose();
 }
 

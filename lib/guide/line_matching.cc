@@ -35,7 +35,7 @@ bool before(const PrintedNumber& a, const PrintedNumber& b) {
 
 }  // namespace
 
-bool has_unsteady(const PrintedLine& line) {
+bool has_unsteady_number(const PrintedLine& line) {
   return std::any_of(line.numbers.begin(), line.numbers.end(), is_unsteady);
 }
 
@@ -50,7 +50,7 @@ bool LineMatcher::are_close(const PrintedNumber& a, const PrintedNumber& b) cons
   if (a.value == b.value) return true;
   if (a.is_infinite() || b.is_infinite()) return false;
   const double most = std::max(std::abs(a.value), std::abs(b.value));
-  const double noise = a.is_residue && b.is_residue ? closeness_.residue_noise : closeness_.noise;
+  const double noise = a.is_residual && b.is_residual ? closeness_.residue_noise : closeness_.noise;
   return most < noise || std::abs(a.value - b.value) <= closeness_.tolerance * most;
 }
 
@@ -65,7 +65,7 @@ bool LineMatcher::may_share_cluster(const PrintedNumber& a, const PrintedNumber&
 // printed NaN (or infinity) in this column.
 bool LineMatcher::equal(const PrintedNumber& expected, const PrintedNumber& got,
                         std::size_t column) const {
-  const ColumnFacts& had = columns_[column];
+  const ColumnNonFinite& had = columns_[column];
   const bool is_usual = (!got.is_nan() || had.had_nan) && (!got.is_infinite() || had.had_infinity);
   if (is_unsteady(expected)) return is_usual;
   if (expected.role == NumberRole::kIgnored || got.role == NumberRole::kIgnored) {
@@ -101,7 +101,7 @@ std::size_t LineMatcher::first_difference(const std::vector<PrintedLine>& expect
   return i;
 }
 
-bool LineMatcher::is_worse(const PrintedLine& got) const {
+bool LineMatcher::has_new_nan_or_infinity(const PrintedLine& got) const {
   for (std::size_t k = 0; k < got.numbers.size(); ++k) {
     if (got.numbers[k].is_nan() && !columns_[k].had_nan) return true;
     if (got.numbers[k].is_infinite() && !columns_[k].had_infinity) return true;
@@ -117,12 +117,12 @@ void LineMatcher::pair_cluster(ComparedLines::const_iterator begin,
                                ComparedLines& expected_left, ComparedLines& got_left) const {
   ComparedLines got;
   std::copy_if(begin, end, std::back_inserter(got),
-               [](const ComparedLine& item) { return item.is_got; });
+               [](const ComparedLine& item) { return item.is_from_tested_run; });
   std::vector<bool> taken(got.size());
   // The index of the first line in `got` that has no partner.
   std::size_t first = 0;
   for (; begin != end; ++begin) {
-    if (begin->is_got) continue;
+    if (begin->is_from_tested_run) continue;
     std::size_t i = first;
     const std::size_t last = std::min(got.size(), first + kMostTried);
     while (i < last && (taken[i] || !equal(*begin->line, *got[i].line, unsteady))) ++i;
@@ -153,7 +153,7 @@ void LineMatcher::pair_in_clusters(ComparedLines& items, const std::vector<bool>
     const auto from = items.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto to = items.begin() + static_cast<std::ptrdiff_t>(end);
     const auto got = static_cast<std::size_t>(
-        std::count_if(from, to, [](const ComparedLine& item) { return item.is_got; }));
+        std::count_if(from, to, [](const ComparedLine& item) { return item.is_from_tested_run; }));
     const bool is_pair = got == 1 && end - begin == 2;
     if (column == unsteady.size() || got == 0 || got == end - begin || is_pair) {
       pair_cluster(from, to, unsteady, expected_left, got_left);
@@ -182,8 +182,9 @@ void LineMatcher::pair_in_clusters(ComparedLines& items, const std::vector<bool>
 }
 
 // Returns the indices of the unmatched lines of both runs in ascending order.
-Unmatched LineMatcher::sorted_by_index(const ComparedLines& expected, const ComparedLines& got) {
-  Unmatched unmatched;
+UnmatchedLines LineMatcher::sorted_by_index(const ComparedLines& expected,
+                                            const ComparedLines& got) {
+  UnmatchedLines unmatched;
   for (const ComparedLine& item : expected) unmatched.expected.push_back(item.index);
   for (const ComparedLine& item : got) unmatched.got.push_back(item.index);
   std::sort(unmatched.expected.begin(), unmatched.expected.end());
@@ -193,13 +194,13 @@ Unmatched LineMatcher::sorted_by_index(const ComparedLines& expected, const Comp
 
 // First pairs the expected lines without unsteady numbers. Then pairs the expected lines that have
 // unsteady numbers with the remaining lines of the other run.
-Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
-                             const std::vector<PrintedLine>& got) const {
+UnmatchedLines LineMatcher::find_unmatched_lines(const std::vector<PrintedLine>& expected,
+                                                 const std::vector<PrintedLine>& got) const {
   const std::size_t size = columns_.size();
   ComparedLines steady, unsteady, expected_left, got_left;
   std::vector<bool> none(size), some(size);
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    (has_unsteady(expected[i]) ? unsteady : steady).push_back({&expected[i], i, false});
+    (has_unsteady_number(expected[i]) ? unsteady : steady).push_back({&expected[i], i, false});
     for (std::size_t k = 0; k < size; ++k) {
       if (is_unsteady(expected[i].numbers[k])) some[k] = true;
     }
@@ -214,9 +215,9 @@ Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
   return sorted_by_index(expected_left, got_left);
 }
 
-Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
-                             const std::vector<PrintedLine>& got,
-                             const std::vector<bool>& unsteady) const {
+UnmatchedLines LineMatcher::find_unmatched_lines(const std::vector<PrintedLine>& expected,
+                                                 const std::vector<PrintedLine>& got,
+                                                 const std::vector<bool>& unsteady) const {
   ComparedLines items, expected_left, got_left;
   for (std::size_t i = 0; i < expected.size(); ++i) items.push_back({&expected[i], i, false});
   for (std::size_t i = 0; i < got.size(); ++i) items.push_back({&got[i], i, true});

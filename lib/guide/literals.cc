@@ -201,7 +201,7 @@ std::vector<std::string> required_literals(std::string_view pattern) {
   return choices;
 }
 
-std::string folded(std::string_view literal) {
+std::string lower_case_without_spaces(std::string_view literal) {
   std::string text;
   for (const char c : literal) {
     if (c != ' ' && c != '\t') {

@@ -16,6 +16,6 @@ std::vector<std::string> required_literals(std::string_view pattern);
 
 // Returns the literal in lower case and without spaces, because the prefilter ignores case and
 // spaces.
-std::string folded(std::string_view literal);
+std::string lower_case_without_spaces(std::string_view literal);
 
 }  // namespace groma::guide

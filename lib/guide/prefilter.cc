@@ -132,16 +132,16 @@ bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> lit
 
 // Every hit has a state from first_output_ on, because only these states end a literal and have
 // rules.
-std::span<const std::uint32_t> Prefilter::rules(const Hit& hit) const {
+std::span<const std::uint32_t> Prefilter::rules_needing_literal(const Hit& hit) const {
   const std::size_t output = hit.state - first_output_;
   return std::span(output_rules_)
       .subspan(output_begin_[output], output_begin_[output + 1] - output_begin_[output]);
 }
 
-void Prefilter::walk(std::string_view text, std::size_t from, std::size_t to, std::uint32_t state,
-                     std::vector<Hit>* hits) const {
+void Prefilter::scan_part(std::string_view text, std::size_t from, std::size_t to,
+                          std::uint32_t state, std::vector<Hit>* hits) const {
   for (std::size_t i = from; i < to; ++i) {
-    state = step(state, text[i]);
+    state = next_state(state, text[i]);
     if (state >= first_output_) hits->push_back({static_cast<std::uint32_t>(i + 1), state});
   }
 }
@@ -175,10 +175,10 @@ void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
   std::uint32_t sa = 0, sb = 0, sc = 0, sd = 0;
   const std::uint32_t first = first_output_;
   for (std::size_t i = 0; i < together; ++i) {
-    sa = step(sa, a[i]);
-    sb = step(sb, b[i]);
-    sc = step(sc, c[i]);
-    sd = step(sd, d[i]);
+    sa = next_state(sa, a[i]);
+    sb = next_state(sb, b[i]);
+    sc = next_state(sc, c[i]);
+    sd = next_state(sd, d[i]);
     if (sa >= first || sb >= first || sc >= first || sd >= first) [[unlikely]] {
       states = {sa, sb, sc, sd};
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -189,7 +189,7 @@ void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
   }
   states = {sa, sb, sc, sd};
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    walk(text, starts[lane] + together, cuts[lane + 1], states[lane], &found[lane]);
+    scan_part(text, starts[lane] + together, cuts[lane + 1], states[lane], &found[lane]);
     for (const Hit& hit : found[lane]) {
       // A hit in the overlap was already found in the previous part.
       if (hit.end > cuts[lane]) hits->push_back(hit);

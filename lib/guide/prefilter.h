@@ -35,17 +35,17 @@ class Prefilter {
   // earlier content of `hits`. A literal never matches across a line end.
   void scan(std::string_view text, std::vector<Hit>* hits) const;
   // Returns the numbers of the rules that need a literal which ends at this position.
-  std::span<const std::uint32_t> rules(const Hit& hit) const;
+  std::span<const std::uint32_t> rules_needing_literal(const Hit& hit) const;
 
  private:
   // Returns the automaton's state after it has read the character `c` in `state`.
-  std::uint32_t step(std::uint32_t state, char c) const {
+  std::uint32_t next_state(std::uint32_t state, char c) const {
     return next_[(state << shift_) | classes_[static_cast<unsigned char>(c)]];
   }
   // Runs the automaton over the bytes of `text` from `from` to `to`, beginning in `state`. Appends
   // the positions at which literals end to `hits`.
-  void walk(std::string_view text, std::size_t from, std::size_t to, std::uint32_t state,
-            std::vector<Hit>* hits) const;
+  void scan_part(std::string_view text, std::size_t from, std::size_t to, std::uint32_t state,
+                 std::vector<Hit>* hits) const;
 
   // The class of each byte. Bytes that no literal distinguishes share a class, which keeps the
   // table small.

@@ -242,7 +242,7 @@ class Roles {
     std::size_t unit_bytes = 0;
     const bool is_time = is_measured(words, has_words, has_unit ? behind : "", &unit_bytes);
     if (is_place_ || (is_time && ignores_times_)) number.role = NumberRole::kIgnored;
-    number.is_residue = has_words && matches(words, residue_words());
+    number.is_residual = has_words && matches(words, residue_words());
     last_ = end + unit_bytes;
   }
 
@@ -284,8 +284,8 @@ class Roles {
 
 }  // namespace
 
-std::string cut_line(std::string_view text, bool ignores_times,
-                     std::vector<PrintedNumber>& numbers) {
+std::string extract_numbers(std::string_view text, bool ignores_times,
+                            std::vector<PrintedNumber>& numbers) {
   std::string skeleton;
   Roles roles(text, ignores_times);
   scan(

@@ -1,5 +1,5 @@
 // Splits a line that a program printed into its text and its numbers, to compare the results of two
-// runs (groma/results.h). The main function is cut_line().
+// runs (groma/results.h). The main function is extract_numbers().
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace groma::guide {
 
 // A number in a line that a program printed. `digits` refers to the text that was passed to
-// cut_line().
+// extract_numbers().
 struct PrintedNumber {
   // kInteger: the number has only digits. kReal: any other number. kText: the number does not fit a
   // double (1e400), so its printed text is compared.
@@ -32,7 +32,7 @@ struct PrintedNumber {
   bool is_negative = false;
   // True if the number is an error or a difference, such as a residual, which is near 0 in a
   // correct run.
-  bool is_residue = false;
+  bool is_residual = false;
 
   bool is_nan() const { return std::isnan(value); }
   bool is_infinite() const { return std::isinf(value); }
@@ -55,8 +55,8 @@ inline constexpr char kNumberMark = '\n';
 // columns prints more blanks before a shorter number. If `ignores_times` is true, numbers that are
 // times or speeds get Role::kIgnored. The run time is linear in the length of the text, because the
 // patterns for times and locations look at most 64 bytes to either side of a number.
-std::string cut_line(std::string_view text, bool ignores_times,
-                     std::vector<PrintedNumber>& numbers);
+std::string extract_numbers(std::string_view text, bool ignores_times,
+                            std::vector<PrintedNumber>& numbers);
 
 // Returns the number of printed numbers in `text`, which may have several lines. Returns `most` + 1
 // if there are more than `most`.

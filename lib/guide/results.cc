@@ -21,7 +21,7 @@ namespace {
 using guide::LineMatcher;
 using guide::PrintedLine;
 using guide::PrintedNumber;
-using guide::Unmatched;
+using guide::UnmatchedLines;
 using NumberRole = PrintedNumber::Role;
 
 // Limits on the bytes, lines and numbers of an output that is compared, and on the bytes of a line
@@ -210,7 +210,7 @@ struct Results::State {
                   Groups& groups) {
     PrintedLine line{text, position, {}};
     std::string skeleton(1, "oer"[static_cast<int>(stream)]);
-    skeleton += guide::cut_line(text, ignores_times, line.numbers);
+    skeleton += guide::extract_numbers(text, ignores_times, line.numbers);
     Group& group = groups[std::move(skeleton)];
     group.stream = stream;
     group.columns.resize(line.numbers.size());
@@ -250,7 +250,7 @@ struct Results::State {
     const LineMatcher matcher = this->matcher(group.columns, &comparisons);
     std::vector<PrintedLine>& lines = group.lines;
     if (group.count_varies || lines.size() != more.size()) {
-      const Unmatched unmatched = matcher.match(lines, more);
+      const UnmatchedLines unmatched = matcher.find_unmatched_lines(lines, more);
       // Marks a line without a partner by removing its numbers. erase_if() then removes the line.
       for (const std::size_t i : unmatched.expected) lines[i].numbers.clear();
       std::erase_if(lines, [](const PrintedLine& line) { return !has_real(line); });
@@ -268,7 +268,7 @@ struct Results::State {
                             const std::vector<PrintedLine>& more) {
     std::vector<PrintedLine>& lines = group.lines;
     const std::vector<bool> columns = matcher.differing_columns(lines, more);
-    const bool all_have = matcher.match(lines, more, columns).none();
+    const bool all_have = matcher.find_unmatched_lines(lines, more, columns).empty();
     std::vector<PrintedNumber*> in_order, by_column;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       for (std::size_t k = 0; k < columns.size(); ++k) {
@@ -298,13 +298,13 @@ class Results::Search {
     const LineMatcher matcher = state_.matcher(expected.columns, &comparisons);
     if (expected.may_have_more()) {
       for (const PrintedLine& line : got) {
-        if (matcher.is_worse(line)) note(nullptr, &line);
+        if (matcher.has_new_nan_or_infinity(line)) note(nullptr, &line);
       }
     }
     if (expected.stream == Stream::kOverwritten) return;
     const std::size_t same = matcher.first_difference(expected.lines, got);
     if (same == expected.lines.size() && (same == got.size() || expected.may_have_more())) return;
-    const Unmatched unmatched = matcher.match(expected.lines, got);
+    const UnmatchedLines unmatched = matcher.find_unmatched_lines(expected.lines, got);
     if (!unmatched.expected.empty()) {
       const PrintedLine& line = expected.lines[unmatched.expected.front()];
       note(&line, unmatched.got.empty() ? nullptr : &most_alike(matcher, line, got, unmatched.got));
@@ -333,7 +333,7 @@ class Results::Search {
                                        const std::vector<PrintedLine>& lines,
                                        const std::vector<std::size_t>& indices) {
     for (const std::size_t i : indices) {
-      if (matcher.is_worse(lines[i])) return lines[i];
+      if (matcher.has_new_nan_or_infinity(lines[i])) return lines[i];
     }
     const PrintedLine* best = nullptr;
     std::ptrdiff_t most = -1;
@@ -460,7 +460,7 @@ UnsteadyResults Results::unsteady() const {
     // Groma and Legion add lines to standard error, so the number of lines there may vary.
     if (group.count_varies && group.stream == Stream::kOut) ++all.lines;
     for (const PrintedLine& line : group.lines) {
-      if (!guide::has_unsteady(line)) continue;
+      if (!guide::has_unsteady_number(line)) continue;
       if (all.lines++ == 0 || all.example.empty())
         all.example = harmless(line.text, kMaxShownBytes);
     }

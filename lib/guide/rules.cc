@@ -29,10 +29,11 @@ constexpr std::pair<std::string_view, Role> kRoles[] = {
     {"metric", Role::kMetric},   {"harmless", Role::kHarmless},
     {"success", Role::kSuccess},
 };
-constexpr std::pair<std::string_view, Mend> kMends[] = {
-    {"remove", Mend::kRemove},     {"memory", Mend::kMemory}, {"soa", Mend::kSoa},
-    {"fallback", Mend::kFallback}, {"wrap", Mend::kWrap},     {"order", Mend::kOrder},
-    {"behind", Mend::kBehind},
+constexpr std::pair<std::string_view, StatementCorrection> kMends[] = {
+    {"remove", StatementCorrection::kRemove}, {"memory", StatementCorrection::kMemory},
+    {"soa", StatementCorrection::kSoa},       {"fallback", StatementCorrection::kFallback},
+    {"wrap", StatementCorrection::kWrap},     {"order", StatementCorrection::kOrder},
+    {"behind", StatementCorrection::kBehind},
 };
 constexpr std::pair<std::string_view, MappingStatement> kStatements[] = {
     {"Task", MappingStatement::kTask},
@@ -306,16 +307,18 @@ class RuleReader {
     read_after_failure(json, &rule);
     for (const std::string& change : texts(json, "change")) rule.change.push_back(harmless(change));
     rule.example = text(json, "example");
-    rule.follow = texts(json, "follow");
-    rule.lacks = text(json, "lacks");
-    const std::optional<ProcKind> kind = find_proc_kind(rule.lacks);
-    if (!rule.lacks.empty() && !kind) return fail("`lacks` is not a kind of processor");
+    rule.follow_line_prefixes = texts(json, "follow");
+    rule.lacking_processor_kind = text(json, "lacks");
+    const std::optional<ProcKind> kind = find_proc_kind(rule.lacking_processor_kind);
+    if (!rule.lacking_processor_kind.empty() && !kind)
+      return fail("`lacks` is not a kind of processor");
     rule.diagnostic = text(json, "diagnostic");
-    rule.says = text(json, "says");
+    rule.required_message_text = text(json, "says");
     if (json.contains("cause")) rule.cause = choice(kCauses, text(json, "cause"), "cause");
     rule.by_groma = truth(json, "by_groma") || !rule.diagnostic.empty();
-    rule.shortage = truth(json, "shortage");
-    if (!rule.diagnostic.empty() && rule.follow.empty()) rule.follow = {"note: ", "help: "};
+    rule.is_memory_shortage = truth(json, "shortage");
+    if (!rule.diagnostic.empty() && rule.follow_line_prefixes.empty())
+      rule.follow_line_prefixes = {"note: ", "help: "};
     rule.statements = statements_in(json);
     rule.causes = read_causes(json, rule.role);
     if (json.contains("mend")) rule.mend = choice(kMends, text(json, "mend"), "mend");
@@ -365,7 +368,7 @@ class RuleReader {
     if (rule->role == Role::kSilent) return;
     std::string pattern = text(json, "pattern");
     if (pattern.empty() && !rule->diagnostic.empty()) {
-      pattern = pattern_of_diagnostic(rule->diagnostic, rule->says);
+      pattern = pattern_of_diagnostic(rule->diagnostic, rule->required_message_text);
     }
     if (pattern.empty()) return fail("it has no `pattern`");
     if (pattern.size() > kMaxPatternBytes) return fail("its pattern is too long");
@@ -403,12 +406,12 @@ class RuleReader {
       }
     }
     check_groups(rule.meaning, groups);
-    if (rule.shortage && !(groups.contains("task") && groups.contains("req"))) {
+    if (rule.is_memory_shortage && !(groups.contains("task") && groups.contains("req"))) {
       return fail("`shortage` needs the groups `task` and `req`");
     }
     for (const Advice& advice : rule.advice) {
       auto known = groups;
-      if (advice.checks) known.insert("checks");
+      if (advice.advises_checks) known.insert("checks");
       check_groups(advice.text, known);
     }
     for (const std::string& change : rule.change) check_groups(change, groups);
@@ -437,7 +440,7 @@ class RuleReader {
   // literal is too short to exclude most lines of a log.
   void read_literals(const Json& json, Rule* rule) {
     for (const std::string& literal : texts(json, "literal")) {
-      rule->literals.push_back(folded(literal));
+      rule->literals.push_back(lower_case_without_spaces(literal));
     }
     if (rule->literals.empty()) rule->literals = required_literals(rule->pattern);
     const bool short_one =
@@ -471,13 +474,13 @@ const Rule* RuleSet::find(std::string_view id) const {
 
 // Returns the first rule about the diagnostic, or null if there is none. A rule may require a cause
 // of the diagnostic, or certain words in its message.
-const Rule* RuleSet::of_diagnostic(const Diagnostic& diagnostic) const {
+const Rule* RuleSet::find_for_diagnostic(const Diagnostic& diagnostic) const {
   const std::string_view id = name_of(diagnostic.id);
   const auto found = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
     if (rule.diagnostic != id) return false;
     if (rule.cause) return diagnostic.has(*rule.cause);
     // A rule may require words in the message. Without such words, `says` is empty.
-    return diagnostic.message.find(rule.says) != std::string::npos;
+    return diagnostic.message.find(rule.required_message_text) != std::string::npos;
   });
   return found == rules.end() ? nullptr : &*found;
 }

@@ -51,7 +51,7 @@ enum class Role : std::uint8_t {
 };
 
 // How to correct the mapping statement that a rule blames.
-enum class Mend : std::uint8_t {
+enum class StatementCorrection : std::uint8_t {
   // The rule has no correction.
   kNone,
   // Remove the statement.
@@ -76,15 +76,15 @@ enum class Mend : std::uint8_t {
 struct Advice {
   std::string text;
   // True if the text continues the sentence of the previous advice: "...; text".
-  bool joined = false;
+  bool continues_sentence = false;
   // True if the text gets "else" in front of it, unless it is the first suggestion.
-  bool otherwise = false;
+  bool begins_with_else = false;
   // True if the text names the option {checks}, which switches on Legion's checks. The text is left
   // out if the checks were on.
-  bool checks = false;
+  bool advises_checks = false;
   // True if the text advises to use GPUs. The text is left out if the machine has no GPU or if all
   // tasks prefer GPUs.
-  bool to_gpu = false;
+  bool advises_gpus = false;
 };
 
 // A possible cause of a run that failed without a message.
@@ -95,9 +95,9 @@ struct PossibleCause {
   // applies to any run.
   std::vector<MappingStatement> statements;
   // True if the cause is a fault in the code of a mapper in C++.
-  bool mapper = false;
+  bool is_mapper_bug = false;
   // True if Legion's checks find this cause. The cause is left out if the checks were on.
-  bool checked = false;
+  bool is_found_by_checks = false;
   // Advice on how to change the mapping statements.
   std::string change;
 };
@@ -121,24 +121,24 @@ struct Rule {
   // Every match of the pattern contains at least one of these texts.
   std::vector<std::string> literals;
   // The prefixes of the log lines after a match that belong to the match, such as "note: ".
-  std::vector<std::string> follow;
+  std::vector<std::string> follow_line_prefixes;
   // The id of the Groma diagnostic that the rule explains. Empty for other rules.
   std::string diagnostic;
   // The processor kind that the machine lacks if the rule matches. Empty if the rule says nothing
   // about this.
-  std::string lacks;
+  std::string lacking_processor_kind;
   // Text that the diagnostic's message must contain. If `cause` is set, the text is searched only
   // in logs, and a diagnostic in memory must have the cause.
-  std::string says;
+  std::string required_message_text;
   std::optional<DiagCause> cause;
   // True if Groma itself prints the message, about the mapping or its run.
   bool by_groma = false;
   // True if the pattern's groups `task` and `req` name the task argument that had no room in
   // memory.
-  bool shortage = false;
+  bool is_memory_shortage = false;
   // The kinds of mapping statements that may cause the message.
   std::vector<MappingStatement> statements;
-  Mend mend = Mend::kNone;
+  StatementCorrection mend = StatementCorrection::kNone;
   // For the role kSilent, the exit codes that the rule explains. If the list is empty and
   // `timed_out` is false, the rule explains every exit code except 0.
   std::vector<std::int64_t> exit_codes;
@@ -165,7 +165,7 @@ class RuleSet {
   Prefilter prefilter;
 
   const Rule* find(std::string_view id) const;
-  const Rule* of_diagnostic(const Diagnostic& diagnostic) const;
+  const Rule* find_for_diagnostic(const Diagnostic& diagnostic) const;
 };
 
 // Reads the guide's rules from JSON texts, in this order. Each text has the form {"rules": [...]}.

@@ -102,18 +102,18 @@ std::string_view without_return(std::string_view line) {
 
 }  // namespace
 
-Scanner::Scanner(const RuleSet& rules) : rules_(rules), found_(rules.rules.size()) {
+LogScanner::LogScanner(const RuleSet& rules) : rules_(rules), found_(rules.rules.size()) {
   buffer_.reserve(kBlockBytes);
 }
 
 // The line numbers of each log begin with 1.
-void Scanner::begin(std::string name) {
-  finish();
+void LogScanner::begin_log(std::string name) {
+  finish_log();
   log_ = std::move(name);
   lines_ = 0;
 }
 
-void Scanner::read(std::string_view bytes) {
+void LogScanner::read(std::string_view bytes) {
   bytes_ += static_cast<std::int64_t>(bytes.size());
   while (!bytes.empty()) {
     const std::size_t some = std::min(bytes.size(), kBlockBytes - buffer_.size());
@@ -124,19 +124,19 @@ void Scanner::read(std::string_view bytes) {
 }
 
 // If the log does not end with a line end, one is added.
-void Scanner::finish() {
+void LogScanner::finish_log() {
   if (!buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
   scan_buffer();
   spans_.clear();
-  seen_ = 0;
+  scanned_until_ = 0;
   following_.reset();
 }
 
 // Scans the complete lines of the buffer and removes them. If a single line fills the buffer, scans
 // only the part that is followed by at least kWindowBytes bytes.
-void Scanner::scan_buffer() {
+void LogScanner::scan_buffer() {
   if (buffer_.empty()) return;
-  clean(&buffer_);
+  remove_escape_sequences(&buffer_);
   const std::string_view block(buffer_);
   const std::size_t line_end = block.rfind('\n');
   std::size_t until = line_end + 1, drop = until, seen = 0;
@@ -147,17 +147,17 @@ void Scanner::scan_buffer() {
     drop = until - kWindowBytes;
     seen = kWindowBytes;
   }
-  scan(block, seen_, until);
+  scan(block, scanned_until_, until);
   tail_.append(block.substr(drop - std::min(drop, kWindowBytes), std::min(drop, kWindowBytes)));
   if (tail_.size() > 2 * kWindowBytes) tail_.erase(0, tail_.size() - kWindowBytes);
   buffer_.erase(0, drop);
   buffer_offset_ += static_cast<std::int64_t>(drop);
-  seen_ = seen;
+  scanned_until_ = seen;
 }
 
 // Finds the literals in a block of the log that end in (from, until]. Finds the line around each
 // literal, and tries the rules that need the literals in this line.
-void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) {
+void LogScanner::scan(std::string_view block, std::size_t from, std::size_t until) {
   if (following_) read_following_lines(block.substr(0, until));
   rules_.prefilter.scan(block, &hits_);
   // The line ends before this offset of the block are counted in lines_.
@@ -192,7 +192,7 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
     }
     candidates_.clear();
     for (; i < hits_.size() && hits_[i].end <= group_end && hits_[i].end <= until; ++i) {
-      const auto rules = rules_.prefilter.rules(hits_[i]);
+      const auto rules = rules_.prefilter.rules_needing_literal(hits_[i]);
       candidates_.insert(candidates_.end(), rules.begin(), rules.end());
     }
     std::sort(candidates_.begin(), candidates_.end());
@@ -201,7 +201,7 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
     counted = std::max(counted, begin);
     line_ = lines_ + 1;
     const std::size_t next_line = std::min(end + 1, until);
-    rest_ = block.substr(next_line, until - next_line);
+    block_after_line_ = block.substr(next_line, until - next_line);
     match_window(block, {begin, end}, whole_line);
   }
   const std::size_t gone = block.rfind('\n') == std::string_view::npos ? counted : until;
@@ -211,7 +211,7 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
 // Tries the rules in candidates_ on a part of the block. In a complete line, catch-all rules are
 // tried only if no other rule matched. In a long line, they may not match words that another rule
 // matched.
-void Scanner::match_window(std::string_view block, Window window, bool whole_line) {
+void LogScanner::match_window(std::string_view block, Window window, bool whole_line) {
   const std::string_view text =
       without_return(block.substr(window.begin, window.end - window.begin));
   const std::int64_t offset = buffer_offset_ + static_cast<std::int64_t>(window.begin);
@@ -245,14 +245,14 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
 }
 
 // Returns true if the pattern of the rule with this number matches anywhere in the text.
-bool Scanner::matches(std::uint32_t rule, std::string_view text) const {
+bool LogScanner::matches(std::uint32_t rule, std::string_view text) const {
   const re2::StringPiece piece(text.data(), text.size());
   return rules_.rules[rule].regex->Match(piece, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
 }
 
 // Counts another match of a rule without its text, if the rule has matched before and is not a
 // metric. Otherwise returns false, and the caller must add the match with its text.
-bool Scanner::count_without_details(std::uint32_t rule) {
+bool LogScanner::count_without_details(std::uint32_t rule) {
   if (found_[rule].count == 0 || rules_.rules[rule].role == Role::kMetric) return false;
   ++found_[rule].count;
   return true;
@@ -260,8 +260,8 @@ bool Scanner::count_without_details(std::uint32_t rule) {
 
 // Tries a rule on a part of the log, and adds its matches. In a complete line, a rule matches at
 // most once. In a part of a longer line, a rule matches as often as possible.
-bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
-                         bool whole_line) {
+bool LogScanner::match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
+                            bool whole_line) {
   const re2::StringPiece piece(text.data(), text.size());
   bool any = false;
   for (std::size_t from = 0; from < text.size();) {
@@ -279,14 +279,14 @@ bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64
     any = true;
     if (spans_.size() >= kSpans) spans_.erase(spans_.begin(), spans_.begin() + kSpans / 2);
     spans_.push_back(span);
-    add(number, text, begin, end, span.begin);
+    add_match(number, text, begin, end, span.begin);
     if (whole_line) return any;
   }
   return any;
 }
 
 // Returns true if this part of the line overlaps a part that a rule has already matched.
-bool Scanner::overlaps_match(Span span) const {
+bool LogScanner::overlaps_match(Span span) const {
   return std::any_of(spans_.begin(), spans_.end(), [&](const Span& other) {
     return span.begin < other.end && other.begin < span.end;
   });
@@ -294,8 +294,8 @@ bool Scanner::overlaps_match(Span span) const {
 
 // Adds a match of a rule. Keeps the details of the rule's first match only, and, for a metric, also
 // the text of the last match.
-void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
-                  std::int64_t offset) {
+void LogScanner::add_match(std::uint32_t number, std::string_view text, std::size_t begin,
+                           std::size_t end, std::int64_t offset) {
   const Rule& rule = rules_.rules[number];
   RuleMatches& found = found_[number];
   if (rule.role == Role::kMetric) found.last_text = text;
@@ -305,15 +305,15 @@ void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin
   found.offset = offset;
   found.text = text;
   found.role = role_there(rule, text, begin, end);
-  if (rule.follow.empty()) return;
+  if (rule.follow_line_prefixes.empty()) return;
   following_ = number;
   follow_lines_ = kFollowLines;
-  read_following_lines(rest_);
+  read_following_lines(block_after_line_);
 }
 
 // Collects the lines after a match that begin with one of the prefixes in Rule::follow. Stops at
 // the next error or warning, or after kFollowLines lines.
-void Scanner::read_following_lines(std::string_view lines) {
+void LogScanner::read_following_lines(std::string_view lines) {
   RuleMatches& found = found_[*following_];
   while (!lines.empty() && follow_lines_ > 0) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
@@ -328,7 +328,7 @@ void Scanner::read_following_lines(std::string_view lines) {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front())) != 0) {
       line.remove_prefix(1);
     }
-    for (const std::string& prefix : rules_.rules[*following_].follow) {
+    for (const std::string& prefix : rules_.rules[*following_].follow_line_prefixes) {
       if (!line.starts_with(prefix) || found.follow.size() >= kMaxFollow) continue;
       found.follow.push_back(harmless(line, kShownBytes));
     }
@@ -338,7 +338,7 @@ void Scanner::read_following_lines(std::string_view lines) {
 
 // Removes terminal escape sequences and replaces NUL bytes by spaces, so that patterns match the
 // text that a person sees.
-void Scanner::clean(std::string* text) {
+void LogScanner::remove_escape_sequences(std::string* text) {
   if (text->find('\x1b') == std::string::npos && text->find('\0') == std::string::npos) {
     return;
   }
@@ -362,11 +362,11 @@ void Scanner::clean(std::string* text) {
 }
 
 // Returns true if a rule with the role kHarmless matches the line.
-bool Scanner::is_harmless(std::string_view line) const {
+bool LogScanner::is_harmless(std::string_view line) const {
   std::vector<Prefilter::Hit> hits;
   rules_.prefilter.scan(line, &hits);
   for (const Prefilter::Hit& hit : hits) {
-    for (const std::uint32_t rule : rules_.prefilter.rules(hit)) {
+    for (const std::uint32_t rule : rules_.prefilter.rules_needing_literal(hit)) {
       if (rules_.rules[rule].role == Role::kHarmless && matches(rule, line)) return true;
     }
   }
@@ -374,7 +374,7 @@ bool Scanner::is_harmless(std::string_view line) const {
 }
 
 // The last text of a log counts as binary if more than one byte in twenty is a control character.
-bool Scanner::is_binary() const {
+bool LogScanner::is_binary() const {
   const auto controls = std::count_if(tail_.begin(), tail_.end(), [](char c) {
     return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r';
   });
@@ -382,7 +382,7 @@ bool Scanner::is_binary() const {
 }
 
 // Collects the last lines of the log, going backwards from the end of the text that was kept.
-std::vector<std::string> Scanner::last_lines() const {
+std::vector<std::string> LogScanner::last_lines() const {
   std::vector<std::string> lines;
   std::string_view rest(tail_);
   while (!rest.empty() && lines.size() < kLastLines) {

@@ -1,5 +1,5 @@
-// Scanner: reads logs once, block by block, and keeps the first match and the number of matches of
-// each rule of the guide. The needed memory depends on the rules, not on the size of the log.
+// LogScanner: reads logs once, block by block, and keeps the first match and the number of matches
+// of each rule of the guide. The needed memory depends on the rules, not on the size of the log.
 #pragma once
 
 #include <cstdint>
@@ -37,19 +37,19 @@ struct RuleMatches {
   std::vector<std::string> follow;
 };
 
-class Scanner {
+class LogScanner {
  public:
-  explicit Scanner(const RuleSet& rules);
+  explicit LogScanner(const RuleSet& rules);
 
   // Begins another log. `name` is the name of the log in the list of matches.
-  void begin(std::string name);
+  void begin_log(std::string name);
   // Reads the next bytes of the log, which may end anywhere.
   void read(std::string_view bytes);
   // Ends the log: scans the rest of the buffer as the last line.
-  void finish();
+  void finish_log();
 
   // Returns the matches of each rule, in the order of the rules.
-  const std::vector<RuleMatches>& found() const { return found_; }
+  const std::vector<RuleMatches>& matches_by_rule() const { return found_; }
   bool empty() const { return bytes_ == 0; }
   // Returns the last lines of all logs, shortened and with control characters escaped. Empty lines
   // and lines that a rule calls harmless are left out.
@@ -75,18 +75,18 @@ class Scanner {
   bool is_harmless(std::string_view line) const;
   bool match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
                   bool whole_line);
-  void add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
-           std::int64_t offset);
+  void add_match(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
+                 std::int64_t offset);
   bool overlaps_match(Span span) const;
   void read_following_lines(std::string_view lines);
-  static void clean(std::string* text);
+  static void remove_escape_sequences(std::string* text);
 
   const RuleSet& rules_;
   std::vector<RuleMatches> found_;
   std::string log_;
   std::string buffer_;
   // The rules whose literals end at or before this offset of the buffer have been tried.
-  std::size_t seen_ = 0;
+  std::size_t scanned_until_ = 0;
   std::int64_t buffer_offset_ = 0;
   // The number of line ends of this log that have been counted so far.
   std::int64_t lines_ = 0;
@@ -99,7 +99,7 @@ class Scanner {
   // The parts of the current line that rules have matched.
   std::vector<Span> spans_;
   // The part of the block after the current line.
-  std::string_view rest_;
+  std::string_view block_after_line_;
   std::optional<std::uint32_t> following_;
   int follow_lines_ = 0;
 };

@@ -43,7 +43,7 @@ std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
 
 // Reads the task and the region argument from the groups of the rule's pattern, or from the group
 // `message`, which has the whole message of Groma's diagnostic.
-std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
+std::optional<Shortage> shortage_of(const Rule& rule, const CapturedGroups& groups) {
   static const RE2 kOurs(out_of_memory_pattern());
   static const RE2 kNumber("(\\d{1,9})");
   Shortage shortage;
@@ -53,7 +53,7 @@ std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
     return shortage;
   }
   shortage.task = text_of_group(groups, "task");
-  if (rule.shortage &&
+  if (rule.is_memory_shortage &&
       RE2::FullMatch(text_of_group(groups, "req"), kNumber, &shortage.requirement)) {
     return shortage;
   }

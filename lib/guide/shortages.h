@@ -17,6 +17,6 @@ std::optional<Shortage> shortage_of(const Diagnostic& diagnostic);
 // Returns the task and the region argument for which a memory had no room, if the line of output
 // that a rule matched names them. Such a line is a message of DefaultMapper, or a diagnostic that
 // Groma printed in another process.
-std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups);
+std::optional<Shortage> shortage_of(const Rule& rule, const CapturedGroups& groups);
 
 }  // namespace groma::guide

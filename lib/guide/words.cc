@@ -48,8 +48,8 @@ std::string word_of(const Table& table, std::string_view word) {
 
 }  // namespace
 
-std::string processor_word(std::string_view word) { return word_of(kProcessors, word); }
-std::string memory_word(std::string_view word) { return word_of(kMemories, word); }
+std::string translate_processor_word(std::string_view word) { return word_of(kProcessors, word); }
+std::string translate_memory_word(std::string_view word) { return word_of(kMemories, word); }
 
 std::string_view legion_flag(std::string_view kind) {
   for (const auto& [of, flag] : kFlags) {
@@ -60,8 +60,8 @@ std::string_view legion_flag(std::string_view kind) {
 
 // Groups of the pattern that matched nothing are left out. The text of the group `quoted`, a
 // message in JSON, is stored under the name `message`.
-Groups groups_of(const Rule& rule, std::string_view text) {
-  Groups groups;
+CapturedGroups captured_groups(const Rule& rule, std::string_view text) {
+  CapturedGroups groups;
   if (rule.regex == nullptr) return groups;
   const int count = rule.regex->NumberOfCapturingGroups();
   std::vector<re2::StringPiece> found(static_cast<std::size_t>(count) + 1);
@@ -75,21 +75,21 @@ Groups groups_of(const Rule& rule, std::string_view text) {
     std::string value = harmless(std::string_view(group.data(), group.size()));
     while (!value.empty() && value.back() == ' ') value.pop_back();
     if (value.size() > kShownGroup) value = value.substr(0, kShownGroup) + "...";
-    if (name == "prockind") value = processor_word(value);
-    if (name == "memkind") value = memory_word(value);
+    if (name == "prockind") value = translate_processor_word(value);
+    if (name == "memkind") value = translate_memory_word(value);
     if (name == "prockind" || name == "memkind") groups["flag"] = legion_flag(value);
     groups[name == "quoted" ? "message" : name] = std::move(value);
   }
   return groups;
 }
 
-std::string text_of_group(const Groups& groups, const char* name) {
+std::string text_of_group(const CapturedGroups& groups, const char* name) {
   const auto found = groups.find(name);
   return found == groups.end() ? std::string() : found->second;
 }
 
 // An opening brace without a closing brace stays as it is.
-std::string filled(std::string_view text, const Groups& groups) {
+std::string fill_template(std::string_view text, const CapturedGroups& groups) {
   std::string made;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t end = text[i] == '{' ? text.find('}', i) : std::string_view::npos;
@@ -112,7 +112,7 @@ std::string filled(std::string_view text, const Groups& groups) {
 
 // An empty text stays empty. A text that already ends with `.`, `!`, `?`, `:` or `;` gets no full
 // stop.
-std::string sentence(std::string text) {
+std::string as_sentence(std::string text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
     text.pop_back();
   }
@@ -129,7 +129,7 @@ std::string sentence(std::string text) {
 // Rules may give the same advice several times, so a sentence that is already in the list is not
 // added.
 void add_sentence(std::string text, std::vector<std::string>* list) {
-  text = sentence(std::move(text));
+  text = as_sentence(std::move(text));
   if (text.empty() || std::find(list->begin(), list->end(), text) != list->end()) return;
   list->push_back(std::move(text));
 }

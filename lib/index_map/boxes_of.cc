@@ -75,7 +75,7 @@ void note_sums(std::vector<Dimension>& dimensions, std::size_t i) {
 
 }  // namespace
 
-struct PartRuns {
+struct RunsByDimension {
   std::vector<Dimension> dimensions;
 };
 
@@ -83,9 +83,9 @@ namespace {
 
 // Returns the runs of equal values of every part of a number, or null if a part has more than
 // `most`.
-std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const SeparatedNumber& apart,
-                                        std::int64_t most) {
-  auto runs = std::make_shared<PartRuns>();
+std::shared_ptr<const RunsByDimension> runs_of(const SpecialisedMap& map,
+                                               const SeparatedNumber& apart, std::int64_t most) {
+  auto runs = std::make_shared<RunsByDimension>();
   for (const auto& [d, expression] : apart.parts) {
     Dimension& made = runs->dimensions.emplace_back();
     made.index = d;
@@ -99,9 +99,9 @@ std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const Separat
 }
 
 // Returns the cached runs. If there are none, computes the runs and caches them if they are few.
-std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map,
-                                        const std::optional<SeparatedNumber>& apart,
-                                        std::shared_ptr<const PartRuns>& kept) {
+std::shared_ptr<const RunsByDimension> runs_of(const SpecialisedMap& map,
+                                               const std::optional<SeparatedNumber>& apart,
+                                               std::shared_ptr<const RunsByDimension>& kept) {
   if (!apart || kept) return kept;
   auto made = runs_of(map, *apart, kMaxStretches);
   std::size_t count = 0;
@@ -181,7 +181,7 @@ class Search {
 
 // Splits a sum by the coordinate on which each term depends. Returns nothing if a term depends on
 // several.
-std::optional<SeparatedNumber> separate_number(ExpressionGraph& expressions, ExprId id) {
+std::optional<SeparatedNumber> split_number_by_coordinate(ExpressionGraph& expressions, ExprId id) {
   const LinearSum whole = expressions.as_linear_sum(id);
   SeparatedNumber made;
   made.constant = whole.constant;
@@ -209,7 +209,7 @@ bool has_few_runs(const SpecialisedMap& map, const SeparatedNumber& apart, std::
 // this cursor has.
 Processor MapCursor::first_processor(ProcessorNumber number) const {
   return number >= map_.numbers ? own_processors_of(number).processors.front()
-                                : first_processor_in(map_.shape_of(number), number);
+                                : first_processor_of_number(map_.shape_of(number), number);
 }
 
 // Calls use(number) for every number whose first processor is `processor`: that of the processor
@@ -228,11 +228,12 @@ void for_numbers(const SpecialisedMap& map, const Processor& processor, const Us
 // fails.
 bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
                          Diagnostics& diags) {
-  if (const auto runs = runs_of(map_, map_.numbers_apart, number_runs_)) {
+  if (const auto runs = runs_of(map_, map_.separated_number, number_runs_)) {
     Search search(map_.launch.domain, runs->dimensions, sink);
     for (const Processor& processor : processors) {
-      for_numbers(map_, processor,
-                  [&](std::int64_t number) { search.find(number - map_.numbers_apart->constant); });
+      for_numbers(map_, processor, [&](std::int64_t number) {
+        search.find(number - map_.separated_number->constant);
+      });
     }
     return true;
   }

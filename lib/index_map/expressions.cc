@@ -172,7 +172,7 @@ bool ExpressionGraph::interval_of(const LinearSum& linear, std::int64_t* low,
   }
   *low = static_cast<std::int64_t>(least);
   *high = static_cast<std::int64_t>(most);
-  return *low >= -kTameLimit && *high <= kTameLimit;
+  return *low >= -kSumValueLimit && *high <= kSumValueLimit;
 }
 
 namespace {
@@ -181,8 +181,8 @@ namespace {
 // would exceed kTameLimit.
 bool accumulate(LinearSum* left, const LinearSum& right, std::int64_t factor) {
   const auto scaled = [&](std::int64_t value, std::int64_t* product) {
-    return !__builtin_mul_overflow(value, factor, product) && *product >= -kTameLimit &&
-           *product <= kTameLimit;
+    return !__builtin_mul_overflow(value, factor, product) && *product >= -kSumValueLimit &&
+           *product <= kSumValueLimit;
   };
   std::int64_t product = 0;
   if (!scaled(right.constant, &product) ||
@@ -327,7 +327,7 @@ ExprId ExpressionGraph::make_add(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
   const Interval interval = added(left, right);
   if (interval.low == interval.high) return make_constant(interval.low);
-  if (left.is_tame() && right.is_tame()) {
+  if (left.is_within_sum_limit() && right.is_within_sum_limit()) {
     LinearSum both = as_linear_sum(a);
     if (accumulate(&both, as_linear_sum(b), 1)) {
       const ExprId made = make_sum(std::move(both));
@@ -344,7 +344,7 @@ ExprId ExpressionGraph::make_subtract(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
   const Interval interval = subtracted(left, right);
   if (interval.low == interval.high) return make_constant(interval.low);
-  if (left.is_tame() && right.is_tame()) {
+  if (left.is_within_sum_limit() && right.is_within_sum_limit()) {
     LinearSum both = as_linear_sum(a);
     if (accumulate(&both, as_linear_sum(b), -1)) {
       const ExprId made = make_sum(std::move(both));
@@ -364,7 +364,7 @@ ExprId ExpressionGraph::make_multiply(ExprId a, ExprId b) {
   if (interval.low == interval.high) return make_constant(interval.low);
   if (const auto factor = known_value(a)) {
     LinearSum scaled;
-    if (right.is_tame() && accumulate(&scaled, as_linear_sum(b), *factor)) {
+    if (right.is_within_sum_limit() && accumulate(&scaled, as_linear_sum(b), *factor)) {
       const ExprId made = make_sum(std::move(scaled));
       if (made != kNoExpr) return made;
     }

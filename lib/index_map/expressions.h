@@ -19,7 +19,7 @@ inline constexpr ExprId kNoExpr = 0xFFFFFFFF;
 
 // The largest absolute value of an expression that may become a term of a sum. Below this limit, no
 // factor, slope or distance of two values overflows.
-inline constexpr std::int64_t kTameLimit = std::int64_t{1} << 60;
+inline constexpr std::int64_t kSumValueLimit = std::int64_t{1} << 60;
 
 struct Expression {
   enum class Op : std::uint8_t {
@@ -62,7 +62,7 @@ struct Expression {
   // All values of the expression lie between `low` and `high`, both included.
   std::int64_t low = 0, high = 0;
 
-  bool is_tame() const { return low >= -kTameLimit && high <= kTameLimit; }
+  bool is_within_sum_limit() const { return low >= -kSumValueLimit && high <= kSumValueLimit; }
 };
 
 // A term of a sum: factor * expression.

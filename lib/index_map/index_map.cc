@@ -18,15 +18,15 @@ constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
 }  // namespace
 
 // Returns the first processor of the set, or the processor, that a number stands for.
-Processor first_processor_in(const ResultShape& shape, std::int64_t number) {
+Processor first_processor_of_number(const ResultShape& shape, std::int64_t number) {
   const std::int64_t within = number - shape.base;
   return {shape.kind, within / shape.stride, within % shape.stride};
 }
 
 // Returns all processors that a number stands for: one, or those of a set. The processors of a set
 // are in row-major order over the dimensions that its index gives as `*` (the open ones).
-Placed processors_in(const ResultShape& shape, std::int64_t number) {
-  const Processor first = first_processor_in(shape, number);
+Placed processors_of_number(const ResultShape& shape, std::int64_t number) {
+  const Processor first = first_processor_of_number(shape, number);
   if (!shape.is_set) return {{first}, false};
   Placed placed;
   placed.is_set = true;
@@ -34,12 +34,12 @@ Placed processors_in(const ResultShape& shape, std::int64_t number) {
   auto index = shape.view->index_of_processor(first.node, first.index, &cut);
   GROMA_CHECK(index);
   std::int64_t count = 1;
-  for (std::size_t d : shape.open) count *= shape.view->sizes()[d];
+  for (std::size_t d : shape.star_dimensions) count *= shape.view->sizes()[d];
   for (std::int64_t k = 0; k < count; ++k) {
     std::int64_t rest = k;  // The position in row-major order over the open dimensions.
-    for (std::size_t i = shape.open.size(); i-- > 0;) {
-      const std::int64_t size = shape.view->sizes()[shape.open[i]];
-      (*index)[shape.open[i]] = rest % size;
+    for (std::size_t i = shape.star_dimensions.size(); i-- > 0;) {
+      const std::int64_t size = shape.view->sizes()[shape.star_dimensions[i]];
+      (*index)[shape.star_dimensions[i]] = rest % size;
       rest /= size;
     }
     const Coordinates base = shape.view->to_base_index(*index);
@@ -93,33 +93,35 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
   if (made.launch.domain.volume() > 0) {
     mapper::SpecialisedFunction code =
         mapper::specialise_function(made.bound, function, made.launch, kind, diags);
-    if (code.id != kNoExpr && end_of(code.shapes) <= mapper::kMaxNumbers) {
+    if (code.result_number != kNoExpr && end_of(code.shapes) <= mapper::kMaxNumbers) {
       made.code = std::move(code);
     }
   }
   if (made.is_specialised()) {
     const mapper::SpecialisedFunction& code = made.code;
     const int dimensions = made.dimensions();
-    const mapper::ExprId roots[] = {code.id, code.unsure};
+    const mapper::ExprId roots[] = {code.result_number, code.needs_reference};
     made.kernel =
         mapper::ExpressionKernel(code.expressions, roots, dimensions, &made.bound.machine());
-    made.proved = code.expressions.has_value(code.unsure, 0);
+    made.never_fails = code.expressions.has_value(code.needs_reference, 0);
     made.has_sets = code.shapes.size() > kProcKindCount;
     made.numbers = end_of(code.shapes);
     // If the function cannot fail, its number may be a sum of parts that each depend on one
     // coordinate, which makes boxes_of() fast.
-    if (made.proved) {
-      made.numbers_apart = mapper::separate_number(made.code.expressions, code.id);
+    if (made.never_fails) {
+      made.separated_number =
+          mapper::split_number_by_coordinate(made.code.expressions, code.result_number);
       if (code.node != kNoExpr) {
-        made.nodes_apart = mapper::separate_number(made.code.expressions, code.node);
+        made.nodes_apart = mapper::split_number_by_coordinate(made.code.expressions, code.node);
       }
     }
-    if (made.proved && dimensions > 0) {
+    if (made.never_fails && dimensions > 0) {
       made.period = made.kernel.period_of_root(0, dimensions - 1);
-      made.row_parts =
-          mapper::row_parts_of(made.code.expressions, code.id, dimensions, &made.bound.machine());
+      made.row_parts = mapper::fast_and_slow_parts_of(made.code.expressions, code.result_number,
+                                                      dimensions, &made.bound.machine());
       if (!made.has_sets)
-        made.form = mapper::PointForm::make(code.expressions, code.id, made.launch.domain);
+        made.form =
+            mapper::PointFormula::make(code.expressions, code.result_number, made.launch.domain);
     }
   }
   return std::shared_ptr<const IndexMap>(std::make_shared<IndexMap>(std::move(map)));
@@ -127,11 +129,11 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
 
 const Rect& IndexMap::domain() const { return map_->launch.domain; }
 bool IndexMap::specialised() const { return map_->is_specialised(); }
-bool IndexMap::proved() const { return map_->proved; }
+bool IndexMap::proved() const { return map_->never_fails; }
 
 Processor IndexMap::processor(ProcessorNumber number) const {
   GROMA_REQUIRE(number < map_->numbers, "the number must be a processor number of this index map");
-  return mapper::first_processor_in(map_->shape_of(number), number);
+  return mapper::first_processor_of_number(map_->shape_of(number), number);
 }
 
 ProcessorNumber IndexMap::number(const Processor& processor) const {
@@ -160,7 +162,7 @@ mapper::MapCursor& Cursor::cursor() {
 
 // Returns the cursor's MapCursor, ready for a new query.
 mapper::MapCursor& Cursor::question() {
-  cursor().begin_question();
+  cursor().begin_query();
   return *cursor_;
 }
 

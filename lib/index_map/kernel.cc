@@ -92,7 +92,7 @@ ExpressionKernel::ExpressionKernel(const ExpressionGraph& expressions,
   }
   begin_[static_cast<std::size_t>(dimensions)] = static_cast<std::uint32_t>(code_.size());
   for (ExprId root : roots) roots_.push_back(place[root]);
-  note_exports(expressions);
+  find_exported_registers(expressions);
   KernelRegisters first = make_registers();
   for (std::uint32_t i = 0; i < begin_[0]; ++i) {
     first.value[code_[i].to] = compute_value(code_[i], first.value.data());
@@ -112,9 +112,9 @@ void ExpressionKernel::add_instruction(const ExpressionGraph& expressions, ExprI
   made.dimensions = each.dimensions;
   made.constant = each.constant;
   // Slopes of large values could overflow, so such an instruction is computed point by point.
-  made.wild = !each.is_tame();
+  made.may_overflow = !each.is_within_sum_limit();
   for_each_operand(expressions, each, [&](ExprId operand) {
-    made.wild = made.wild || !expressions[operand].is_tame();
+    made.may_overflow = made.may_overflow || !expressions[operand].is_within_sum_limit();
   });
   if (each.op == Op::kSum) {
     made.a = static_cast<Register>(terms_.size());
@@ -133,7 +133,7 @@ void ExpressionKernel::add_instruction(const ExpressionGraph& expressions, ExprI
 
 // Lists, for each dimension, those of its registers that are read elsewhere: the roots, and
 // registers that instructions of later dimensions read.
-void ExpressionKernel::note_exports(const ExpressionGraph&) {
+void ExpressionKernel::find_exported_registers(const ExpressionGraph&) {
   // First find the dimension of each register, then the registers that later dimensions read.
   std::vector<int> own(initial_.size(), -1);
   std::vector<bool> exported(initial_.size());
@@ -235,7 +235,8 @@ void ExpressionKernel::evaluate_registers(KernelRegisters& registers, int dimens
 
 // Returns true if every register of the dimension that is a root, or that later dimensions read,
 // stays the same along the run of points that evaluate_run() has evaluated.
-bool ExpressionKernel::exports_are_constant(int dimension, const KernelRegisters& registers) const {
+bool ExpressionKernel::exported_registers_constant(int dimension,
+                                                   const KernelRegisters& registers) const {
   const auto& exports = exports_[static_cast<std::size_t>(dimension)];
   return std::all_of(exports.begin(), exports.end(),
                      [&](Register each) { return registers.slope[each] == 0; });

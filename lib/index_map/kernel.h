@@ -80,7 +80,7 @@ class ExpressionKernel {
   std::int64_t evaluate_run(int dimension, std::int64_t most, KernelRegisters& registers) const;
   // Returns true if the run that evaluate_run() evaluated leaves unchanged every register that
   // depends on `dimension` and is a root or is read in later dimensions.
-  bool exports_are_constant(int dimension, const KernelRegisters& registers) const;
+  bool exported_registers_constant(int dimension, const KernelRegisters& registers) const;
   // Sets the slopes of the registers that depend on this dimension to 0. The slope of a register is
   // its change from one point to the next. A row of points along the next dimension then sees the
   // values at the first point of the row along this one.
@@ -95,7 +95,7 @@ class ExpressionKernel {
   struct KernelInstruction {
     Op op = Op::kConstant;
     // True if an operand or the result may be too large for arithmetic on linear functions.
-    bool wild = false;
+    bool may_overflow = false;
     Register to = 0, a = 0, b = 0, c = 0;
     std::uint16_t dimensions = 0;
     // The constant of the operation. For kSum, it is the index of the first term in terms_.
@@ -124,7 +124,7 @@ class ExpressionKernel {
   ValuePeriod period_of_instruction(const KernelInstruction& instruction,
                                     const std::vector<ValuePeriod>& known) const;
   void add_instruction(const ExpressionGraph& expressions, ExprId id, std::vector<Register>& place);
-  void note_exports(const ExpressionGraph& expressions);
+  void find_exported_registers(const ExpressionGraph& expressions);
 
   const Machine* machine_ = nullptr;
   int dimensions_ = 0;
@@ -135,7 +135,7 @@ class ExpressionKernel {
   std::vector<RegisterTerm> terms_;
   std::vector<std::int64_t> initial_;
   std::vector<Register> roots_;
-  // The registers of each dimension that exports_are_constant() compares.
+  // The registers of each dimension that exported_registers_constant() compares.
   std::array<std::vector<Register>, kMaxDimensions> exports_;
 };
 

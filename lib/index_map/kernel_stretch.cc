@@ -48,7 +48,7 @@ void ExpressionKernel::compute_run(const KernelInstruction& each, KernelRegister
   LinearRun line;
   const std::int64_t* slope = registers.slope.data();
   const std::int64_t* value = registers.value.data();
-  if (each.wild) {
+  if (each.may_overflow) {
     line = {compute_value(each, value), 0, 1};
   } else {
     switch (each.op) {
@@ -100,7 +100,8 @@ void ExpressionKernel::compute_run(const KernelInstruction& each, KernelRegister
     }
   }
   // A steeper slope leads out of the range of tame values, so it cannot hold for a second point.
-  if (line.slope > 2 * kTameLimit || line.slope < -2 * kTameLimit) line.slope = 0, line.length = 1;
+  if (line.slope > 2 * kSumValueLimit || line.slope < -2 * kSumValueLimit)
+    line.slope = 0, line.length = 1;
   registers.value[each.to] = line.value;
   registers.slope[each.to] = line.slope;
   *length = std::min(*length, line.length);
@@ -166,7 +167,7 @@ namespace {
 std::int64_t common_multiple(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   if (a == 0 || b == 0 || __builtin_mul_overflow(a / std::gcd(a, b), b, &product)) return 0;
-  return product <= kTameLimit ? product : 0;
+  return product <= kSumValueLimit ? product : 0;
 }
 
 // Returns the period in which `known` repeats `times` times, or no period if it overflows.

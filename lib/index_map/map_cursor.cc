@@ -69,7 +69,7 @@ RelativeBox MapCursor::relative_to_launch(const Rect& box) const {
 
 // Drops the sets that this cursor assigned numbers to, if they are too many. Until then, their
 // numbers stay valid.
-void MapCursor::begin_question() {
+void MapCursor::begin_query() {
   if (own_size_ > kMaxMade) {
     own_.clear();
     own_size_ = 0;
@@ -128,9 +128,11 @@ ProcessorNumber MapCursor::number_of_processors(Placed placed) {
     const std::int64_t number = shape.base + first.node * shape.stride + first.index;
     MachineView::SliceCut cut;
     const auto index = shape.view->index_of_processor(first.node, first.index, &cut);
-    const bool starts = index && std::all_of(shape.open.begin(), shape.open.end(),
-                                             [&](std::size_t d) { return (*index)[d] == 0; });
-    if (starts && same(processors_in(shape, number))) return static_cast<ProcessorNumber>(number);
+    const bool starts =
+        index && std::all_of(shape.star_dimensions.begin(), shape.star_dimensions.end(),
+                             [&](std::size_t d) { return (*index)[d] == 0; });
+    if (starts && same(processors_of_number(shape, number)))
+      return static_cast<ProcessorNumber>(number);
   }
   auto known = std::find_if(own_.begin(), own_.end(), same);
   own_steps_ += known - own_.begin();
@@ -145,19 +147,20 @@ ProcessorNumber MapCursor::number_of_processors(Placed placed) {
 // Returns all processors of a number, from the cache if possible.
 const Placed& MapCursor::processors_of(ProcessorNumber number) {
   if (number >= map_.numbers) return own_processors_of(number);
-  if (const auto made = made_.find(number); made != made_.end()) return made->second;
+  if (const auto made = cached_sets_.find(number); made != cached_sets_.end()) return made->second;
   if (made_size_ > kMaxMade) {
-    made_.clear();
+    cached_sets_.clear();
     made_size_ = 0;
   }
   const Placed& placed =
-      made_.emplace(number, processors_in(map_.shape_of(number), number)).first->second;
+      cached_sets_.emplace(number, processors_of_number(map_.shape_of(number), number))
+          .first->second;
   made_size_ += placed.processors.size();
   return placed;
 }
 
 // Warns if the processors of a set are on several nodes, as FunctionEvaluator::place does.
-void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
+void MapCursor::warn_of_several_nodes(ProcessorNumber number, Diagnostics& diags) {
   const bool is_set = number >= map_.numbers || map_.shape_of(number).is_set;
   if (!warns_ || !is_set) return;
   const Placed& set = processors_of(number);
@@ -195,7 +198,7 @@ ProcessorNumber MapCursor::place_point(const Point& point, Diagnostics& diags) {
   const std::int64_t* value = registers_.value.data();
   if (value[map_.kernel.root_register(1)] != 0) return ask_reference_evaluator(diags);
   const auto number = static_cast<ProcessorNumber>(value[map_.kernel.root_register(0)]);
-  if (map_.has_sets) warn_of_nodes(number, diags);
+  if (map_.has_sets) warn_of_several_nodes(number, diags);
   return number;
 }
 
@@ -224,10 +227,10 @@ bool MapCursor::place_row(const Point& first, std::span<ProcessorNumber> out, Di
   return true;
 }
 
-// Calls warn_of_nodes for each number that differs from the number before.
+// Calls warn_of_several_nodes for each number that differs from the number before.
 void MapCursor::warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i == 0 || numbers[i] != numbers[i - 1]) warn_of_nodes(numbers[i], diags);
+    if (i == 0 || numbers[i] != numbers[i - 1]) warn_of_several_nodes(numbers[i], diags);
   }
 }
 
@@ -280,7 +283,7 @@ bool MapCursor::fill_runs(std::int64_t begin, std::int64_t end, ProcessorNumber*
   bool good = true;
   const auto fill = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
     const std::int64_t x = current_coordinate(inner);
-    if (!map_.proved && registers_.value[kernel.root_register(1)] != 0) {
+    if (!map_.never_fails && registers_.value[kernel.root_register(1)] != 0) {
       for (std::int64_t i = 0; i < length && good; ++i) {
         current_coordinate(inner) = x + i;
         out[i] = ask_reference_evaluator(diags);
@@ -302,7 +305,7 @@ bool MapCursor::fill_runs(std::int64_t begin, std::int64_t end, ProcessorNumber*
 // Writes the numbers of the points begin..end as a sum: one period of the fast part is repeated,
 // then the slow part is added.
 void MapCursor::fill_row_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out) {
-  const RowParts& parts = *map_.row_parts;
+  const FastAndSlowParts& parts = *map_.row_parts;
   const int inner = map_.dimensions() - 1;
   const auto outer = registers_.value.begin() + inner;
   std::copy(registers_.value.begin(), outer, fast_.value.begin());
@@ -356,10 +359,10 @@ bool MapCursor::fill_box(const RelativeBox& box, int d, ProcessorNumber* out, Di
   for (std::int64_t x = box.begin[i]; x < box.end[i];) {
     current_coordinate(d) = x;
     std::int64_t length = map_.kernel.evaluate_run(d, box.end[i] - x, registers_);
-    if (!map_.kernel.exports_are_constant(d, registers_)) length = 1;
+    if (!map_.kernel.exported_registers_constant(d, registers_)) length = 1;
     map_.kernel.clear_slopes(d, registers_);
     // If the map is not proved, the reference evaluation is asked at each point.
-    if (!map_.proved) length = 1;
+    if (!map_.never_fails) length = 1;
     if (!fill_box(box, d + 1, out, diags)) return false;
     repeat(out, inside, length * inside, 0);
     out += length * inside;

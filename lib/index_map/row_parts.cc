@@ -41,13 +41,13 @@ std::int64_t cycle_of(const ExpressionGraph& expressions, ExprId id, int dimensi
 
 // Puts each term whose cycle is short into the fast part and the others into the slow part. Returns
 // nothing unless both parts depend on the last coordinate.
-std::optional<RowParts> row_parts_of(ExpressionGraph& expressions, ExprId id, int dimensions,
-                                     const Machine* machine) {
+std::optional<FastAndSlowParts> fast_and_slow_parts_of(ExpressionGraph& expressions, ExprId id,
+                                                       int dimensions, const Machine* machine) {
   const int inner = dimensions - 1;
   const LinearSum whole = expressions.as_linear_sum(id);
   LinearSum fast, slow;
   slow.constant = whole.constant;
-  RowParts parts;
+  FastAndSlowParts parts;
   parts.period = 1;
   bool both = false;  // True: the slow part depends on the inner coordinate, too.
   for (const SumTerm& term : whole.terms) {

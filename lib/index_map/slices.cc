@@ -110,7 +110,7 @@ void MapCursor::emit_slice(int d, const std::int64_t* packed_box) {
   }
   const auto number = static_cast<ProcessorNumber>(packed_box[0]);
   const bool may_be_set = map_.has_sets || number >= map_.numbers;
-  if (may_be_set && wanted_ == nullptr) warn_of_nodes(number, *diags_);
+  if (may_be_set && wanted_ == nullptr) warn_of_several_nodes(number, *diags_);
   (*sink_)(box_, number);
 }
 
@@ -253,7 +253,7 @@ bool MapCursor::cut_dimension(const RelativeBox& box, int d, Diagnostics& diags)
     if (map_.is_specialised()) {
       length = map_.kernel.evaluate_run(d, box.end[slot(d)] - x, registers_);
       // If the map is not proved, the reference evaluation is asked at each point.
-      if (!map_.proved || !map_.kernel.exports_are_constant(d, registers_)) length = 1;
+      if (!map_.never_fails || !map_.kernel.exported_registers_constant(d, registers_)) length = 1;
       map_.kernel.clear_slopes(d, registers_);
     }
     level.begin = x;

@@ -54,7 +54,7 @@ FunctionSpecialiser::FunctionSpecialiser(const BoundProgram& bound, FunctionId f
       function_(function),
       diags_(diags) {
   made_.shapes = processor_shapes(machine_);
-  guard_ = made_.expressions.make_constant(1);
+  current_condition_ = made_.expressions.make_constant(1);
   unsure_ = made_.expressions.make_constant(0);
 }
 
@@ -62,10 +62,10 @@ FunctionSpecialiser::FunctionSpecialiser(const BoundProgram& bound, FunctionId f
 // fails or cannot be specialised. A result of another kind than `kind` is a failure.
 void FunctionSpecialiser::run_function(std::optional<ProcKind> kind) {
   const program::ProgramFunction& called = data_.functions[function_];
-  frames_.emplace_back(called.slots);
+  frames_.emplace_back(called.slot_count);
   frames_.back()[0] = {TaskValue{}};
   const PartialValue result = run_function_body(called.body);
-  if (failed_ || hopeless_) return;
+  if (failed_ || gave_up_) return;
   const auto id = number_of_result(result);
   if (!id) return;
   ExpressionGraph& e = made_.expressions;
@@ -76,14 +76,14 @@ void FunctionSpecialiser::run_function(std::optional<ProcKind> kind) {
     if (shape.count > 0) note_failure(inside);
   }
   if (const auto* processor = result.get<PartialProcessor>()) made_.node = processor->node;
-  if (const auto* set = result.get<PartialPlaces>(); set != nullptr && set->set) {
+  if (const auto* set = result.get<PartialProcessorChoice>(); set != nullptr && set->set) {
     const ResultShape& shape = made_.shapes.back();
     made_.node = e.make_divide(e.make_subtract(*id, e.make_constant(shape.base)),
                                e.make_constant(shape.stride));
   }
   if (e.is_full() || e.has_value(unsure_, 1)) return;
-  made_.id = *id;
-  made_.unsure = unsure_;
+  made_.result_number = *id;
+  made_.needs_reference = unsure_;
 }
 
 // Notes that the evaluation fails here, or needs something that is not supported. The reference
@@ -96,7 +96,7 @@ PartialValue FunctionSpecialiser::fail_expression() {
 // Gives up on the whole function. Unlike after fail_expression(), no enclosing choice can go on
 // with its other side.
 PartialValue FunctionSpecialiser::fail_function() {
-  hopeless_ = failed_ = true;
+  gave_up_ = failed_ = true;
   return {};
 }
 
@@ -111,7 +111,7 @@ bool FunctionSpecialiser::count_steps(std::int64_t steps) {
 // Adds a possible failure to `unsure`, under the condition under which this code is evaluated.
 void FunctionSpecialiser::note_failure(ExprId fails) {
   ExpressionGraph& e = made_.expressions;
-  unsure_ = e.make_or(unsure_, e.make_and(guard_, fails));
+  unsure_ = e.make_or(unsure_, e.make_and(current_condition_, fails));
 }
 
 // Returns the value of a global. It does not depend on the point, so all its numbers are constants.
@@ -173,7 +173,7 @@ std::int64_t FunctionSpecialiser::text_bytes(const PartialValue& value) const {
   if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
     return static_cast<std::int64_t>((*text)->size());
   }
-  if (value.get<PartialPlaces>() != nullptr) return 8 * kMaxTupleItems;
+  if (value.get<PartialProcessorChoice>() != nullptr) return 8 * kMaxTupleItems;
   std::int64_t bytes = 8;
   if (const auto* tuple = value.get<std::shared_ptr<const PartialTuple>>()) {
     for (const PartialValue& item : (*tuple)->values) bytes += text_bytes(item);

@@ -35,7 +35,7 @@ struct ResultShape {
   // For a set of processors: the view that the mapping function indexed. `open` has the dimensions
   // whose index was `*`.
   std::shared_ptr<const MachineView> view;
-  std::vector<std::size_t> open;
+  std::vector<std::size_t> star_dimensions;
 };
 
 // A mapping function that was specialised to a launch.
@@ -43,13 +43,13 @@ struct SpecialisedFunction {
   ExpressionGraph expressions;
   // The expression for the number (id) of the result. kNoExpr if the function cannot be
   // specialised.
-  ExprId id = kNoExpr;
+  ExprId result_number = kNoExpr;
   // The expression for the node of the result's first processor. Set only if all results have one
   // shape.
   ExprId node = kNoExpr;
   // The expression for the condition under which the result is not known, so that the reference
   // evaluator must evaluate the point.
-  ExprId unsure = kNoExpr;
+  ExprId needs_reference = kNoExpr;
   // The shapes of the results. The first kProcKindCount are single processors by kind.
   std::vector<ResultShape> shapes;
 };
@@ -86,7 +86,7 @@ struct PartialProcessor {
 };
 // A set of processors, or a processor that may have one of several shapes. A function can return
 // such a value, but nothing else can be done with it.
-struct PartialPlaces {
+struct PartialProcessorChoice {
   ExprId id;
   // True if the result is a set of one shape.
   bool set = false;
@@ -94,7 +94,7 @@ struct PartialPlaces {
 struct PartialValue {
   std::variant<std::monostate, PartialNumber, PartialTruth, std::shared_ptr<const PartialTuple>,
                std::shared_ptr<const std::string>, std::shared_ptr<const MachineView>, TaskValue,
-               PartialProcessor, PartialPlaces, ProcKind, MemKind>
+               PartialProcessor, PartialProcessorChoice, ProcKind, MemKind>
       v;
   template <typename T>
   const T* get() const {
@@ -159,7 +159,7 @@ class FunctionSpecialiser {
   PartialValue evaluate_logical(const Code& node);
   PartialValue evaluate_conditional(const Code& node);
   // Evaluates `id` under `condition`. Returns true if there is a value.
-  bool evaluate_under(ExprId condition, CodeId id, PartialValue* value);
+  bool evaluate_under_condition(ExprId condition, CodeId id, PartialValue* value);
   PartialValue merge_values(ExprId condition, const PartialValue& a, const PartialValue& b);
   PartialValue merge_tuples(ExprId condition, const PartialTuple& a, const PartialTuple& b);
   PartialValue evaluate_index(const Code& node);
@@ -203,10 +203,10 @@ class FunctionSpecialiser {
   Diagnostics& diags_;
   SpecialisedFunction made_;
   std::vector<Values> frames_;
-  ExprId guard_, unsure_;
+  ExprId current_condition_, unsure_;
   std::int64_t steps_ = 0;
   int depth_ = 0;
-  bool failed_ = false, hopeless_ = false;
+  bool failed_ = false, gave_up_ = false;
 };
 
 }  // namespace groma::mapper

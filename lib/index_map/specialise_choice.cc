@@ -29,17 +29,18 @@ ExprId FunctionSpecialiser::evaluate_truth(CodeId id) {
 
 // Evaluates `id` as code that runs only at the points where the condition holds. If it fails there,
 // these points become unsure, and the evaluation of the rest goes on. Returns false in that case.
-bool FunctionSpecialiser::evaluate_under(ExprId condition, CodeId id, PartialValue* value) {
+bool FunctionSpecialiser::evaluate_under_condition(ExprId condition, CodeId id,
+                                                   PartialValue* value) {
   ExpressionGraph& e = made_.expressions;
-  const ExprId before = guard_;
-  guard_ = e.make_and(guard_, condition);
+  const ExprId before = current_condition_;
+  current_condition_ = e.make_and(current_condition_, condition);
   *value = evaluate_code(id);
   const bool good = !failed_;
-  if (!good && !hopeless_) {
+  if (!good && !gave_up_) {
     failed_ = false;
     note_failure(e.make_constant(1));
   }
-  guard_ = before;
+  current_condition_ = before;
   return good;
 }
 
@@ -56,7 +57,7 @@ PartialValue FunctionSpecialiser::evaluate_logical(const Code& node) {
     return failed_ ? PartialValue{} : PartialValue{PartialTruth{right}};
   }
   PartialValue right;
-  const bool good = evaluate_under(all ? left : e.make_not(left), node.b, &right);
+  const bool good = evaluate_under_condition(all ? left : e.make_not(left), node.b, &right);
   if (failed_) return {};
   const auto* truth = right.get<PartialTruth>();
   if (good && truth == nullptr) return fail_expression();
@@ -75,9 +76,9 @@ PartialValue FunctionSpecialiser::evaluate_conditional(const Code& node) {
   if (const auto value = e.known_value(condition))
     return evaluate_code(*value != 0 ? node.b : node.c);
   PartialValue a, b;
-  const bool first = evaluate_under(condition, node.b, &a);
+  const bool first = evaluate_under_condition(condition, node.b, &a);
   if (failed_) return {};
-  const bool second = evaluate_under(e.make_not(condition), node.c, &b);
+  const bool second = evaluate_under_condition(e.make_not(condition), node.c, &b);
   if (failed_ || (!first && !second)) return fail_expression();
   if (!first || !second) return first ? a : b;
   return merge_values(condition, a, b);
@@ -85,7 +86,7 @@ PartialValue FunctionSpecialiser::evaluate_conditional(const Code& node) {
 
 // Returns the value that is `a` where the condition holds and `b` elsewhere. Fails if there is no
 // such value, as for two different machines. Two results with different shapes become a number
-// (PartialPlaces).
+// (PartialProcessorChoice).
 PartialValue FunctionSpecialiser::merge_values(ExprId condition, const PartialValue& a,
                                                const PartialValue& b) {
   ExpressionGraph& e = made_.expressions;
@@ -96,7 +97,8 @@ PartialValue FunctionSpecialiser::merge_values(ExprId condition, const PartialVa
                              e.make_select(condition, left->index, right->index)}};
   }
   const auto places_a = number_of_result(a), places_b = number_of_result(b);
-  if (places_a && places_b) return {PartialPlaces{e.make_select(condition, *places_a, *places_b)}};
+  if (places_a && places_b)
+    return {PartialProcessorChoice{e.make_select(condition, *places_a, *places_b)}};
   if (a.v.index() != b.v.index()) return fail_expression();
   if (const auto* x = a.get<PartialNumber>()) {
     return {PartialNumber{e.make_select(condition, x->id, b.get<PartialNumber>()->id)}};
@@ -110,7 +112,8 @@ PartialValue FunctionSpecialiser::merge_values(ExprId condition, const PartialVa
   if (a.as_machine() != nullptr && a.as_machine() == b.as_machine()) return a;
   if (const auto* x = a.get<ProcKind>(); x != nullptr && *x == *b.get<ProcKind>()) return a;
   if (const auto* x = a.get<MemKind>(); x != nullptr && *x == *b.get<MemKind>()) return a;
-  if (const auto* x = a.get<TaskValue>(); x && x->parent == b.get<TaskValue>()->parent) return a;
+  if (const auto* x = a.get<TaskValue>(); x && x->is_parent == b.get<TaskValue>()->is_parent)
+    return a;
   return fail_expression();
 }
 
@@ -211,7 +214,7 @@ PartialValue FunctionSpecialiser::evaluate_call(const Code& node) {
   const program::ProgramFunction& called = data_.functions[node.c];
   std::vector<PartialElement> args = evaluate_elements(node.a, node.b);
   if (failed_ || args.size() != called.parameters.count) return fail_expression();
-  Values slots(called.slots);
+  Values slots(called.slot_count);
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (args[i].all) return fail_expression();
     if (!check_parameter(data_.parameters[called.parameters.begin + i], args[i].value)) {
@@ -283,11 +286,11 @@ PartialValue FunctionSpecialiser::evaluate_task_member(const Code& node, TaskVal
     return make_tuple(std::move(values));
   };
   const bool needs_index = node.member >= Member::kIpoint && node.member <= Member::kIlo;
-  if (task.parent && node.member != Member::kName) return fail_expression();
+  if (task.is_parent && node.member != Member::kName) return fail_expression();
   if (needs_index && (task_.processor || task_.parent)) return fail_expression();
   switch (node.member) {
     case Member::kName:
-      return {std::make_shared<const std::string>(task.parent ? task_.parent_name : task_.name)};
+      return {std::make_shared<const std::string>(task.is_parent ? task_.parent_name : task_.name)};
     case Member::kIspace:
       return tuple_of(task_.domain.extents);
     case Member::kIlo:

@@ -86,9 +86,9 @@ PartialValue FunctionSpecialiser::make_processor_set(const std::shared_ptr<const
   shape.is_set = true;
   shape.base = made_.shapes.back().base + made_.shapes.back().count;
   shape.view = view;
-  shape.open = std::move(open);
+  shape.star_dimensions = std::move(open);
   made_.shapes.push_back(shape);
-  return {PartialPlaces{number_of_processor(shape, first.node, first.index), true}};
+  return {PartialProcessorChoice{number_of_processor(shape, first.node, first.index), true}};
 }
 
 // Returns the processor at an index of the view, by undoing its operations from the last to the
@@ -152,7 +152,7 @@ ExprId FunctionSpecialiser::number_of_processor(const ResultShape& shape, ExprId
 // Returns the number of a processor or set. Returns nothing for any other value, which is no valid
 // result of a mapping function.
 std::optional<ExprId> FunctionSpecialiser::number_of_result(const PartialValue& value) {
-  if (const auto* places = value.get<PartialPlaces>()) return places->id;
+  if (const auto* places = value.get<PartialProcessorChoice>()) return places->id;
   const auto* processor = value.get<PartialProcessor>();
   if (processor == nullptr) return std::nullopt;
   const ResultShape& shape = made_.shapes[static_cast<std::size_t>(processor->kind)];
@@ -180,7 +180,7 @@ PartialValue FunctionSpecialiser::evaluate_machine_method(const Code& node, cons
   const auto given = operation_arguments(node, view, args);
   // Count the steps that the interpreter counts.
   if (!given || !count_steps(search_steps(node.method, view, *given))) return fail_expression();
-  Applied applied = apply_method(node.method, view, *given);
+  OperationResult applied = apply_method(node.method, view, *given);
   auto* made = std::get_if<MachineView>(&applied);
   return made == nullptr ? fail_expression() : make_machine_value(std::move(*made));
 }
@@ -251,7 +251,7 @@ PartialValue FunctionSpecialiser::index_of_task_processor(const PartialValue& ba
   const auto* task = base.get<TaskValue>();
   const MachineView* view = machine_arg.as_machine();
   if (task == nullptr || view == nullptr) return fail_expression();
-  const auto& processor = task->parent ? task_.parent : task_.processor;
+  const auto& processor = task->is_parent ? task_.parent : task_.processor;
   if (!processor || processor->node >= machine_.node_count() ||
       processor->index >= machine_.processors_per_node(view->kind())) {
     return fail_expression();

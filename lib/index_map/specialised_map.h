@@ -10,14 +10,14 @@
 
 #include "groma/index_map.h"
 #include "index_map/kernel.h"
-#include "index_map/point_form.h"
+#include "index_map/point_formula.h"
 #include "index_map/specialise.h"
 
 namespace groma::mapper {
 
 // Return the first processor, and all processors, that a number of this shape stands for.
-Processor first_processor_in(const ResultShape& shape, std::int64_t number);
-Placed processors_in(const ResultShape& shape, std::int64_t number);
+Processor first_processor_of_number(const ResultShape& shape, std::int64_t number);
+Placed processors_of_number(const ResultShape& shape, std::int64_t number);
 
 // A processor number as the sum of a constant and of parts that each depend on one coordinate.
 struct SeparatedNumber {
@@ -30,11 +30,11 @@ struct SeparatedNumber {
 };
 // Returns the number `id` as a sum of parts that each depend on one coordinate, or nullopt if it
 // has no such form. Creates the expressions of the parts.
-std::optional<SeparatedNumber> separate_number(ExpressionGraph& expressions, ExprId id);
+std::optional<SeparatedNumber> split_number_by_coordinate(ExpressionGraph& expressions, ExprId id);
 
 // A number whose terms change at very different rates along a row, such as blocks over nodes and
 // cycles within each node. The fast part soon repeats, and the slow part has long runs.
-struct RowParts {
+struct FastAndSlowParts {
   // The kernels that compute the two parts of a number. Each has one root.
   ExpressionKernel fast, slow;
   // The period after which the fast part repeats exactly.
@@ -42,8 +42,8 @@ struct RowParts {
 };
 // Returns the fast and the slow part of a number, or nullopt if it has no such form. Creates the
 // expressions of the parts.
-std::optional<RowParts> row_parts_of(ExpressionGraph& expressions, ExprId id, int dimensions,
-                                     const Machine* machine);
+std::optional<FastAndSlowParts> fast_and_slow_parts_of(ExpressionGraph& expressions, ExprId id,
+                                                       int dimensions, const Machine* machine);
 
 // A mapping function specialised to a launch, with everything that cursors read.
 struct SpecialisedMap {
@@ -57,15 +57,15 @@ struct SpecialisedMap {
   // The specialised function. If code.id is kNoExpr, the function could not be specialised.
   SpecialisedFunction code;
   // True if it is proved that the function fails at no point of the launch.
-  bool proved = false;
+  bool never_fails = false;
   // True if some results are sets of processors instead of single ones.
   bool has_sets = false;
   // The kernel that computes the number of the result and the condition `unsure`.
   ExpressionKernel kernel;
   // The form that is quick to evaluate at one point. If it is empty, the kernel evaluates points.
-  std::optional<PointForm> form;
-  std::optional<RowParts> row_parts;
-  std::optional<SeparatedNumber> numbers_apart, nodes_apart;
+  std::optional<PointFormula> form;
+  std::optional<FastAndSlowParts> row_parts;
+  std::optional<SeparatedNumber> separated_number, nodes_apart;
   // The period of the processor number along the last dimension. A period of 0: none is useful.
   ValuePeriod period;
   // The map itself assigns the processor numbers below this one. Each cursor assigns higher numbers
@@ -85,7 +85,7 @@ struct SpecialisedMap {
   }
   SpecialisedMap(const SpecialisedMap&) = delete;
 
-  bool is_specialised() const { return code.id != kNoExpr; }
+  bool is_specialised() const { return code.result_number != kNoExpr; }
   int dimensions() const { return launch.domain.dimensions(); }
   const ResultShape& shape_of(std::int64_t number) const;
 };
@@ -95,7 +95,7 @@ bool has_few_runs(const SpecialisedMap& map, const SeparatedNumber& apart, std::
 
 // The table that boxes_of() visits: for each dimension, the runs in which its part of a number has
 // the same value.
-struct PartRuns;
+struct RunsByDimension;
 
 // A box in coordinates relative to the launch's lower corner. In each dimension it goes from
 // `begin` to before `end`.
@@ -133,7 +133,7 @@ class MapCursor {
   MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop);
 
   // Must be called before each query, such as place_point() or boxes_of().
-  void begin_question();
+  void begin_query();
   // Returns the steps of the reference evaluator and of the bookkeeping for processor sets so far.
   std::int64_t steps_so_far() const;
   bool stopped() const { return stopped_; }
@@ -197,7 +197,7 @@ class MapCursor {
   bool check_stop(Diagnostics& diags);
   ProcessorNumber number_of_processors(Placed placed);
   Processor first_processor(ProcessorNumber number) const;
-  void warn_of_nodes(ProcessorNumber number, Diagnostics& diags);
+  void warn_of_several_nodes(ProcessorNumber number, Diagnostics& diags);
 
   bool fill_box(const RelativeBox& box, int d, ProcessorNumber* out, Diagnostics& diags);
   bool fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out, Diagnostics& diags);
@@ -240,10 +240,10 @@ class MapCursor {
   std::size_t own_size_ = 0;
   std::int64_t own_steps_ = 0;
   // Cache of the processors for numbers of the map, and how many processors it holds.
-  std::unordered_map<ProcessorNumber, Placed> made_;
+  std::unordered_map<ProcessorNumber, Placed> cached_sets_;
   std::size_t made_size_ = 0;
 
-  std::shared_ptr<const PartRuns> number_runs_, node_runs_;
+  std::shared_ptr<const RunsByDimension> number_runs_, node_runs_;
 
   // The state of the current cut into boxes, for each dimension.
   std::array<DimensionCut, kMaxDimensions> levels_;

@@ -37,9 +37,9 @@ class VariantCheck {
   void check() {
     if (std::none_of(app_.tasks.begin(), app_.tasks.end(), is_partly_chosen)) return;
     bool complete = true;
-    const std::vector<TaskUses> uses = uses_by_task(app_, complete);
+    const std::vector<TaskLaunches> uses = launches_by_task(app_, complete);
     for (std::uint32_t t = 0; t < uses.size(); ++t) {
-      for (const app::LaunchNames& names : uses[t].names) {
+      for (const app::LaunchNames& names : uses[t].name_lists) {
         if (check_task(t, names)) break;
       }
     }
@@ -57,7 +57,7 @@ class VariantCheck {
   // Checks the layouts that statements decide for one task. Returns true if there was a warning.
   bool check_task(std::uint32_t number, const app::LaunchNames& names) {
     const app::AppView views(app_, number, names);
-    const TaskView task = views.view(app::LaunchUse{.task = number});
+    const TaskView task = views.view(app::DistinctLaunch{.task = number});
     const auto kind = mapper::decide_kind(program_, task, machine_);
     if (!kind) return false;
     const auto processor = mapper::first_processor_from(machine_, kind->kind, 0);
@@ -71,10 +71,11 @@ class VariantCheck {
       for (const InstanceWish& candidate : wish.candidates()) {
         if (!candidate.layout_origin || !is_doubtful(task, i, *variant, others, candidate))
           continue;
-        add_located(program_,
-                    {one_diagnostic(DiagId::kVariantUnknown, i, task.name, name_of(kind->kind)),
-                     candidate.layout_origin},
-                    diags_);
+        add_refusal_at_statement(
+            program_,
+            {diagnostic_without_source(DiagId::kVariantUnknown, i, task.name, name_of(kind->kind)),
+             candidate.layout_origin},
+            diags_);
         return true;
       }
     }
@@ -124,7 +125,8 @@ void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diag
         return std::make_unique<ProgramMapper>(shared, MapperSite{machine, local});
       },
       rehearsal);
-  for (const Refusal& refusal : result.findings) add_located(bound.program(), refusal, diags);
+  for (const Refusal& refusal : result.findings)
+    add_refusal_at_statement(bound.program(), refusal, diags);
   VariantCheck(bound, app, diags).check();
   if (asked > kMostAsked) result.incomplete = "its mapping functions take too long";
   if (!result.incomplete.empty()) {

@@ -53,7 +53,7 @@ class Differ {
       : a_(a),
         b_(b),
         app_(app),
-        uses_(uses_by_task(app, complete_)),
+        uses_(launches_by_task(app, complete_)),
         slices_of_a_(a.shared, app, uses_),
         slices_of_b_(b.shared, app, uses_) {}
 
@@ -101,7 +101,7 @@ class Differ {
   // about the first launch that differs and the numbers of points over all launches.
   void compare_placement(const ExplainedTask& a, const ExplainedTask& b) {
     const auto number = static_cast<std::uint32_t>(task_);
-    const app::AppView views(app_, number, uses_[task_].names.front());
+    const app::AppView views(app_, number, uses_[task_].name_lists.front());
     const ProcKind kind = *a.kind.kind;
     // A limit or stealing keeps a task on its processor, so the target processors would differ for
     // this reason, too. They are compared only if both mappings agree about limits and stealing.
@@ -119,7 +119,7 @@ class Differ {
       } else if (one.domain->volume() > kMaxExplainPoints - points) {
         differs = one.function != other.function;
       } else {
-        app::LaunchUse use{.task = number, .domain = one.domain, .depth = one.depth};
+        app::DistinctLaunch use{.task = number, .domain = one.domain, .depth = one.depth};
         const TaskView view = views.view(use, *mapper::first_processor_from(*a_.machine, kind, 0));
         const std::int64_t apart = count_apart(view);
         differs = apart > 0;
@@ -156,7 +156,8 @@ class Differ {
   // Returns true if both mappings allow the same target processors for a task whose current
   // processor is `task.current`.
   bool run_alike(const TaskView& task) {
-    return !targets_ || slices_of_a_.targets(task) == slices_of_b_.targets(task);
+    return !targets_ ||
+           slices_of_a_.target_processors_of(task) == slices_of_b_.target_processors_of(task);
   }
   // Compares the target processors of a single task whose parent runs on the first processor of the
   // parent's kind. Returns true if nothing is known about the parent.
@@ -166,7 +167,7 @@ class Differ {
     if (number < 0) return true;
     const ExplainedTask& by = a_.explanation.tasks[static_cast<std::size_t>(number)];
     if (!by.kind.kind) return true;
-    const app::LaunchUse use{.task = static_cast<std::uint32_t>(task_), .depth = launch.depth};
+    const app::DistinctLaunch use{.task = static_cast<std::uint32_t>(task_), .depth = launch.depth};
     TaskView parent;
     parent.name = app_.tasks[static_cast<std::size_t>(number)].name;
     parent.current = *mapper::first_processor_from(*a_.machine, *by.kind.kind, 0);
@@ -291,8 +292,8 @@ class Differ {
   // Adds the differences in limits, replication and stealing.
   void compare_options(const ExplainedTask& a, const ExplainedTask& b) {
     if (a.limit != b.limit || a.limit_scope != b.limit_scope) {
-      add(Aspect::kLimit, {limit_words(a.limit, a.limit_scope), a.limit_decided.by},
-          {limit_words(b.limit, b.limit_scope), b.limit_decided.by});
+      add(Aspect::kLimit, {instance_limit_words(a.limit, a.limit_scope), a.limit_decided.by},
+          {instance_limit_words(b.limit, b.limit_scope), b.limit_decided.by});
     }
     if (a.replicated != b.replicated) {
       add(Aspect::kReplication, {replication_words(a.replicated), a.replication.by},
@@ -308,7 +309,7 @@ class Differ {
   const Mapping& b_;
   const app::Data& app_;
   bool complete_ = true;
-  std::vector<TaskUses> uses_;
+  std::vector<TaskLaunches> uses_;
   LaunchSlices slices_of_a_, slices_of_b_;
   std::size_t task_ = 0;
   // True if the processors that may run a task are compared, too.
@@ -317,7 +318,7 @@ class Differ {
 };
 
 // Simulates the application under mapping A, with the decisions in `mix` taken from mapping B.
-RunResult run_mixed(const Mapping& a, const Mapping& b, const DecisionMix& mix,
+RunResult run_mixed(const Mapping& a, const Mapping& b, const SecondMapperDecisions& mix,
                     const Workload& workload, const SimulateOptions& options) {
   return simulate(
       workload, a.machine,
@@ -374,7 +375,7 @@ class Exchanger {
 
   // Makes one run and sets `cost`, or sets `alone` to the reason why the run fails. Returns false
   // if no more runs should be made.
-  bool run(const DecisionMix& mix, std::optional<MappingDifference::Cost>& cost,
+  bool run(const SecondMapperDecisions& mix, std::optional<MappingDifference::Cost>& cost,
            std::string& alone) {
     if (done_ == all_ || (progress_ && !progress_(done_, all_))) return false;
     ++done_;
@@ -410,15 +411,16 @@ bool has_several(const StatementDifference& statement) {
 void find_costs(MappingDiff& diff, Exchanger& exchanger) {
   for (StatementDifference& statement : diff.statements) {
     if (!has_several(statement)) continue;
-    DecisionMix mix;
-    for (const std::size_t part : statement.parts) take_from_second(diff.differences[part], mix);
+    SecondMapperDecisions mix;
+    for (const std::size_t part : statement.parts)
+      add_difference_to_mix(diff.differences[part], mix);
     if (!exchanger.run(mix, statement.cost, statement.alone)) return;
   }
   bool limits_known = false;
   for (MappingDifference& each : diff.differences) {
     if (each.what == Aspect::kLimit && std::exchange(limits_known, true)) continue;
-    DecisionMix mix;
-    take_from_second(each, mix);
+    SecondMapperDecisions mix;
+    add_difference_to_mix(each, mix);
     if (!exchanger.run(mix, each.cost, each.alone)) return;
   }
 }

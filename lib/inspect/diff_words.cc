@@ -23,7 +23,7 @@ std::string signed_words(Number value, const Words& words) {
   return (value > 0 ? "+" : "-") + words(value > 0 ? value : -value);
 }
 std::string signed_seconds(double seconds) { return signed_words(seconds, seconds_words); }
-std::string signed_bytes(std::int64_t bytes) { return signed_words(bytes, profile::bytes_words); }
+std::string signed_bytes(std::int64_t bytes) { return signed_words(bytes, profile::format_bytes); }
 
 // Returns a relative change in percent, such as "+22 %", or "" if `whole` is zero.
 std::string percent(double change, double whole) {
@@ -58,8 +58,8 @@ class Writer {
       row("", "A", "B", "");
       row("time, simulated", seconds_words(diff_.a.seconds), seconds_words(diff_.b.seconds),
           percent(diff_.b.seconds - diff_.a.seconds, diff_.a.seconds));
-      row("moved", profile::bytes_words(diff_.a.moved_bytes),
-          profile::bytes_words(diff_.b.moved_bytes),
+      row("moved", profile::format_bytes(diff_.a.moved_bytes),
+          profile::format_bytes(diff_.b.moved_bytes),
           percent(static_cast<double>(diff_.b.moved_bytes - diff_.a.moved_bytes),
                   static_cast<double>(diff_.a.moved_bytes)));
     } else {
@@ -223,7 +223,7 @@ class Writer {
       if (!each.names.empty()) words += " " + harmless(each.names.front());
     }
     if (each.points > 0) {
-      words += fmt::format(", {} of {}", each.moved_points, count(each.points, "point"));
+      words += fmt::format(", {} of {}", each.moved_points, count_with_noun(each.points, "point"));
     }
     return words;
   }

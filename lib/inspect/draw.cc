@@ -216,9 +216,10 @@ std::string legend(const Placement& placement, const Palette& palette, const Dra
   }
   const std::int64_t least = placement.min_load(), processors = placement.processor_count();
   const std::string points = least == most_points
-                                 ? count(least, "point")
+                                 ? count_with_noun(least, "point")
                                  : fmt::format("{} to {} points", least, most_points);
-  return text + fmt::format("load: {} on each of {}\n", points, count(processors, "processor"));
+  return text +
+         fmt::format("load: {} on each of {}\n", points, count_with_noun(processors, "processor"));
 }
 
 // Returns a line for each statement that chose the function.

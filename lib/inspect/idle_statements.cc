@@ -1,5 +1,5 @@
-// check_kinds() and check_replication(): find statements that can have no effect on the machine or
-// for the application.
+// warn_of_missing_kinds() and warn_of_idle_replication(): find statements that can have no effect
+// on the machine or for the application.
 #include "inspect/idle_statements.h"
 
 #include <fmt/format.h>
@@ -85,12 +85,12 @@ std::string why_not(const TaskView& task, const Program& program, const Machine*
 }
 
 // Returns why no launch of the task is replicated, or "" if one of them may be.
-std::string why_never(const app::Data& data, std::uint32_t number, const TaskUses& uses,
+std::string why_never(const app::Data& data, std::uint32_t number, const TaskLaunches& uses,
                       const Program& program, const Machine* machine) {
-  const app::AppView views(data, number, uses.names.front());
-  if (uses.uses.empty()) return why_not(views.view({.task = number}), program, machine);
+  const app::AppView views(data, number, uses.name_lists.front());
+  if (uses.launches.empty()) return why_not(views.view({.task = number}), program, machine);
   std::string why;
-  for (const app::LaunchUse& use : uses.uses) {
+  for (const app::DistinctLaunch& use : uses.launches) {
     why = why_not(views.view(use), program, machine);
     if (why.empty()) return "";
   }
@@ -101,7 +101,7 @@ std::string why_never(const app::Data& data, std::uint32_t number, const TaskUse
 
 // Warns about statements for kinds that the machine does not have. A statement may have several
 // rows in the tables of the program, but is reported once.
-void check_kinds(const Program& program, const Machine& machine, Diagnostics& diags) {
+void warn_of_missing_kinds(const Program& program, const Machine& machine, Diagnostics& diags) {
   const UsableKinds usable(machine);
   // The numbers of the statements that were reported.
   std::set<std::uint32_t> reported;
@@ -122,18 +122,18 @@ void check_kinds(const Program& program, const Machine& machine, Diagnostics& di
 
 // Warns about ControlReplicate statements that name a task which is never replicated. check_names()
 // reports unknown tasks, so they are skipped here.
-void check_replication(const Program& program, const Machine* machine, const Workload& app,
-                       Diagnostics& diags) {
+void warn_of_idle_replication(const Program& program, const Machine* machine, const Workload& app,
+                              Diagnostics& diags) {
   const app::Data& data = app.data();
   bool complete = true;
-  std::vector<TaskUses> uses;
+  std::vector<TaskLaunches> uses;
   for (const StatementRow& row : program.data().rows) {
     if (row.key.table != TableId::kControlReplicate || row.key.task == kStarName) continue;
     const std::string_view name = program.data().names.text(row.key.task);
     const int number = data.find_task(name);
     // check_names() reports an unknown task.
     if (number < 0) continue;
-    if (uses.empty()) uses = uses_by_task(data, complete);
+    if (uses.empty()) uses = launches_by_task(data, complete);
     if (!complete) return;
     const std::string why = why_never(data, static_cast<std::uint32_t>(number),
                                       uses[static_cast<std::size_t>(number)], program, machine);

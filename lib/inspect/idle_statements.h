@@ -9,12 +9,12 @@
 namespace groma::inspect {
 
 // Warns about statements for a kind of processor or memory that the machine lacks.
-void check_kinds(const Program& program, const Machine& machine, Diagnostics& diags);
+void warn_of_missing_kinds(const Program& program, const Machine& machine, Diagnostics& diags);
 
 // Warns about each ControlReplicate statement that names a task which is never replicated. With a
 // machine, only the task's variants for the processor kind that the program chooses are considered.
 // If `machine` is null, all variants are.
-void check_replication(const Program& program, const Machine* machine, const Workload& app,
-                       Diagnostics& diags);
+void warn_of_idle_replication(const Program& program, const Machine* machine, const Workload& app,
+                              Diagnostics& diags);
 
 }  // namespace groma::inspect

@@ -11,24 +11,24 @@ namespace groma {
 
 // Adds the difference to the decisions that come from the second mapper. If the kinds of processors
 // differ, all decisions about the task do. If one limit differs, the limits of all tasks do.
-void take_from_second(const MappingDifference& difference, DecisionMix& mix) {
+void add_difference_to_mix(const MappingDifference& difference, SecondMapperDecisions& mix) {
   const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
   switch (difference.what) {
     case MappingDifference::Aspect::kKind:
-      mix.whole.insert(difference.task);
+      mix.processor_kind.insert(difference.task);
       return;
     case MappingDifference::Aspect::kPlacement:
       mix.placement.insert(difference.task);
       return;
     case MappingDifference::Aspect::kMemory:
     case MappingDifference::Aspect::kLayout:
-      mix.data.insert(requirement);
+      mix.memories_and_layouts.insert(requirement);
       return;
     case MappingDifference::Aspect::kCollection:
       mix.collection.insert(requirement);
       return;
     case MappingDifference::Aspect::kLimit:
-      mix.limits = true;
+      mix.instance_limits = true;
       return;
     case MappingDifference::Aspect::kReplication:
       mix.replication.insert(difference.task);
@@ -42,7 +42,7 @@ void take_from_second(const MappingDifference& difference, DecisionMix& mix) {
 // Collects the sharding functors of both mappers in one list, because a runtime selects them by
 // number.
 MixedMapper::MixedMapper(std::unique_ptr<ProgramMapper> first,
-                         std::unique_ptr<ProgramMapper> second, const DecisionMix& mix)
+                         std::unique_ptr<ProgramMapper> second, const SecondMapperDecisions& mix)
     : Mapper(first->site()), first_(std::move(first)), second_(std::move(second)), mix_(mix) {
   for (const Mapper* each : {first_.get(), second_.get()}) {
     const auto functors = each->sharding_functors();
@@ -50,8 +50,8 @@ MixedMapper::MixedMapper(std::unique_ptr<ProgramMapper> first,
   }
 }
 
-bool MixedMapper::second_places(const TaskView& task) const {
-  return mix_.whole.contains(task.name) || mix_.placement.contains(task.name);
+bool MixedMapper::second_places_task(const TaskView& task) const {
+  return mix_.processor_kind.contains(task.name) || mix_.placement.contains(task.name);
 }
 
 // Asks both mappers. Then takes replication, stealing and the first processor from the second
@@ -69,7 +69,7 @@ void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& ta
     answer.stealable = options_.stealable;
     answer.steal_origin = options_.steal_origin;
   }
-  if (!second_places(task)) return;
+  if (!second_places_task(task)) return;
   answer.initial = options_.initial;
   answer.kind_origin = options_.kind_origin;
   answer.processor_origin = options_.processor_origin;
@@ -80,8 +80,9 @@ void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& ta
 // behind those of the first one in the list.
 ShardingId MixedMapper::select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                                 const ShardTable& shards) {
-  const ShardingId id = placer(operation).select_sharding_functor(runtime, operation, shards);
-  if (!second_places(operation) || id == kCyclicSharding) return id;
+  const ShardingId id =
+      mapper_that_places(operation).select_sharding_functor(runtime, operation, shards);
+  if (!second_places_task(operation) || id == kCyclicSharding) return id;
   return id + static_cast<ShardingId>(first_->sharding_functors().size());
 }
 
@@ -95,8 +96,8 @@ void MixedMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
 // mapper, the slices of the first mapper get the second mapper's flag `stealable`.
 void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                              SliceTaskOutput& answer) {
-  placer(task).slice_task(runtime, task, part, answer);
-  if (!mix_.stealing.contains(task.name) || second_places(task)) return;
+  mapper_that_places(task).slice_task(runtime, task, part, answer);
+  if (!mix_.stealing.contains(task.name) || second_places_task(task)) return;
   slices_.clear();
   second_->slice_task(runtime, task, part, slices_);
   const bool stealable = !slices_.slices.empty() && slices_.slices.begin()->stealable;
@@ -113,8 +114,9 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   wish_.clear();
   first_->map_task(runtime, task, valid, answer);
   second_->map_task(runtime, task, valid, wish_);
-  const ProfilingWish profiling = mix_.limits ? wish_.task_profiling : answer.task_profiling;
-  if (mix_.whole.contains(task.name)) {
+  const ProfilingWish profiling =
+      mix_.instance_limits ? wish_.task_profiling : answer.task_profiling;
+  if (mix_.processor_kind.contains(task.name)) {
     std::swap(answer, wish_);
   } else {
     if (mix_.placement.contains(task.name)) {
@@ -130,7 +132,7 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
       // collection. The mix treats them as separate decisions.
       const RequirementWish kept = to;
       const std::pair<std::string, std::uint32_t> key(task.name, r);
-      if (mix_.data.contains(key)) {
+      if (mix_.memories_and_layouts.contains(key)) {
         to = from;
         to.collect_priority = kept.collect_priority;
         to.untracked = kept.untracked;
@@ -145,7 +147,7 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   }
   // A stealable task stays on its current processor. A task that is no longer stealable may run on
   // any processor that the second mapper allows.
-  if (mix_.stealing.contains(task.name) && !second_places(task)) {
+  if (mix_.stealing.contains(task.name) && !second_places_task(task)) {
     const bool stands = std::find(wish_.processors.begin(), wish_.processors.end(), task.current) !=
                         wish_.processors.end();
     if (stands) {
@@ -156,19 +158,21 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   }
   answer.task_profiling = profiling;
   // A task with an instance limit stays on its current processor, which counts the running tasks.
-  if (mix_.limits && profiling.any()) answer.processors.assign(1, task.current);
+  if (mix_.instance_limits && profiling.any()) answer.processors.assign(1, task.current);
 }
 
 void MixedMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                                       SelectMappingOutput& answer) {
-  limiter().select_tasks_to_map(runtime, ready, answer);
+  mapper_of_limits().select_tasks_to_map(runtime, ready, answer);
 }
 
-bool MixedMapper::selects() const { return mix_.limits ? second_->selects() : first_->selects(); }
+bool MixedMapper::selects() const {
+  return mix_.instance_limits ? second_->selects() : first_->selects();
+}
 
 void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const Processor> blacklist,
                                        std::vector<Processor>& answer) {
-  stealer().select_steal_targets(runtime, blacklist, answer);
+  mapper_of_stealing().select_steal_targets(runtime, blacklist, answer);
 }
 
 // Lets the thief take tasks as the mapper decides that is responsible for stealing. If the other
@@ -183,26 +187,26 @@ void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& 
   // The position in `stealable` of each entry of `may_go`.
   std::vector<std::uint32_t> indices;
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
-    const bool is_other = &stealer() != &limiter();
+    const bool is_other = &mapper_of_stealing() != &mapper_of_limits();
     const TaskId id = stealable[i].id;
-    if (is_other && limiter().expects_place(id) && keeps_one.insert(id).second) continue;
+    if (is_other && mapper_of_limits().expects_place(id) && keeps_one.insert(id).second) continue;
     may_go.push_back(stealable[i]);
     indices.push_back(i);
   }
-  stealer().permit_steal_request(runtime, thief, may_go, answer);
+  mapper_of_stealing().permit_steal_request(runtime, thief, may_go, answer);
   for (std::uint32_t& index : answer) index = indices[index];
 }
 
 void MixedMapper::report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                    const ProfilingReport& report) {
-  limiter().report_profiling(runtime, operation, report);
+  mapper_of_limits().report_profiling(runtime, operation, report);
 }
 
 // Passes messages to the mapper that is responsible for limits, because mappers send messages only
 // about limits.
 void MixedMapper::handle_message(MapperRuntime& runtime, const Processor& sender,
                                  std::uint32_t kind, std::span<const std::byte> message) {
-  limiter().handle_message(runtime, sender, kind, message);
+  mapper_of_limits().handle_message(runtime, sender, kind, message);
 }
 
 }  // namespace groma

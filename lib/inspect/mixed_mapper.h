@@ -17,23 +17,23 @@ namespace groma {
 
 // The decisions that a MixedMapper takes from its second mapper: names of tasks, or of tasks with
 // positions of requirements.
-struct DecisionMix {
-  using Tasks = std::set<std::string, std::less<>>;
-  using Requirements = std::set<std::pair<std::string, std::uint32_t>, std::less<>>;
+struct SecondMapperDecisions {
+  using TaskNames = std::set<std::string, std::less<>>;
+  using RequirementPositions = std::set<std::pair<std::string, std::uint32_t>, std::less<>>;
   // The tasks whose kind of processor comes from the second mapper, with everything that depends on
   // the kind.
-  Tasks whole;
+  TaskNames processor_kind;
   // The tasks for which only the choice among the processors of the kind comes from the second
   // mapper.
-  Tasks placement;
-  Requirements data, collection;
-  Tasks replication, stealing;
+  TaskNames placement;
+  RequirementPositions memories_and_layouts, collection;
+  TaskNames replication, stealing;
   // True if the instance limits of all tasks come from the second mapper.
-  bool limits = false;
+  bool instance_limits = false;
 };
 
 // Adds to `mix` the decision in which the two mappings differ, so that the second mapper makes it.
-void take_from_second(const MappingDifference& difference, DecisionMix& mix);
+void add_difference_to_mix(const MappingDifference& difference, SecondMapperDecisions& mix);
 
 // A mapper for simulate(). It answers the hooks that the embedded runtime calls. Both mappers are
 // asked where a task starts and how it is mapped, so that both keep their round-robin positions.
@@ -42,7 +42,7 @@ void take_from_second(const MappingDifference& difference, DecisionMix& mix);
 class MixedMapper final : public Mapper {
  public:
   MixedMapper(std::unique_ptr<ProgramMapper> first, std::unique_ptr<ProgramMapper> second,
-              const DecisionMix& mix);
+              const SecondMapperDecisions& mix);
 
   void select_task_options(MapperRuntime& runtime, const TaskView& task,
                            TaskOptions& answer) override;
@@ -72,13 +72,15 @@ class MixedMapper final : public Mapper {
 
  private:
   // Returns true if the second mapper places the task.
-  bool second_places(const TaskView& task) const;
-  Mapper& placer(const TaskView& task) { return second_places(task) ? *second_ : *first_; }
-  ProgramMapper& limiter() { return mix_.limits ? *second_ : *first_; }
-  Mapper& stealer() { return mix_.stealing.empty() ? *first_ : *second_; }
+  bool second_places_task(const TaskView& task) const;
+  Mapper& mapper_that_places(const TaskView& task) {
+    return second_places_task(task) ? *second_ : *first_;
+  }
+  ProgramMapper& mapper_of_limits() { return mix_.instance_limits ? *second_ : *first_; }
+  Mapper& mapper_of_stealing() { return mix_.stealing.empty() ? *first_ : *second_; }
 
   std::unique_ptr<ProgramMapper> first_, second_;
-  const DecisionMix& mix_;
+  const SecondMapperDecisions& mix_;
   // The functors of the first mapper, followed by those of the second.
   std::vector<const ShardingFunctor*> functors_;
   TaskOptions options_;

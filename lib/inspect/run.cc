@@ -59,7 +59,8 @@ RunResult run(const BoundProgram& bound, const Workload& workload, const Simulat
         return std::make_unique<ProgramMapper>(shared, MapperSite{machine, local, {}, log});
       },
       options);
-  for (const Refusal& refusal : result.refusals) add_located(bound.program(), refusal, diags);
+  for (const Refusal& refusal : result.refusals)
+    add_refusal_at_statement(bound.program(), refusal, diags);
   return result;
 }
 
@@ -73,13 +74,15 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
         return std::make_unique<DefaultMapper>(MapperSite{machine, local});
       },
       options);
-  for (const Refusal& refusal : result.refusals) add_unlocated(refusal, diags);
+  for (const Refusal& refusal : result.refusals) add_refusal_without_place(refusal, diags);
   return result;
 }
 
 // Returns the words for the profile of a simulated run. `program` is null for the default mapper.
-ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program) {
-  ProfileWords words = words_of(fmt::format("{} on {}", workload.name(), machine.name()), program);
+ProfileWords profile_words_of(const Workload& workload, const Machine& machine,
+                              const Program* program) {
+  ProfileWords words =
+      profile_words_of(fmt::format("{} on {}", workload.name(), machine.name()), program);
   const int measured = workload.data().metric_phase;
   if (measured >= 0) words.measured = workload.data().phases[static_cast<std::size_t>(measured)];
   return words;

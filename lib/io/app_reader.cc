@@ -98,7 +98,7 @@ std::int64_t AppReader::integer_or(const JsonPlace& place, std::string_view key,
 
 bool AppReader::truth_or(const JsonPlace& place, std::string_view key, bool otherwise) {
   const auto found = JsonReader::member(place, key);
-  return found ? json_.truth(*found) : otherwise;
+  return found ? json_.boolean(*found) : otherwise;
 }
 
 Formula AppReader::formula_or(const JsonPlace& place, std::string_view key, Formula otherwise) {
@@ -111,7 +111,7 @@ std::optional<std::size_t> AppReader::word_if(const JsonPlace& place, std::strin
                                               std::string_view what) {
   const auto found = JsonReader::member(place, key);
   if (!found) return std::nullopt;
-  return json_.word(*found, names, what);
+  return json_.index_of_word(*found, names, what);
 }
 
 std::string AppReader::required_text(const JsonPlace& place, std::string_view key) {
@@ -136,7 +136,7 @@ std::vector<Item> AppReader::list(const JsonPlace& place, std::string_view key, 
     json_.fail(*found, fmt::format("it has {} items, at most {} may be", values.size(), most));
     return items;
   }
-  for (std::size_t i = 0; i < values.size() && !json_.full(); ++i) {
+  for (std::size_t i = 0; i < values.size() && !json_.has_max_errors(); ++i) {
     items.push_back(read(JsonPlace{&values[i], &*found, {}, i}));
   }
   return items;
@@ -392,7 +392,8 @@ AppVariant AppReader::read_variant(const JsonPlace& place) {
   AppVariant variant;
   if (!json_.is_object(place, keys::kVariantKeys)) return variant;
   if (const auto kind = json_.required(place, keys::kProcKind, one_of(kProcKindNames))) {
-    variant.kind = static_cast<ProcKind>(json_.word(*kind, kProcKindNames, "processor kind"));
+    variant.kind =
+        static_cast<ProcKind>(json_.index_of_word(*kind, kProcKindNames, "processor kind"));
   }
   variant.leaf = truth_or(place, keys::kLeaf, false);
   variant.inner = truth_or(place, keys::kInner, false);
@@ -421,7 +422,7 @@ AppRequirement AppReader::read_requirement(const JsonPlace& place) {
   requirement.names = texts(place, keys::kNames, kMaxAppAliases);
   if (const auto privilege = json_.required(place, keys::kPrivilege, one_of(kPrivilegeNames))) {
     requirement.privilege =
-        static_cast<Privilege>(json_.word(*privilege, kPrivilegeNames, "privilege"));
+        static_cast<Privilege>(json_.index_of_word(*privilege, kPrivilegeNames, "privilege"));
   }
   if (const auto word =
           word_if(place, keys::kCoherence, keys::kCoherenceNames, "kind of coherence")) {
@@ -560,9 +561,9 @@ Result<Application> AppReader::read(const JsonValue& root, const std::function<b
   if (!json_.ok()) return json_.error();
   // Building the application checks what concerns several parts, such as names that do not exist.
   app::Data unused;
-  for (const app::Fault& fault : app::build(app, {}, unused, stop)) {
+  for (const app::AppError& fault : app::build(app, {}, unused, stop)) {
     if (fault.code == Error::Code::kStopped) return Error{fault.code, fault.message};
-    json_.fail(place, fault.message, fault.help, JsonReader::existing(place, fault.path));
+    json_.fail(place, fault.message, fault.help, JsonReader::existing_prefix(place, fault.path));
   }
   if (!json_.ok()) return json_.error();
   return app;

@@ -199,7 +199,7 @@ Error JsonReader::error() const {
 // `place`.
 void JsonReader::fail(const JsonPlace& place, std::string_view message, std::string help,
                       std::string_view below) {
-  if (full()) return;
+  if (has_max_errors()) return;
   const std::string pointer = pointer_to(place) + std::string(below);
   errors_.push_back(
       {Error::Code::kMalformed,
@@ -247,7 +247,7 @@ std::string JsonReader::text(const JsonPlace& place) {
   return {};
 }
 
-bool JsonReader::truth(const JsonPlace& place) {
+bool JsonReader::boolean(const JsonPlace& place) {
   if (const auto* truth = std::get_if<bool>(&place.value->data)) return *truth;
   fail_type(place, "`true` or `false`");
   return false;
@@ -284,9 +284,10 @@ std::int64_t JsonReader::integer(const JsonPlace& place) {
 
 // Returns the index of a word in `names`, or 0 after reporting an unknown word. `what` describes
 // the words for the message.
-std::size_t JsonReader::word(const JsonPlace& place, std::span<const std::string_view> names,
-                             std::string_view what) {
-  const std::size_t before = count();
+std::size_t JsonReader::index_of_word(const JsonPlace& place,
+                                      std::span<const std::string_view> names,
+                                      std::string_view what) {
+  const std::size_t before = error_count();
   const std::string word = text(place);
   if (failed_since(before)) return 0;
   const auto at = std::find(names.begin(), names.end(), word);
@@ -306,7 +307,7 @@ std::optional<JsonPlace> JsonReader::member(const JsonPlace& place, std::string_
 }
 
 // Returns the longest part of `pointer` that leads to an existing value below `place`.
-std::string_view JsonReader::existing(const JsonPlace& place, std::string_view pointer) {
+std::string_view JsonReader::existing_prefix(const JsonPlace& place, std::string_view pointer) {
   const JsonValue* value = place.value;
   std::size_t end = 0;
   while (end < pointer.size()) {

@@ -69,11 +69,11 @@ class JsonReader {
   // ok() returns true if there are no errors, count() returns the number of errors, and full()
   // returns true if further errors are dropped.
   bool ok() const { return errors_.empty(); }
-  std::size_t count() const { return errors_.size(); }
-  bool full() const { return count() == kMaxFileErrors; }
+  std::size_t error_count() const { return errors_.size(); }
+  bool has_max_errors() const { return error_count() == kMaxFileErrors; }
   // Returns true if an error was added since there were `count` errors. Also returns true if so
   // many were added that later ones are dropped.
-  bool failed_since(std::size_t count) const { return full() || errors_.size() != count; }
+  bool failed_since(std::size_t count) const { return has_max_errors() || errors_.size() != count; }
   // Returns all errors: the first one, with the others in its `more`.
   Error error() const;
   // Records an error at `place` (and `below` it, a pointer), unless there are enough errors.
@@ -87,20 +87,20 @@ class JsonReader {
   bool is_object(const JsonPlace& place, std::span<const std::string_view> keys);
   const JsonValue::Array& array(const JsonPlace& place);
   std::string text(const JsonPlace& place);
-  bool truth(const JsonPlace& place);
+  bool boolean(const JsonPlace& place);
   double number(const JsonPlace& place);
   // Returns a whole number. It may be written as 1e9.
   std::int64_t integer(const JsonPlace& place);
   // Reads a string that must be one of `names`, and returns its index there. `what` describes these
   // words in the error message.
-  std::size_t word(const JsonPlace& place, std::span<const std::string_view> names,
-                   std::string_view what);
+  std::size_t index_of_word(const JsonPlace& place, std::span<const std::string_view> names,
+                            std::string_view what);
 
   // Returns the member `key` of an object, if it exists. The result refers to `place`, which must
   // outlive it.
   static std::optional<JsonPlace> member(const JsonPlace& place, std::string_view key);
   // Returns the longest beginning of `pointer` that leads to an existing value below `place`.
-  static std::string_view existing(const JsonPlace& place, std::string_view pointer);
+  static std::string_view existing_prefix(const JsonPlace& place, std::string_view pointer);
   // Returns true if is_object() found unknown keys in this object.
   bool has_wrong_keys(const JsonPlace& place) const;
   // Returns the member `key` of an object. Records an error with `help` if the member is missing.

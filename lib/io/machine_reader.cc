@@ -106,7 +106,7 @@ std::size_t MachineReader::required_word(const JsonPlace& place, std::string_vie
                                          std::span<const std::string_view> names,
                                          std::string_view what) {
   const std::optional<JsonPlace> found = json_.required(place, key);
-  return found ? json_.word(*found, names, what) : 0;
+  return found ? json_.index_of_word(*found, names, what) : 0;
 }
 
 ProcKind MachineReader::required_processor(const JsonPlace& place, std::string_view key) {
@@ -124,7 +124,8 @@ std::vector<Item> MachineReader::list_or(const JsonPlace& node, std::string_view
   if (!list) return otherwise;
   std::vector<Item> items;
   const std::size_t size = json_.array(*list).size();
-  for (std::size_t i = 0; i < size && !json_.full(); ++i) items.push_back(read(element(*list, i)));
+  for (std::size_t i = 0; i < size && !json_.has_max_errors(); ++i)
+    items.push_back(read(element(*list, i)));
   return items;
 }
 
@@ -153,7 +154,7 @@ MemoryGroup MachineReader::read_memory(const JsonPlace& place, const NodeCounts&
 // the memory kind.
 Affinity MachineReader::read_affinity(const JsonPlace& place, const NodeType& node) {
   if (!json_.is_object(place, keys::kAffinityKeys)) return {};
-  const std::size_t before = json_.count();
+  const std::size_t before = json_.error_count();
   const ProcKind processor = required_processor(place, keys::kProcessor);
   const MemKind memory = required_memory(place, keys::kMemory);
   Affinity affinity{processor, memory, 0, 0};
@@ -169,7 +170,7 @@ Affinity MachineReader::read_affinity(const JsonPlace& place, const NodeType& no
 // memories in the same scope.
 Channel MachineReader::read_channel(const JsonPlace& place, const std::vector<Channel>& defaults) {
   if (!json_.is_object(place, keys::kChannelKeys)) return {};
-  const std::size_t before = json_.count();
+  const std::size_t before = json_.error_count();
   const MemKind from = required_memory(place, keys::kFrom);
   const MemKind to = required_memory(place, keys::kTo);
   const auto scope =
@@ -197,7 +198,7 @@ Channel MachineReader::read_channel(const JsonPlace& place, const std::vector<Ch
 // without GPU processors gets no GPU memory.
 NodeType MachineReader::read_node(const JsonPlace& place) {
   NodeType node;
-  const std::size_t before = json_.count();
+  const std::size_t before = json_.error_count();
   if (!json_.is_object(place, keys::kNodeKeys)) return node;
   if (!json_.required(place, keys::kProcessors)) return node;
   node.processors = list_or<ProcessorGroup>(
@@ -222,7 +223,7 @@ NodeType MachineReader::read_node(const JsonPlace& place) {
 // Reads one kind of node and its count. `ordered`: the list `order` gives the nodes, so a count is
 // an error.
 void MachineReader::add_nodes(const JsonPlace& place, bool ordered) {
-  const std::size_t before = json_.count();
+  const std::size_t before = json_.error_count();
   NodeType type = read_node(place);
   const std::optional<JsonPlace> count = JsonReader::member(place, keys::kCount);
   const std::int64_t nodes = count ? json_.integer(*count) : 1;
@@ -258,7 +259,7 @@ void MachineReader::read_nodes(const JsonPlace& root) {
   if (size > kMaxNodeTypes) {
     return json_.fail(*list, fmt::format("{} kinds of nodes; at most {}", size, kMaxNodeTypes));
   }
-  for (std::size_t i = 0; i < size && !json_.full(); ++i) {
+  for (std::size_t i = 0; i < size && !json_.has_max_errors(); ++i) {
     add_nodes(element(*list, i), order.has_value());
   }
   if (order && json_.ok()) read_order(*order);
@@ -271,7 +272,7 @@ void MachineReader::read_order(const JsonPlace& list) {
   if (size == 0 || size > static_cast<std::size_t>(kMaxNodes)) {
     return json_.fail(list, fmt::format("{} is not a count of nodes (1 to {})", size, kMaxNodes));
   }
-  for (std::size_t i = 0; i < size && !json_.full(); ++i) {
+  for (std::size_t i = 0; i < size && !json_.has_max_errors(); ++i) {
     const JsonPlace place = element(list, i);
     const std::int64_t type = json_.integer(place);
     if (type < 0 || type >= static_cast<std::int64_t>(types_.size())) {
@@ -309,7 +310,7 @@ MeasuredFigure MachineReader::read_figure(const JsonPlace& place) {
 // Reads the record of measurements. It is checked here, where its place in the file is known.
 MachineMeasurement MachineReader::read_measurement(const JsonPlace& place) {
   MachineMeasurement measurement;
-  const std::size_t before = json_.count();
+  const std::size_t before = json_.error_count();
   if (!json_.is_object(place, keys::kMeasuredKeys)) return measurement;
   if (const auto computer = json_.required(place, keys::kComputer))
     measurement.computer = read_computer(*computer);

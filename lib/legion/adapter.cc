@@ -48,7 +48,7 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
     log()->log(LogLevel::kError, render(Refusal{diagnostic, origin}, *mapper));
   } else {
     Diagnostic shown = diagnostic;
-    groma::mapper::add_refusal_cure(shown);
+    groma::mapper::add_refusal_help(shown);
     log()->log(LogLevel::kError, render(Source(), shown));
   }
   std::fflush(nullptr);
@@ -73,7 +73,7 @@ void Registration::warn_once(const Diagnostic& diagnostic, Origin origin, const 
 // run. Each process sees its own launches. Only the first process, which runs the top-level task,
 // reports unknown names, from what it saw itself.
 
-void Registration::mapper_begins() {
+void Registration::on_adapter_start() {
   const std::lock_guard lock(mutex_);
   ++adapters_;
 }
@@ -88,15 +88,15 @@ void Registration::note_launched(std::string_view task) {
 // Adds the task and region names that one adapter saw. The last adapter also clears the requests
 // for instances and reports the unknown names, unless the mapping is below that of `groma run
 // --map`, which sees the same tasks.
-void Registration::mapper_ends(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {
+void Registration::on_adapter_end(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {
   const std::lock_guard lock(mutex_);
   names_.merge_names(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
   if (--adapters_ > 0) return;
   // The runtime ends here, but the function that wraps mappers may outlive it and keep `asked`.
-  if (asked != nullptr) asked->clear();
+  if (instance_requests != nullptr) instance_requests->clear();
   if (of_program == nullptr) return;
-  if (names_.tasks.empty() || below || mapper.site().local.node != 0) return;
+  if (names_.tasks.empty() || is_below_run_mapping || mapper.site().local.node != 0) return;
   const bool is_alone = mapper.machine().node_count() == 1;
   const std::string_view where = is_alone ? "" : " in the first process";
   groma::mapper::log_unknown_names(of_program->program(), names_, *log(), where);
@@ -120,19 +120,19 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
   if (const auto* of_program = dynamic_cast<const ProgramMapper*>(mapper_.get())) {
     program_ = &of_program->program();
   }
-  registration_->mapper_begins();
+  registration_->on_adapter_start();
 }
-Adapter::~Adapter() { registration_->mapper_ends(*mapper_, views_.names()); }
+Adapter::~Adapter() { registration_->on_adapter_end(*mapper_, views_.names()); }
 
 // Converts Legion's processor to Groma's. Mappings cannot name utility processors, so such a
 // processor becomes the processor of the adapter itself.
-Processor Adapter::place_of(Legion::Processor processor) const {
+Processor Adapter::groma_processor(Legion::Processor processor) const {
   if (processor == local_proc) return mapper_->site().local;
   return registration_->machine->processor(processor).value_or(mapper_->site().local);
 }
 
 // Ends the process if the mapper's answer was refused. Only the first reason is reported.
-void Adapter::check(const std::vector<Refusal>& refusals) const {
+void Adapter::fail_if_refused(const std::vector<Refusal>& refusals) const {
   if (refusals.empty()) return;
   registration_->fail(refusals.front().diagnostic, refusals.front().origin, mapper_.get());
 }
@@ -140,10 +140,10 @@ void Adapter::check(const std::vector<Refusal>& refusals) const {
 // Ends the process because a requirement got no instance: the instance that the mapper names is
 // unusable, memory is full, or no memory is suitable.
 void Adapter::fail(std::size_t position, std::string_view name, const RequirementWish& wish,
-                   const NoInstance& why) const {
+                   const InstanceFailure& why) const {
   if (wish.instance != 0) {
     registration_->fail(
-        one_diagnostic(DiagId::kBadInstance, position, name, wish.instance, why.text),
+        diagnostic_without_source(DiagId::kBadInstance, position, name, wish.instance, why.text),
         wish.instance_origin, mapper_.get());
   }
   fail(position, name, why, decided_first(wish));
@@ -152,10 +152,10 @@ void Adapter::fail(std::size_t position, std::string_view name, const Requiremen
 // Ends the process because a requirement got no instance. The diagnostic says "out of memory" if a
 // suitable memory was only too full, otherwise "no memory". If an alignment was the obstacle, the
 // message also says how to change it.
-void Adapter::fail(std::size_t position, std::string_view name, const NoInstance& why,
+void Adapter::fail(std::size_t position, std::string_view name, const InstanceFailure& why,
                    Origin origin) const {
   const DiagId id = why.no_room ? DiagId::kOutOfMemory : DiagId::kNoMemory;
-  Diagnostic diagnostic = one_diagnostic(id, position, name, why.text);
+  Diagnostic diagnostic = diagnostic_without_source(id, position, name, why.text);
   if (why.unaligned && !why.no_room) {
     groma::mapper::add_alignment_cure(diagnostic);
   }
@@ -168,11 +168,11 @@ void Adapter::fail(std::size_t position, std::string_view name, const NoInstance
 void Registration::note_stealable(Legion::TaskID task) {
   const std::lock_guard lock(mutex_);
   stealable_.insert(task);
-  steals = true;
+  any_task_stealable = true;
 }
 
 bool Registration::is_stealable(const Legion::Task& task) {
-  if (!steals) return false;
+  if (!any_task_stealable) return false;
   const std::lock_guard lock(mutex_);
   return stealable_.contains(task.task_id);
 }
@@ -183,14 +183,14 @@ bool Registration::is_stealable(const Legion::Task& task) {
 void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
                                   TaskOptions& output) {
   registration_->reductions.note(task.regions);
-  HookCalls::Use call(calls_, context);
-  const TaskView& view =
-      views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
+  HookBufferPool::Use call(calls_, context);
+  const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
+                                     Regions::kNamed, call->storage);
   groma::TaskOptions& answer = call->options;
   answer.clear();
   mapper_->select_task_options(call->hands, view, answer);
-  check(validate(answer, view, mapper_->machine()));
-  output.initial_proc = realm(answer.initial);
+  fail_if_refused(validate(answer, view, mapper_->machine()));
+  output.initial_proc = realm_processor(answer.initial);
   output.inline_task = answer.inline_task;
   output.stealable = answer.stealable;
   if (answer.stealable) registration_->note_stealable(task.task_id);
@@ -208,22 +208,22 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
 void Adapter::select_sharding_functor(MapperContext context, const Legion::Task& task,
                                       const SelectShardingFunctorInput& input,
                                       SelectShardingFunctorOutput& output) {
-  HookCalls::Use call(calls_, context);
-  const TaskView& view =
-      views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
+  HookBufferPool::Use call(calls_, context);
+  const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
+                                     Regions::kNamed, call->storage);
   output.chosen_functor = sharding_of(view, *call, input);
 }
 
 // Returns Legion's id of the sharding functor that the mapper chooses. The table of shards is
 // rebuilt only if the shards differ from those of the last call. Legion's functor 0 is its cyclic
 // one.
-Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookCall& call,
+Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookBuffers& call,
                                         const SelectShardingFunctorInput& input) {
   call.shards.clear();
-  for (Legion::Processor p : input.shard_mapping) call.shards.push_back(place_of(p));
+  for (Legion::Processor p : input.shard_mapping) call.shards.push_back(groma_processor(p));
   if (call.table.shards() != call.shards) call.table = ShardTable(call.shards);
   const groma::ShardingId id = mapper_->select_sharding_functor(call.hands, view, call.table);
-  check(validate_sharding(id, view, registration_->functors.size()));
+  fail_if_refused(validate_sharding(id, view, registration_->functors.size()));
   return id == kCyclicSharding ? 0 : registration_->functors.id_of(id, call.table);
 }
 
@@ -231,16 +231,18 @@ Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookCall& call,
 // the task has no target processor yet, its current processor is used.
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
                              const ReplicateTaskInput& input, ReplicateTaskOutput& output) {
-  HookCalls::Use call(calls_, context);
+  HookBufferPool::Use call(calls_, context);
   const auto at = task.target_proc.exists() ? task.target_proc : task.current_proc;
-  const TaskView& view = views_.make(context, task, place_of(at), Regions::kNamed, call->storage);
+  const TaskView& view =
+      views_.make(context, task, groma_processor(at), Regions::kNamed, call->storage);
   groma::ReplicateTaskOutput& answer = call->replicate;
   answer.clear();
   mapper_->replicate_task(call->hands, view, answer);
   if (answer.processors.empty()) return DefaultMapper::replicate_task(context, task, input, output);
-  check(validate(answer, view, mapper_->machine()));
+  fail_if_refused(validate(answer, view, mapper_->machine()));
   output.chosen_variant = answer.variant;
-  for (const Processor& p : answer.processors) output.target_processors.push_back(realm(p));
+  for (const Processor& p : answer.processors)
+    output.target_processors.push_back(realm_processor(p));
 }
 
 // Lets the groma::Mapper cut each box of the launch domain into slices.
@@ -248,19 +250,19 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
                          const SliceTaskInput& input, SliceTaskOutput& output) {
   bool blocks_of_holes = false;
   {
-    HookCalls::Use call(calls_, context);
-    const TaskView& view =
-        views_.make(context, task, place_of(task.target_proc), Regions::kNamed, call->storage);
+    HookBufferPool::Use call(calls_, context);
+    const TaskView& view = views_.make(context, task, groma_processor(task.target_proc),
+                                       Regions::kNamed, call->storage);
     for_each_box(input.domain, [&](const Rect& part) {
       groma::SliceTaskOutput& answer = call->slices;
       answer.clear();
       mapper_->slice_task(call->hands, view, part, answer);
-      check(validate(answer, view, part, mapper_->machine()));
+      fail_if_refused(validate(answer, view, part, mapper_->machine()));
       blocks_of_holes = blocks_of_holes || (answer.by_default && !input.domain.dense());
       output.slices.reserve(output.slices.size() + answer.slices.size());
       for (const groma::TaskSlice& slice : answer.slices) {
-        output.slices.emplace_back(domain_of(slice.box), realm(slice.processor), slice.recurse,
-                                   slice.stealable);
+        output.slices.emplace_back(domain_of(slice.box), realm_processor(slice.processor),
+                                   slice.recurse, slice.stealable);
         if (slice.stealable) registration_->note_stealable(task.task_id);
       }
     });
@@ -272,7 +274,8 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
   DefaultMapper::slice_task(context, task, input, output);
 }
 
-void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests) {
+void add_profiling_measurements(const ProfilingWish& wish,
+                                Legion::Mapping::ProfilingRequest& requests) {
   using namespace Legion::Mapping::ProfilingMeasurements;
   if (wish.status) requests.add_measurement<OperationStatus>();
   if (wish.timeline) requests.add_measurement<OperationTimeline>();
@@ -286,31 +289,31 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   // so both are loaded at once.
   __builtin_prefetch(&task.index_point);
   __builtin_prefetch(&task.index_domain);
-  HookCalls::Use call(calls_, context, HookOf::kMapping);
+  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
   const bool shard = input.shard_processor.exists();
   const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
-  views_.make(context, task, place_of(target), Regions::kCounted, call->storage);
+  views_.make(context, task, groma_processor(target), Regions::kCounted, call->storage);
   TaskView& view = call->storage.view;
   if (shard) view.shard_variant = static_cast<VariantId>(input.shard_variant);
   groma::MapTaskOutput& answer = call->wish;
   answer.clear();
   mapper_->map_task(call->hands, view, {}, answer);
-  check(validate(answer, view, mapper_->machine()));
+  fail_if_refused(validate(answer, view, mapper_->machine()));
   output.abort_mapping = answer.abort_mapping;
   if (answer.abort_mapping) return;
   output.chosen_variant = answer.variant;
   // Legion has put the processor of a shard in this list.
   output.target_procs.clear();
-  for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
+  for (const Processor& p : answer.processors) output.target_procs.push_back(realm_processor(p));
   output.task_priority = answer.task_priority;
   output.copy_fill_priority = answer.copy_priority;
   // The report of each task's end tells the adapter which processors are idle.
-  if (registration_->steals) answer.task_profiling.status = true;
+  if (registration_->any_task_stealable) answer.task_profiling.status = true;
   if (answer.task_profiling.any()) ++stealing_.mapped;
   output.profiling_priority = answer.profiling_priority;
   output.postmap_task = answer.postmap;
-  request(answer.task_profiling, output.task_prof_requests);
-  request(answer.copy_profiling, output.copy_prof_requests);
+  add_profiling_measurements(answer.task_profiling, output.task_prof_requests);
+  add_profiling_measurements(answer.copy_profiling, output.copy_prof_requests);
   for (const Memory& memory : answer.future_memories) {
     output.future_locations.push_back(registration_->machine->realm(memory));
   }
@@ -319,8 +322,8 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
 
 // Returns the layout constraints that the variant demands for one requirement. Most variants demand
 // nothing. The cached view of a variant shows this, and then Legion is not called.
-Demands Adapter::demands(MapperContext context, const Legion::Task& task, VariantId id,
-                         std::size_t position) const {
+Demands Adapter::layout_demands_of(MapperContext context, const Legion::Task& task, VariantId id,
+                                   std::size_t position) const {
   Demands demands;
   const auto variants = views_.variants(task.task_id);
   const auto variant = std::find_if(variants.begin(), variants.end(),
@@ -355,7 +358,7 @@ Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalIn
 // therefore skipped here. A group is also skipped if the mapper has named instances for it, or has
 // no wish for any of its requirements.
 void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
-                            const MapTaskInput& input, HookCall& call, MapTaskOutput& output,
+                            const MapTaskInput& input, HookBuffers& call, MapTaskOutput& output,
                             std::vector<bool>& mapped) {
   const TaskView& view = call.storage.view;
   for (const auto& group : views_.colocated(task.task_id, call.wish.variant)) {
@@ -375,11 +378,11 @@ void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
       names_candidates |= wish.candidate_count > 0;
       names_instances |= wish.instance != 0;
       positions.push_back(i);
-      all.push_back({task.regions[i], wish, demands(context, task, call.wish.variant, i),
+      all.push_back({task.regions[i], wish, layout_demands_of(context, task, call.wish.variant, i),
                      output.chosen_instances[i]});
     }
     if (all.size() < 2 || !names_candidates || names_instances) continue;
-    NoInstance why;
+    InstanceFailure why;
     if (!instances_.add_colocated(context, all, output.target_procs, &why)) {
       fail(positions.front(), view.name, all.front().wish, why);
     }
@@ -391,7 +394,7 @@ void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
 // Finds or makes the instances of all region requirements, and chooses the memories of output
 // regions. Ends the process if a requirement gets no instance.
 void Adapter::map_regions(MapperContext context, const Legion::Task& task,
-                          const MapTaskInput& input, HookCall& call, MapTaskOutput& output) {
+                          const MapTaskInput& input, HookBuffers& call, MapTaskOutput& output) {
   const TaskView& view = call.storage.view;
   const VariantView* variant = nullptr;
   for (const VariantView& one : view.variants) {
@@ -404,7 +407,7 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
     const RequirementView& requirement = view.requirements[i];
     const RequirementWish& wish = call.wish.requirements[i];
     if (requirement.empty() || is_premapped(input, i)) continue;
-    NoInstance why;
+    InstanceFailure why;
     const RequirementOf of{task, call.wish.variant, i};
     bool made = i < mapped.size() && mapped[i];
     // The positions of output regions come after those of the other requirements.
@@ -413,10 +416,10 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
                                    output.target_procs.front(), output.output_targets[i - inputs],
                                    output.output_constraints[i - inputs], &why);
     } else if (!made) {
-      made = instances_.add(context, task.regions[i], &of, wish,
-                            demands(context, task, call.wish.variant, i),
-                            why_not_virtual(requirement, variant), output.target_procs,
-                            output.chosen_instances[i], &why);
+      made = instances_.add_instance_for(context, task.regions[i], &of, wish,
+                                         layout_demands_of(context, task, call.wish.variant, i),
+                                         why_not_virtual(requirement, variant), output.target_procs,
+                                         output.chosen_instances[i], &why);
     }
     if (!made) fail(i, view.name, wish, why);
     // Legion must keep track of instances to which tasks reduce, so a wish for an untracked
@@ -425,9 +428,9 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
         registration_->reductions.why_tracked(task.regions[i]) == nullptr) {
       output.untracked_valid_regions.insert(static_cast<unsigned>(i));
     }
-    if (registration_->heard && i < inputs) {
-      registration_->heard(task.get_unique_id(), i,
-                           decided_by(wish, output.chosen_instances[i].front()));
+    if (registration_->record_memory_origin && i < inputs) {
+      registration_->record_memory_origin(task.get_unique_id(), i,
+                                          decided_by(wish, output.chosen_instances[i].front()));
     }
   }
 }
@@ -436,23 +439,23 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
 // the adapter may look for work to steal.
 void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
                                const TaskProfilingInfo& input) {
-  HookCalls::Use call(calls_, context);
+  HookBufferPool::Use call(calls_, context);
   const TaskView& view =
-      views_.make(context, task, place_of(task.target_proc), Regions::kNone, call->storage);
-  report(*call, view,
-         input.task_response   ? OperationKind::kTask
-         : input.fill_response ? OperationKind::kFill
-                               : OperationKind::kCopy,
-         input.profiling_responses);
+      views_.make(context, task, groma_processor(task.target_proc), Regions::kNone, call->storage);
+  pass_profiling_report(*call, view,
+                        input.task_response   ? OperationKind::kTask
+                        : input.fill_response ? OperationKind::kFill
+                                              : OperationKind::kCopy,
+                        input.profiling_responses);
   if (!input.task_response || stealing_.mapped == 0) return;
   --stealing_.mapped;
-  look_for_work(context, *call);
+  request_work_if_idle(context, *call);
 }
 
 // Converts Legion's measurements to a ProfilingReport and passes it to the mapper. All times are in
 // nanoseconds. A measurement that Legion did not make leaves its fields at their defaults.
-void Adapter::report(HookCall& call, const TaskView& view, OperationKind of,
-                     const Legion::Mapping::ProfilingResponse& responses) {
+void Adapter::pass_profiling_report(HookBuffers& call, const TaskView& view, OperationKind of,
+                                    const Legion::Mapping::ProfilingResponse& responses) {
   ProfilingReport report;
   report.operation = of;
   report.processor = view.current;

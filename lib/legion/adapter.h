@@ -29,20 +29,21 @@ namespace groma::legion {
 
 // A function that is told which statement (`origin`) decided the memory for the data of a task's
 // requirement. The origin is empty if no statement decided and the default mapper did.
-using Heard = std::function<void(Legion::UniqueID task, std::size_t requirement, Origin origin)>;
+using RecordMemoryOrigin =
+    std::function<void(Legion::UniqueID task, std::size_t requirement, Origin origin)>;
 
 // The state that is shared by the adapters of one registered mapping, one for each processor.
 struct Registration {
   MapperFactory factory;
   Options options;
   // The function that is told where data goes. Empty if no function is told.
-  Heard heard = {};
+  RecordMemoryOrigin record_memory_origin = {};
   // True if a second mapping, that of `groma run --map`, stands above this one and decides the
   // tasks that it names.
-  bool below = false;
+  bool is_below_run_mapping = false;
   // The requests with which the program's own mappers got instances, and the instances that
   // adapters made instead. Complete only if the preload library observes the requests (preload.cc).
-  std::shared_ptr<AskedInstances> asked = {};
+  std::shared_ptr<RequestedInstances> instance_requests = {};
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;
@@ -54,13 +55,13 @@ struct Registration {
   void note_stealable(Legion::TaskID task);
   bool is_stealable(const Legion::Task& task);
   // True once some task of the program may be stolen.
-  std::atomic<bool> steals = false;
+  std::atomic<bool> any_task_stealable = false;
 
   // mapper_begins() is called when an adapter starts, mapper_ends() when one ends. `names` are the
   // task and region names that the adapter saw. After the last adapter, the log reports names in
   // the program of `mapper` (if it has one) that did not occur in the run.
-  void mapper_begins();
-  void mapper_ends(const groma::Mapper& mapper, const groma::mapper::NamesOfRun& names);
+  void on_adapter_start();
+  void on_adapter_end(const groma::Mapper& mapper, const groma::mapper::NamesOfRun& names);
   // Notes a launched task that no statement names. Its name is a candidate when a statement's name
   // is misspelt.
   void note_launched(std::string_view task);
@@ -87,11 +88,11 @@ struct Registration {
 // A group of region requirements of a task whose data the program's mapper put into one instance.
 // An instance that replaces it must also serve all of them, because the task may rely on finding
 // their data together.
-struct Colocated {
+struct ColocatedRequirements {
   Legion::Mapping::PhysicalInstance instance;
   // The places where the answer of the program's mapper names the instance. Each pair has the
   // position of a requirement, and an index in the list of instances of this requirement.
-  std::vector<std::pair<std::size_t, std::size_t>> places;
+  std::vector<std::pair<std::size_t, std::size_t>> uses_in_answer;
 };
 
 // A Legion mapper for one processor. Its hooks ask a groma::Mapper and carry out the answers.
@@ -109,7 +110,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
     own_asks_by_default_ = asks_by_default;
   }
 
-  AskedInstances& asked_instances() const { return *registration_->asked; }
+  RequestedInstances& asked_instances() const { return *registration_->instance_requests; }
 
   const char* get_mapper_name() const override { return name_.c_str(); }
 
@@ -217,92 +218,99 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   // counted the task here, but it runs on another processor.
   void stop_counting(MapperContext context, const Legion::Task& task);
   // Returns true if some task of the program may be stolen.
-  bool steals() const { return registration_->steals; }
+  bool steals() const { return registration_->any_task_stealable; }
   void note_reductions(const std::vector<Legion::RegionRequirement>& requirements) {
     registration_->reductions.note(requirements);
   }
 
  private:
-  Processor place_of(Legion::Processor processor) const;
-  Legion::Processor realm(const Processor& processor) const {
+  Processor groma_processor(Legion::Processor processor) const;
+  Legion::Processor realm_processor(const Processor& processor) const {
     return processor == mapper_->site().local ? local_proc
                                               : registration_->machine->realm(processor);
   }
-  Demands demands(MapperContext context, const Legion::Task& task, VariantId id,
-                  std::size_t position) const;
-  void map_constraint(MapperContext context, HookCall& call, const MapMustEpochInput& input,
-                      std::size_t index, const RequirementWish* wish, MapMustEpochOutput& output);
+  Demands layout_demands_of(MapperContext context, const Legion::Task& task, VariantId id,
+                            std::size_t position) const;
+  void map_shared_instance(MapperContext context, HookBuffers& call, const MapMustEpochInput& input,
+                           std::size_t index, const RequirementWish* wish,
+                           MapMustEpochOutput& output);
   void map_regions(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
-                   HookCall& call, MapTaskOutput& output);
+                   HookBuffers& call, MapTaskOutput& output);
   // Maps the region requirements that the chosen variant demands in one instance, and marks them in
   // `mapped`, by their positions.
   void map_colocated(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
-                     HookCall& call, MapTaskOutput& output, std::vector<bool>& mapped);
-  void check(const std::vector<Refusal>& refusals) const;
+                     HookBuffers& call, MapTaskOutput& output, std::vector<bool>& mapped);
+  void fail_if_refused(const std::vector<Refusal>& refusals) const;
   // Reports a region requirement that got no instance, and ends the process.
   [[noreturn]] void fail(std::size_t position, std::string_view name, const RequirementWish& wish,
-                         const NoInstance& why) const;
-  [[noreturn]] void fail(std::size_t position, std::string_view name, const NoInstance& why,
+                         const InstanceFailure& why) const;
+  [[noreturn]] void fail(std::size_t position, std::string_view name, const InstanceFailure& why,
                          Origin origin) const;
 
   using Requirements = std::vector<const Legion::RegionRequirement*>;
   const TaskView& operation_view(MapperContext context, const Legion::Mappable& operation,
-                                 HookCall& call, const Requirements& requirements);
+                                 HookBuffers& call, const Requirements& requirements);
   const groma::MapOperationOutput& operation_wish(MapperContext context,
-                                                  const Legion::Mappable& operation, HookCall& call,
+                                                  const Legion::Mappable& operation,
+                                                  HookBuffers& call,
                                                   const Requirements& requirements);
-  void map_operand(MapperContext context, HookCall& call, std::size_t position,
-                   const Legion::RegionRequirement& requirement, const Demands& demands,
-                   std::vector<Legion::Mapping::PhysicalInstance>& chosen);
-  Legion::ShardingID sharding_of(const TaskView& view, HookCall& call,
+  void map_operation_requirement(MapperContext context, HookBuffers& call, std::size_t position,
+                                 const Legion::RegionRequirement& requirement,
+                                 const Demands& demands,
+                                 std::vector<Legion::Mapping::PhysicalInstance>& chosen);
+  Legion::ShardingID sharding_of(const TaskView& view, HookBuffers& call,
                                  const SelectShardingFunctorInput& input);
   Legion::ShardingID sharding_of(MapperContext context, const Legion::Mappable& operation,
                                  const SelectShardingFunctorInput& input);
   template <typename Operation, typename Input, typename Output>
   void rank_sources(MapperContext context, const Operation& operation, const Input& input,
                     Output& output);
-  void report(HookCall& call, const TaskView& view, OperationKind of,
-              const Legion::Mapping::ProfilingResponse& responses);
+  void pass_profiling_report(HookBuffers& call, const TaskView& view, OperationKind of,
+                             const Legion::Mapping::ProfilingResponse& responses);
 
-  void tell_kept(std::string_view task, std::string_view what, std::string_view why, Origin origin);
+  void warn_choice_kept(std::string_view task, std::string_view what, std::string_view why,
+                        Origin origin);
   Processor near_processor(std::int64_t node, const Processor& otherwise);
   bool is_limited(const TaskView& view) const;
   bool decides_points(const TaskView& view, ProcKind kind) const;
   template <typename Output>
   void overlay_sharding_of(MapperContext context, const Legion::Task& task,
                            const SelectShardingFunctorInput& input, Output& output);
-  void place_task(const Legion::Task& task, HookCall& call, const VariantView& variant, bool shard,
-                  bool counted, MapTaskOutput& output);
-  std::vector<Legion::LogicalRegion> covering(
+  void place_task(const Legion::Task& task, HookBuffers& call, const VariantView& variant,
+                  bool shard, bool counted, MapTaskOutput& output);
+  std::vector<Legion::LogicalRegion> regions_to_cover(
       MapperContext context, const std::vector<Legion::LogicalRegion>& regions,
       const std::vector<Legion::LogicalRegion>& asked) const;
-  AskedInstance asked_for(MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
-                          const std::vector<Legion::LogicalRegion>& regions) const;
+  InstanceRequestRecord request_for_instance(
+      MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
+      const std::vector<Legion::LogicalRegion>& regions) const;
   void overlay_regions(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
-                       HookCall& call, const VariantView& variant, MapTaskOutput& output);
+                       HookBuffers& call, const VariantView& variant, MapTaskOutput& output);
   void overlay_instance(MapperContext context, const Legion::Task& task, const TaskView& view,
-                        const VariantView& variant, const Colocated& group, MapTaskOutput& output);
+                        const VariantView& variant, const ColocatedRequirements& group,
+                        MapTaskOutput& output);
   void check_layout(MapperContext context, const Legion::Task& task, const TaskView& view,
-                    const VariantView& variant, const Colocated& group, const AskedInstance& asked,
-                    const LayoutDecision& said, MemKind memory) const;
+                    const VariantView& variant, const ColocatedRequirements& group,
+                    const InstanceRequestRecord& asked, const LayoutDecision& said,
+                    MemKind memory) const;
   [[noreturn]] void refuse_layout(DiagId id, std::size_t position, std::string_view task,
                                   std::string_view wants, std::string_view says,
                                   const LayoutDecision& said) const;
-  void put(const Legion::Mapping::PhysicalInstance& instance, const Colocated& group,
-           MapTaskOutput& output) const;
+  void replace_in_answer(const Legion::Mapping::PhysicalInstance& instance,
+                         const ColocatedRequirements& group, MapTaskOutput& output) const;
   void overlay_outputs(const Legion::Task& task, const TaskView& view, const VariantView& variant,
                        MapTaskOutput& output);
 
-  const std::vector<Processor>& steal_targets(HookCall& call,
+  const std::vector<Processor>& steal_targets(HookBuffers& call,
                                               const std::vector<Processor>& refused);
-  const std::vector<std::uint32_t>& stolen(HookCall& call, const Processor& thief);
-  void tell(MapperContext context, const Processor& whom, StealMessage message);
-  void share_work(MapperContext context, HookCall& call, std::vector<const Legion::Task*>& waiting,
-                  SelectMappingOutput& output);
-  void refuse_work(MapperContext context, const Processor& thief);
-  void wake(MapperContext context);
-  void look_for_work(MapperContext context, HookCall& call);
-  bool handle_steal_message(MapperContext context, HookCall& call, const Processor& sender,
+  const std::vector<std::uint32_t>& tasks_given_to_thief(HookBuffers& call, const Processor& thief);
+  void send_steal_message(MapperContext context, const Processor& whom, StealMessage message);
+  void share_work(MapperContext context, HookBuffers& call,
+                  std::vector<const Legion::Task*>& waiting, SelectMappingOutput& output);
+  void decline_steal_request(MapperContext context, const Processor& thief);
+  void retry_task_selection(MapperContext context);
+  void request_work_if_idle(MapperContext context, HookBuffers& call);
+  bool handle_steal_message(MapperContext context, HookBuffers& call, const Processor& sender,
                             std::uint32_t kind);
 
   Legion::Mapping::MapperRuntime* mapper_runtime_;
@@ -314,8 +322,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   MapperEvents events_;
   // The event for which Legion lets ready tasks wait until some can be mapped. 0 if there is none.
   MapperEvent deferral_ = 0;
-  Stealing stealing_;
-  HookCalls calls_;
+  StealingState stealing_;
+  HookBufferPool calls_;
   bool decides_operations_;
   // The program of the mapping. Null if the mapper is not a ProgramMapper.
   const Program* program_ = nullptr;
@@ -332,7 +340,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
 bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_t position);
 
 // Adds to `requests` the profiling measurements that a mapper wants of an operation.
-void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests);
+void add_profiling_measurements(const ProfilingWish& wish,
+                                Legion::Mapping::ProfilingRequest& requests);
 
 // Returns true if the mapper is written by hand. Only such a mapper decides about copies, inline
 // mappings and other operations than tasks.
@@ -340,7 +349,7 @@ bool decides_operations(const groma::Mapper& mapper);
 
 // Makes the adapter for one processor, which Legion then owns. Returns null if the factory makes no
 // mapper for the processor, or if Groma has no name for its kind. `in_turn`: true if the caller
-// runs the hooks of the adapter one after the other (HookParts).
+// runs the hooks of the adapter one after the other (HookDependencies).
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                       const Legion::Machine& machine, Legion::Processor processor,
                       bool in_turn = false);
@@ -348,8 +357,8 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
 // Returns a function that puts the mapping above a mapper of the program, like the public
 // wrapper(). In addition, `heard` is told where data goes, and `asked` has the instance requests of
 // the program's mappers. `asked` is null if nothing observes these requests.
-Wrap wrapper(const Program& program, const Options& options, Heard heard,
-             std::shared_ptr<AskedInstances> asked);
+Wrap wrapper(const Program& program, const Options& options, RecordMemoryOrigin heard,
+             std::shared_ptr<RequestedInstances> asked);
 
 // Returns a factory of ProgramMappers for the program, which is bound to the machine when the first
 // mapper is made. `log`: see Options::log. `warns`: false if warnings of the binding are dropped

@@ -22,23 +22,23 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::MustE
 // several of the tasks share.
 void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                              MapMustEpochOutput& output) {
-  HookCalls::Use call(calls_, context, HookOf::kMapping);
+  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
   call->tasks.clear();
   for (const Legion::Task* task : input.tasks) {
-    call->tasks.add(views_, context, *task, place_of(task->target_proc));
+    call->tasks.add(views_, context, *task, groma_processor(task->target_proc));
   }
   groma::MapMustEpochOutput& answer = call->must_epoch;
   answer.clear();
   mapper_->map_must_epoch(call->hands, call->tasks.views(), answer);
-  check(validate(answer, call->tasks.views(), mapper_->machine()));
+  fail_if_refused(validate(answer, call->tasks.views(), mapper_->machine()));
   output.task_processors.clear();
   for (std::size_t i = 0; i < input.tasks.size(); ++i) {
-    output.task_processors.push_back(realm(answer.processors[i]));
+    output.task_processors.push_back(realm_processor(answer.processors[i]));
   }
   output.constraint_mappings.resize(input.constraints.size());
   for (std::size_t i = 0; i < input.constraints.size(); ++i) {
     const RequirementWish* wish = i < answer.constraints.size() ? &answer.constraints[i] : nullptr;
-    map_constraint(context, *call, input, i, wish, output);
+    map_shared_instance(context, *call, input, i, wish, output);
   }
 }
 
@@ -46,9 +46,9 @@ void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& inp
 // instance (`wish` is null), the task that uses the data first decides as it does for its own
 // instances. Tasks with LEGION_NO_ACCESS_FLAG do not access the data, so their processors need not
 // reach the instance.
-void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMustEpochInput& input,
-                             std::size_t index, const RequirementWish* wish,
-                             MapMustEpochOutput& output) {
+void Adapter::map_shared_instance(MapperContext context, HookBuffers& call,
+                                  const MapMustEpochInput& input, std::size_t index,
+                                  const RequirementWish* wish, MapMustEpochOutput& output) {
   const MappingConstraint& constraint = input.constraints[index];
   const auto requirement_of = [&](std::size_t k) -> const Legion::RegionRequirement& {
     return constraint.constrained_tasks[k]->regions[constraint.requirement_indexes[k]];
@@ -74,18 +74,18 @@ void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMus
   }
   const Legion::Task& first = *constraint.constrained_tasks[user];
   const unsigned position = constraint.requirement_indexes[user];
-  const TaskView& view = views_.make(context, first, place_of(targets.front()),
+  const TaskView& view = views_.make(context, first, groma_processor(targets.front()),
                                      TaskViews::Regions::kCounted, call.storage);
   // The variant of the task matters even if the mapper has a wish for the instance: the variant may
   // demand a layout.
   groma::MapTaskOutput& task_wish = call.wish;
   task_wish.clear();
   mapper_->map_task(call.hands, view, {}, task_wish);
-  check(validate(task_wish, view, mapper_->machine()));
+  fail_if_refused(validate(task_wish, view, mapper_->machine()));
   if (wish == nullptr) wish = &task_wish.requirements[position];
-  NoInstance why;
+  InstanceFailure why;
   if (instances_.add_shared(context, first.regions[position], regions, *wish,
-                            demands(context, first, task_wish.variant, position), targets,
+                            layout_demands_of(context, first, task_wish.variant, position), targets,
                             output.constraint_mappings[index], &why)) {
     return;
   }

@@ -17,37 +17,41 @@ bool decides_operations(const groma::Mapper& mapper) {
 // Returns a view of an operation other than a task, on the processor of its parent task. For an
 // operation without a parent task, this is the adapter's own processor.
 const TaskView& Adapter::operation_view(MapperContext context, const Legion::Mappable& operation,
-                                        HookCall& call, const Requirements& requirements) {
+                                        HookBuffers& call, const Requirements& requirements) {
   const Legion::Task* parent = operation.get_parent_task();
-  const Processor near = parent == nullptr ? mapper_->site().local : place_of(parent->current_proc);
+  const Processor near =
+      parent == nullptr ? mapper_->site().local : groma_processor(parent->current_proc);
   return views_.make(context, operation, near, call.storage, requirements);
 }
 
 // Asks the mapper for its wishes for an operation other than a task, and validates the answer. The
 // answer is valid until `call` is used again.
 const MapOperationOutput& Adapter::operation_wish(MapperContext context,
-                                                  const Legion::Mappable& operation, HookCall& call,
+                                                  const Legion::Mappable& operation,
+                                                  HookBuffers& call,
                                                   const Requirements& requirements) {
   const TaskView& view = operation_view(context, operation, call, requirements);
   groma::MapOperationOutput& answer = call.operation;
   answer.clear();
   mapper_->map_operation(call.hands, view, {}, answer);
-  check(validate(answer, view, mapper_->machine()));
+  fail_if_refused(validate(answer, view, mapper_->machine()));
   return answer;
 }
 
 // Finds or makes the instance of one requirement of an operation and appends it to `chosen`. Ends
 // the process if there is none. An operation other than a task cannot use a virtual instance.
-void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t position,
-                          const Legion::RegionRequirement& requirement, const Demands& demands,
-                          std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
+void Adapter::map_operation_requirement(MapperContext context, HookBuffers& call,
+                                        std::size_t position,
+                                        const Legion::RegionRequirement& requirement,
+                                        const Demands& demands,
+                                        std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
   const TaskView& view = call.storage.view;
   if (view.requirements[position].empty()) return;
   const RequirementWish& wish = call.operation.requirements[position];
-  std::vector<Legion::Processor> near = {realm(view.current)};
-  NoInstance why;
-  if (instances_.add(context, requirement, nullptr, wish, demands, "nobody maps it", near, chosen,
-                     &why)) {
+  std::vector<Legion::Processor> near = {realm_processor(view.current)};
+  InstanceFailure why;
+  if (instances_.add_instance_for(context, requirement, nullptr, wish, demands, "nobody maps it",
+                                  near, chosen, &why)) {
     return;
   }
   fail(position, name_of(view.operation), wish, why);
@@ -62,7 +66,7 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
                          const MapInlineInput& input, MapInlineOutput& output) {
   registration_->reductions.note({operation.requirement});
   if (!decides_operations_) return DefaultMapper::map_inline(context, operation, input, output);
-  HookCalls::Use call(calls_, context, HookOf::kMapping);
+  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
   const groma::MapOperationOutput& wish =
       operation_wish(context, operation, *call, {&operation.requirement});
   Demands demands;
@@ -70,8 +74,9 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
     demands.push_back(
         &mapper_runtime_->find_layout_constraints(context, operation.layout_constraint_id));
   }
-  map_operand(context, *call, 0, operation.requirement, demands, output.chosen_instances);
-  request(wish.profiling, output.profiling_requests);
+  map_operation_requirement(context, *call, 0, operation.requirement, demands,
+                            output.chosen_instances);
+  add_profiling_measurements(wish.profiling, output.profiling_requests);
   output.profiling_priority = wish.profiling_priority;
   output.track_valid_region =
       wish.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
@@ -98,7 +103,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
        &output.src_indirect_instances},
       {&operation.dst_indirect_requirements, &input.dst_indirect_instances, nullptr,
        &output.dst_indirect_instances}};
-  HookCalls::Use call(calls_, context, HookOf::kMapping);
+  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
   std::vector<const Legion::RegionRequirement*> all;
   for (const Side& side : sides) {
     for (const Legion::RegionRequirement& one : *side.requirements) all.push_back(&one);
@@ -114,7 +119,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
         chosen = (*side.valid)[i];
         mapper_runtime_->acquire_and_filter_instances(context, chosen);
       } else {
-        map_operand(context, *call, position, requirement, {}, chosen);
+        map_operation_requirement(context, *call, position, requirement, {}, chosen);
       }
       if (side.chosen != nullptr) {
         (*side.chosen)[i] = chosen;
@@ -123,7 +128,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
       }
     }
   }
-  request(wish.profiling, output.profiling_requests);
+  add_profiling_measurements(wish.profiling, output.profiling_requests);
   output.profiling_priority = wish.profiling_priority;
 }
 
@@ -131,11 +136,11 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
 void Adapter::map_partition(MapperContext context, const Legion::Partition& operation,
                             const MapPartitionInput& input, MapPartitionOutput& output) {
   if (!decides_operations_) return DefaultMapper::map_partition(context, operation, input, output);
-  HookCalls::Use call(calls_, context, HookOf::kMapping);
+  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
   const groma::MapOperationOutput& wish =
       operation_wish(context, operation, *call, {&operation.requirement});
-  map_operand(context, *call, 0, operation.requirement, {}, output.chosen_instances);
-  request(wish.profiling, output.profiling_requests);
+  map_operation_requirement(context, *call, 0, operation.requirement, {}, output.chosen_instances);
+  add_profiling_measurements(wish.profiling, output.profiling_requests);
   output.profiling_priority = wish.profiling_priority;
   output.track_valid_region =
       wish.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
@@ -147,7 +152,7 @@ void Adapter::map_partition(MapperContext context, const Legion::Partition& oper
 // has no requirements, because no functor reads them.
 Legion::ShardingID Adapter::sharding_of(MapperContext context, const Legion::Mappable& operation,
                                         const SelectShardingFunctorInput& input) {
-  HookCalls::Use call(calls_, context);
+  HookBufferPool::Use call(calls_, context);
   const TaskView& view = operation_view(context, operation, *call, {});
   return sharding_of(view, *call, input);
 }
@@ -201,7 +206,7 @@ Legion::LogicalRegion region_of(const Operation& operation, const Input&) {
 template <typename Operation, typename Input, typename Output>
 void Adapter::rank_sources(MapperContext context, const Operation& operation, const Input& input,
                            Output& output) {
-  HookCalls::Use call(calls_, context, HookOf::kMapping);
+  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
   const TaskView& view = operation_view(context, operation, *call, {});
   const RegionId region = registration_->regions.of(region_of(operation, input));
   InstanceViews& views = call->instances;
@@ -244,10 +249,11 @@ GROMA_SOURCES(select_partition_sources, Partition, SelectPartitionSrc)
   void Adapter::report_profiling(MapperContext context, const Legion::Operation& operation, \
                                  const Info& info) {                                        \
     if (info.total_reports == 0) return; /* nothing was copied */                           \
-    HookCalls::Use call(calls_, context);                                                   \
+    HookBufferPool::Use call(calls_, context);                                              \
     const TaskView& view = operation_view(context, operation, *call, {});                   \
-    report(*call, view, info.fill_response ? OperationKind::kFill : OperationKind::kCopy,   \
-           info.profiling_responses);                                                       \
+    pass_profiling_report(*call, view,                                                      \
+                          info.fill_response ? OperationKind::kFill : OperationKind::kCopy, \
+                          info.profiling_responses);                                        \
   }
 GROMA_REPORT(InlineMapping, InlineProfilingInfo)
 GROMA_REPORT(Copy, CopyProfilingInfo)
@@ -258,7 +264,7 @@ GROMA_REPORT(Partition, PartitionProfilingInfo)
 // Other instances have no number, and the mapper does not know them.
 void Adapter::handle_instance_collection(MapperContext context,
                                          const Legion::Mapping::PhysicalInstance& instance) {
-  HookCalls::Use call(calls_, context, HookOf::kNoOperation);
+  HookBufferPool::Use call(calls_, context, HookSubject::kNoOperation);
   const InstanceId number = instances_.forget(instance);
   if (number != 0) mapper_->handle_instance_collection(call->hands, number);
 }
@@ -269,13 +275,13 @@ void Adapter::handle_instance_collection(MapperContext context,
 // number 0 means that the mapper found no variant for this processor.
 void Adapter::select_task_variant(MapperContext context, const Legion::Task& task,
                                   const SelectVariantInput& input, SelectVariantOutput& output) {
-  HookCalls::Use call(calls_, context);
-  const TaskView& view = views_.make(context, task, place_of(input.processor),
+  HookBufferPool::Use call(calls_, context);
+  const TaskView& view = views_.make(context, task, groma_processor(input.processor),
                                      TaskViews::Regions::kNamed, call->storage);
   output.chosen_variant = mapper_->select_task_variant(call->hands, view);
   if (output.chosen_variant != 0) return;
-  registration_->fail(one_diagnostic(DiagId::kBadVariant, "select_task_variant", view.name, 0,
-                                     "which the task does not have"),
+  registration_->fail(diagnostic_without_source(DiagId::kBadVariant, "select_task_variant",
+                                                view.name, 0, "which the task does not have"),
                       {}, mapper_.get());
 }
 
@@ -283,7 +289,7 @@ void Adapter::select_task_variant(MapperContext context, const Legion::Task& tas
 // mapper names no memory, Legion chooses.
 void Adapter::map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
                                        FutureMapReductionOutput& output) {
-  HookCalls::Use call(calls_, context);
+  HookBufferPool::Use call(calls_, context);
   std::vector<Memory>& answer = call->memories;
   answer.clear();
   mapper_->map_future_map_reduction(call->hands, input.tag, answer);

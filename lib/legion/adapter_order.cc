@@ -20,10 +20,10 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
     return;
   }
   constexpr std::size_t kPart = 256;
-  HookCalls::Use call(calls_, context, HookOf::kNoOperation);
+  HookBufferPool::Use call(calls_, context, HookSubject::kNoOperation);
   // No other hook may start between two of these lists. It could trigger an event that the mapper
   // made for one list before the next list uses it.
-  const Alone alone = calls_.alone(context);
+  const ReentrancyGuard alone = calls_.guard_reentrancy(context);
   MapperEvent deferral = 0;
   std::size_t waiting = 0;
   // The waiting tasks that may be stolen.
@@ -36,10 +36,10 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
     groma::SelectMappingOutput& answer = call->schedule;
     answer.clear();
     mapper_->select_tasks_to_map(call->hands, ready.views(), answer);
-    check(validate(answer, ready.views(), mapper_->machine()));
+    fail_if_refused(validate(answer, ready.views(), mapper_->machine()));
     for (std::uint32_t index : answer.map) output.map_tasks.insert(ready[index]);
     for (const groma::SelectMappingOutput::Relocation& move : answer.relocate) {
-      output.relocate_tasks[ready[move.task]] = realm(move.processor);
+      output.relocate_tasks[ready[move.task]] = realm_processor(move.processor);
     }
     if (answer.deferral != 0) deferral = answer.deferral;
     for (std::uint32_t i = 0; i < ready.size(); ++i) {
@@ -57,13 +57,13 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
       output.map_tasks.insert(task);
       continue;
     }
-    ready.add(views_, context, *task, place_of(task->target_proc));
+    ready.add(views_, context, *task, groma_processor(task->target_proc));
     if (ready.size() == kPart) ask();
   }
   if (ready.size() > 0) ask();
   // Requests for work that have no answer yet are forgotten. The processor may then ask again when
   // it is idle.
-  stealing_.asked = 0;
+  stealing_.unanswered_requests = 0;
   stealing_.has_ready = waiting > 0;
   if (!stealable.empty() || stealing_.has_stealable) {
     share_work(context, *call, stealable, output);
@@ -81,8 +81,8 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
 // Handles a message of another mapper object. A message about stealing is for the adapter, any
 // other for the mapper.
 void Adapter::handle_message(MapperContext context, const MapperMessage& message) {
-  HookCalls::Use call(calls_, context, HookOf::kNoOperation);
-  const Processor sender = place_of(message.sender);
+  HookBufferPool::Use call(calls_, context, HookSubject::kNoOperation);
+  const Processor sender = groma_processor(message.sender);
   if (handle_steal_message(context, *call, sender, message.kind)) return;
   mapper_->handle_message(call->hands, sender, message.kind,
                           std::span(static_cast<const std::byte*>(message.message), message.size));
@@ -93,8 +93,8 @@ void Adapter::handle_message(MapperContext context, const MapperMessage& message
 // -lg:sched. A negative number counts as 0.
 void Adapter::configure_context(MapperContext context, const Legion::Task& task,
                                 ContextConfigOutput& output) {
-  HookCalls::Use call(calls_, context);
-  const TaskView& view = views_.make(context, task, place_of(task.current_proc),
+  HookBufferPool::Use call(calls_, context);
+  const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
                                      TaskViews::Regions::kNone, call->storage);
   const auto count = [](int to) { return static_cast<unsigned>(std::max(0, to)); };
   const auto value = [](unsigned from) { return static_cast<int>(from); };
@@ -122,7 +122,7 @@ void Adapter::configure_context(MapperContext context, const Legion::Task& task,
 // mapper.
 void Adapter::memoize_operation(MapperContext context, const Legion::Mappable& operation,
                                 const MemoizeInput&, MemoizeOutput& output) {
-  HookCalls::Use call(calls_, context);
+  HookBufferPool::Use call(calls_, context);
   const TaskView& view = views_.make(context, operation, mapper_->site().local, call->storage);
   output.memoize = mapper_->memoize_operation(call->hands, view, true);
 }
@@ -131,8 +131,8 @@ void Adapter::memoize_operation(MapperContext context, const Legion::Mappable& o
 // take it for a value and the program would read beyond its end.
 void Adapter::select_tunable_value(MapperContext context, const Legion::Task& task,
                                    const SelectTunableInput& input, SelectTunableOutput& output) {
-  HookCalls::Use call(calls_, context);
-  const TaskView& view = views_.make(context, task, place_of(task.current_proc),
+  HookBufferPool::Use call(calls_, context);
+  const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
                                      TaskViews::Regions::kNone, call->storage);
   std::vector<std::byte>& answer = call->bytes;
   answer.clear();
@@ -140,8 +140,8 @@ void Adapter::select_tunable_value(MapperContext context, const Legion::Task& ta
                                 std::span(static_cast<const std::byte*>(input.args), input.size),
                                 answer);
   if (answer.empty()) {
-    registration_->fail(one_diagnostic(DiagId::kNoTunable, view.name, input.tunable_id), {},
-                        mapper_.get());
+    registration_->fail(diagnostic_without_source(DiagId::kNoTunable, view.name, input.tunable_id),
+                        {}, mapper_.get());
   }
   output.size = answer.size();
   // Legion frees this memory.

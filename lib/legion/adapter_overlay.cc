@@ -32,10 +32,10 @@ const VariantView* find_variant(std::span<const VariantView> variants, Legion::V
 
 // Warns that a statement has no effect, because a choice of the program's mapper was kept. `what`
 // names the choice, such as "the processor", and `why` gives the reason.
-void Adapter::tell_kept(std::string_view task, std::string_view what, std::string_view why,
-                        Origin origin) {
-  registration_->warn_once(one_diagnostic(DiagId::kKeptByMapper, what, task, why), origin,
-                           *mapper_);
+void Adapter::warn_choice_kept(std::string_view task, std::string_view what, std::string_view why,
+                               Origin origin) {
+  registration_->warn_once(diagnostic_without_source(DiagId::kKeptByMapper, what, task, why),
+                           origin, *mapper_);
 }
 
 namespace {
@@ -56,25 +56,25 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
                               TaskOptions& output) {
   const auto own = registration_->machine->processor(output.initial_proc);
   if (!own) return;
-  HookCalls::Use call(calls_, context);
-  views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
+  HookBufferPool::Use call(calls_, context);
+  views_.make(context, task, groma_processor(task.current_proc), Regions::kNamed, call->storage);
   TaskView& view = call->storage.view;
   view.own_kind = own->kind;
   groma::TaskOptions& answer = call->options;
   answer.clear();
   mapper_->select_task_options(call->hands, view, answer);
-  check(validate(answer, view, mapper_->machine()));
+  fail_if_refused(validate(answer, view, mapper_->machine()));
   // A statement may ask for another kind of processor, for a certain processor, or for a function
   // that places the points. All three are unsafe for a concurrent launch.
   const bool other_kind = answer.kind_origin && answer.initial.kind != own->kind;
   const bool places = answer.processor_origin || (view.is_index && decides_points(view, own->kind));
   if (task.concurrent_task && (other_kind || places)) {
-    tell_kept(view.name, "the placement", kTalking,
-              other_kind ? answer.kind_origin : answer.processor_origin);
+    warn_choice_kept(view.name, "the placement", kTalking,
+                     other_kind ? answer.kind_origin : answer.processor_origin);
   } else if (other_kind || answer.processor_origin) {
     const Processor to =
         answer.processor_origin ? answer.initial : near_processor(own->node, answer.initial);
-    output.initial_proc = realm(to);
+    output.initial_proc = realm_processor(to);
     // An inlined task would run on the processor of its parent.
     output.inline_task = false;
   }
@@ -83,8 +83,8 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
   if (view.rendezvous) {
     const auto limit = program_->instance_limit(view.name, own->kind);
     if (limit && limit->limit > 0) {
-      tell_kept(view.name, "the number of instances", "its points wait for each other",
-                limit->origin);
+      warn_choice_kept(view.name, "the number of instances", "its points wait for each other",
+                       limit->origin);
     }
   }
   if (answer.steal_origin) {
@@ -132,11 +132,11 @@ bool Adapter::decides_points(const TaskView& view, ProcKind kind) const {
 template <typename Output>
 void Adapter::overlay_sharding_of(MapperContext context, const Legion::Task& task,
                                   const SelectShardingFunctorInput& input, Output& output) {
-  HookCalls::Use call(calls_, context);
-  const TaskView& view =
-      views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
+  HookBufferPool::Use call(calls_, context);
+  const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
+                                     Regions::kNamed, call->storage);
   if (task.concurrent_task && !task.must_epoch_task) return;
-  if (!view.is_index || !decides_points(view, place_of(task.target_proc).kind)) return;
+  if (!view.is_index || !decides_points(view, groma_processor(task.target_proc).kind)) return;
   output.chosen_functor = sharding_of(view, *call, input);
 }
 
@@ -161,14 +161,14 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
   if (task.concurrent_task && !task.must_epoch_task) return;
   bool cuts_anew = false, by_point = false, stealable = false;
   {
-    HookCalls::Use call(calls_, context);
-    const TaskView& view =
-        views_.make(context, task, place_of(task.target_proc), Regions::kNamed, call->storage);
+    HookBufferPool::Use call(calls_, context);
+    const TaskView& view = views_.make(context, task, groma_processor(task.target_proc),
+                                       Regions::kNamed, call->storage);
     const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
     // For this case, overlay_options() has logged why the statements have no effect.
     if (!kind) return;
     const auto is_other = [&](const Legion::Mapping::Mapper::TaskSlice& slice) {
-      return place_of(slice.proc).kind != kind->kind;
+      return groma_processor(slice.proc).kind != kind->kind;
     };
     // The slices of the program's mapper cannot be kept if a function places the points, or if a
     // Task statement names another processor kind than that of a slice.
@@ -208,10 +208,10 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
 // to report the end of the task if the task counts against a limit or if any tasks may be stolen.
 bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
                            const MapTaskInput& input, MapTaskOutput& output) {
-  HookCalls::Use call(calls_, context, HookOf::kMapping);
+  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
   const bool shard = input.shard_processor.exists();
   const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
-  views_.make(context, task, place_of(target), Regions::kNamed, call->storage);
+  views_.make(context, task, groma_processor(target), Regions::kNamed, call->storage);
   TaskView& view = call->storage.view;
   const VariantView* variant = find_variant(view.variants, output.chosen_variant);
   // Legion reports the error if the mapper gave no target processor or an unknown variant.
@@ -222,10 +222,10 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
   const bool counted = limited || program_->task_steal(view.name, variant->kind).has_value();
   place_task(task, *call, *variant, shard, counted, output);
   overlay_regions(context, task, input, *call, *variant, output);
-  if (!limited && !registration_->steals) return false;
+  if (!limited && !registration_->any_task_stealable) return false;
   ProfilingWish wish;
   wish.status = true;
-  request(wish, output.task_prof_requests);
+  add_profiling_measurements(wish, output.task_prof_requests);
   ++stealing_.mapped;
   return true;
 }
@@ -233,17 +233,17 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
 // Moves the task to the processor that the function of an IndexTaskMap or SingleTaskMap returns.
 // The processor of a shard or of a concurrent launch is kept. `counted`: the task has a limit or
 // may be stolen; it then runs on the processor where it was counted.
-void Adapter::place_task(const Legion::Task& task, HookCall& call, const VariantView& variant,
+void Adapter::place_task(const Legion::Task& task, HookBuffers& call, const VariantView& variant,
                          bool shard, bool counted, MapTaskOutput& output) {
   TaskView& view = call.storage.view;
   if (shard || (task.concurrent_task && !task.must_epoch_task)) return;
   const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
   if (!kind || (kind->origin && kind->kind != variant.kind)) {
     if (kind) {
-      tell_kept(view.name, "the processor kind",
-                fmt::format("it runs the task by variant {}, which is for {}", variant.id,
-                            name_of(variant.kind)),
-                kind->origin);
+      warn_choice_kept(view.name, "the processor kind",
+                       fmt::format("it runs the task by variant {}, which is for {}", variant.id,
+                                   name_of(variant.kind)),
+                       kind->origin);
     }
     return;
   }
@@ -256,11 +256,12 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
   if (!counted && !function) return;
   if (function) origin = function->origin;
   if (view.current.kind != variant.kind) {
-    return tell_kept(view.name, "the processor",
-                     fmt::format("it runs the task, which was sent to a {}, by variant {}, which "
-                                 "is for {}",
-                                 name_of(view.current.kind), variant.id, name_of(variant.kind)),
-                     origin);
+    return warn_choice_kept(
+        view.name, "the processor",
+        fmt::format("it runs the task, which was sent to a {}, by variant {}, which "
+                    "is for {}",
+                    name_of(view.current.kind), variant.id, name_of(variant.kind)),
+        origin);
   }
   // A task that was counted against its limit stays on the processor where it was counted.
   if (counted) {
@@ -271,15 +272,15 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
     groma::MapTaskOutput& answer = call.wish;
     answer.clear();
     mapper_->map_task(call.hands, view, {}, answer);
-    if (answer.failure) check({{*answer.failure, answer.processor_origin}});
-    for (const Processor& p : answer.processors) wanted.push_back(realm(p));
+    if (answer.failure) fail_if_refused({{*answer.failure, answer.processor_origin}});
+    for (const Processor& p : answer.processors) wanted.push_back(realm_processor(p));
   }
   if (wanted.empty() || wanted == output.target_procs) return;
   // The program's mapper made the task's instances and memory pools for the processors that it
   // chose. The task can move only if each new processor reaches all these memories.
   const auto serves = [&](Legion::Memory memory) {
     return std::all_of(wanted.begin(), wanted.end(),
-                       [&](Legion::Processor p) { return reaches(p, memory); });
+                       [&](Legion::Processor p) { return can_address(p, memory); });
   };
   bool all = true;
   for (const auto& instances : output.chosen_instances) {
@@ -291,9 +292,9 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
   if (all) {
     output.target_procs = std::move(wanted);
   } else {
-    tell_kept(view.name, "the processor",
-              "it put data or a pool into a memory that the other processor does not reach",
-              origin);
+    warn_choice_kept(view.name, "the processor",
+                     "it put data or a pool into a memory that the other processor does not reach",
+                     origin);
   }
 }
 
@@ -303,16 +304,17 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
 // two tasks would share one, all tasks of the epoch are placed anew.
 void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
                                  MapMustEpochOutput& output) {
-  HookCalls::Use call(calls_, context, HookOf::kMapping);
+  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
   call->tasks.clear();
   std::vector<bool> decided;
   Origin origin;
   for (std::size_t i = 0; i < input.tasks.size(); ++i) {
-    const Processor own = place_of(output.task_processors[i]);
+    const Processor own = groma_processor(output.task_processors[i]);
     call->tasks.add(views_, context, *input.tasks[i], own);
     const TaskView& view = call->tasks.views().back();
     const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
-    if (!kind) check({{groma::mapper::no_kind_error(*program_, view, mapper_->machine()), {}}});
+    if (!kind)
+      fail_if_refused({{groma::mapper::no_kind_error(*program_, view, mapper_->machine()), {}}});
     const auto function = groma::mapper::decide_function(*program_, view, kind->kind);
     decided.push_back(function || (kind->origin && kind->kind != own.kind));
     if (decided.back()) origin = function ? function->origin : kind->origin;
@@ -321,16 +323,17 @@ void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput&
   groma::MapMustEpochOutput& answer = call->must_epoch;
   answer.clear();
   mapper_->map_must_epoch(call->hands, call->tasks.views(), answer);
-  check(validate(answer, call->tasks.views(), mapper_->machine()));
+  fail_if_refused(validate(answer, call->tasks.views(), mapper_->machine()));
   std::vector<Legion::Processor> processors = output.task_processors;
   for (std::size_t i = 0; i < processors.size(); ++i) {
-    if (decided[i]) processors[i] = realm(answer.processors[i]);
+    if (decided[i]) processors[i] = realm_processor(answer.processors[i]);
   }
   // Two equal neighbours in the sorted list are two tasks on one processor.
   std::vector<Legion::Processor> sorted = processors;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-    for (std::size_t i = 0; i < processors.size(); ++i) processors[i] = realm(answer.processors[i]);
+    for (std::size_t i = 0; i < processors.size(); ++i)
+      processors[i] = realm_processor(answer.processors[i]);
   }
   // The program's mapper has chosen the shared instances already. The new processors must reach
   // them.
@@ -338,9 +341,11 @@ void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput&
     for (const Legion::Task* task : input.constraints[c].constrained_tasks) {
       const auto at = std::find(input.tasks.begin(), input.tasks.end(), task) - input.tasks.begin();
       for (const PhysicalInstance& instance : output.constraint_mappings[c]) {
-        if (reaches(processors[static_cast<std::size_t>(at)], instance.get_location())) continue;
-        return tell_kept(task->get_task_name(), "the placement in a must epoch",
-                         "the processors do not all reach the data that its tasks share", origin);
+        if (can_address(processors[static_cast<std::size_t>(at)], instance.get_location()))
+          continue;
+        return warn_choice_kept(task->get_task_name(), "the placement in a must epoch",
+                                "the processors do not all reach the data that its tasks share",
+                                origin);
       }
     }
   }
@@ -352,9 +357,9 @@ void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput&
 // Tells the mapper that the task no longer counts against its limit on this processor, as if the
 // task had ended without success.
 void Adapter::stop_counting(MapperContext context, const Legion::Task& task) {
-  HookCalls::Use call(calls_, context);
+  HookBufferPool::Use call(calls_, context);
   const TaskView& view =
-      views_.make(context, task, place_of(task.target_proc), Regions::kNone, call->storage);
+      views_.make(context, task, groma_processor(task.target_proc), Regions::kNone, call->storage);
   ProfilingReport report;
   report.completed = false;
   mapper_->report_profiling(call->hands, view, report);

@@ -22,10 +22,10 @@ namespace {
 
 // Groups the task's requirements by the instance that the program's mapper chose. Premapped and
 // restricted requirements and virtual instances are left out.
-std::vector<Colocated> group_by_instance(const Legion::Task& task,
-                                         const Legion::Mapping::Mapper::MapTaskInput& input,
-                                         const Legion::Mapping::Mapper::MapTaskOutput& output) {
-  std::vector<Colocated> groups;
+std::vector<ColocatedRequirements> group_by_instance(
+    const Legion::Task& task, const Legion::Mapping::Mapper::MapTaskInput& input,
+    const Legion::Mapping::Mapper::MapTaskOutput& output) {
+  std::vector<ColocatedRequirements> groups;
   for (std::size_t i = 0; i < task.regions.size() && i < output.chosen_instances.size(); ++i) {
     if (is_premapped(input, i)) continue;
     // A task with a restricted requirement must use the existing instance.
@@ -33,10 +33,12 @@ std::vector<Colocated> group_by_instance(const Legion::Task& task,
     for (std::size_t k = 0; k < output.chosen_instances[i].size(); ++k) {
       const PhysicalInstance& instance = output.chosen_instances[i][k];
       if (!instance.exists() || instance.is_virtual_instance()) continue;
-      const auto same = [&](const Colocated& group) { return group.instance == instance; };
+      const auto same = [&](const ColocatedRequirements& group) {
+        return group.instance == instance;
+      };
       auto group = std::find_if(groups.begin(), groups.end(), same);
       if (group == groups.end()) group = groups.insert(groups.end(), {instance, {}});
-      group->places.emplace_back(i, k);
+      group->uses_in_answer.emplace_back(i, k);
     }
   }
   return groups;
@@ -67,7 +69,7 @@ bool same_memories(const std::vector<MemoryCandidate>& a, const std::vector<Memo
 // ancestors that the request for the old instance named. The latest request may have found the
 // instance of a larger region. Other regions of the request are left out: the program may have
 // destroyed them, and Legion ends the process if it is given a destroyed region.
-std::vector<Legion::LogicalRegion> Adapter::covering(
+std::vector<Legion::LogicalRegion> Adapter::regions_to_cover(
     MapperContext context, const std::vector<Legion::LogicalRegion>& regions,
     const std::vector<Legion::LogicalRegion>& asked) const {
   std::vector<Legion::LogicalRegion> made;
@@ -85,13 +87,14 @@ std::vector<Legion::LogicalRegion> Adapter::covering(
 
 // Returns the request with which the program's mapper got the instance. If the request is unknown,
 // returns one made from the properties of the instance, with `seen` false.
-AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& instance,
-                                 const std::vector<Legion::LogicalRegion>& regions) const {
-  if (const auto found = registration_->asked->find(context, instance)) {
-    AskedInstance made = *found;
+InstanceRequestRecord Adapter::request_for_instance(
+    MapperContext context, const PhysicalInstance& instance,
+    const std::vector<Legion::LogicalRegion>& regions) const {
+  if (const auto found = registration_->instance_requests->find(context, instance)) {
+    InstanceRequestRecord made = *found;
     if (made.by_program && own_asks_by_default_) {
       made.by_program = false;
-      made.demand = demand_of_mapper(made);
+      made.demand = mapper_layout_demand(made);
     }
     return made;
   }
@@ -99,11 +102,11 @@ AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& 
   // request, or the entry was evicted. All properties of the instance then count as the program's
   // choice. The instance tells its layout. Its bounds tell which of the regions above the task's
   // region it covers.
-  AskedInstance made;
+  InstanceRequestRecord made;
   made.seen = false;
   made.constraints = mapper_runtime_->find_layout_constraints(context, instance.get_layout_id());
   made.by_program = !own_asks_by_default_;
-  made.demand = demand_of_mapper(made);
+  made.demand = mapper_layout_demand(made);
   made.regions = regions;
   if (regions.size() == 1) {
     const Legion::Domain covered = instance.get_instance_domain();
@@ -124,16 +127,16 @@ AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& 
 // CollectMemory statements to regions that are only read. Also tells `heard` which statement chose
 // each memory.
 void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
-                              const MapTaskInput& input, HookCall& call, const VariantView& variant,
-                              MapTaskOutput& output) {
-  for (const Colocated& group : group_by_instance(task, input, output)) {
+                              const MapTaskInput& input, HookBuffers& call,
+                              const VariantView& variant, MapTaskOutput& output) {
+  for (const ColocatedRequirements& group : group_by_instance(task, input, output)) {
     overlay_instance(context, task, call.storage.view, variant, group, output);
   }
   const TaskView& view = call.storage.view;
   for (std::size_t i = 0; i < output.chosen_instances.size(); ++i) {
     const RequirementView& requirement = view.requirements[i];
     const RegionNames names{static_cast<std::int64_t>(i), requirement.aliases};
-    if (registration_->heard && !output.chosen_instances[i].empty()) {
+    if (registration_->record_memory_origin && !output.chosen_instances[i].empty()) {
       const auto memories = program_->memories(view.name, names, variant.kind);
       const Legion::Memory memory = output.chosen_instances[i].front().get_location();
       Origin origin;
@@ -141,7 +144,7 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
         if (memory.exists() && one.memory == kind_of(memory.kind())) origin = one.origin;
       }
       // Without a statement, the program's own mapper decides.
-      if (origin) registration_->heard(task.get_unique_id(), i, origin);
+      if (origin) registration_->record_memory_origin(task.get_unique_id(), i, origin);
     }
     if (requirement.privilege != Privilege::kReadOnly) continue;
     // A CollectMemory statement has Legion forget the instance soon after use. That is unsafe for
@@ -149,7 +152,7 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
     const std::optional<Origin> collects = program_->collect_memory(view.name, names);
     if (!collects) continue;
     if (const char* why = registration_->reductions.why_tracked(task.regions[i])) {
-      tell_kept(view.name, fmt::format("the collection of region {}", i), why, *collects);
+      warn_choice_kept(view.name, fmt::format("the collection of region {}", i), why, *collects);
       continue;
     }
     output.untracked_valid_regions.insert(static_cast<unsigned>(i));
@@ -168,16 +171,16 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
 // which the task relies.
 void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
                                const TaskView& view, const VariantView& variant,
-                               const Colocated& group, MapTaskOutput& output) {
+                               const ColocatedRequirements& group, MapTaskOutput& output) {
   // Collects the regions and fields of all requirements of the group, and the memories that Region
   // statements name for all of them.
-  const std::size_t first = group.places.front().first;
+  const std::size_t first = group.uses_in_answer.front().first;
   const Legion::Memory here = group.instance.get_location();
   std::vector<MemoryCandidate> memories;
   std::vector<Legion::LogicalRegion> regions;
   std::set<Legion::FieldID> fields;
   bool reduces = false;
-  for (const auto& [i, k] : group.places) {
+  for (const auto& [i, k] : group.uses_in_answer) {
     fields.insert(task.regions[i].privilege_fields.begin(), task.regions[i].privilege_fields.end());
     reduces = reduces || view.requirements[i].privilege == Privilege::kReduce;
     const Legion::LogicalRegion region = task.regions[i].region;
@@ -187,8 +190,8 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
     auto said = program_->memories(view.name, names_of(view, i), variant.kind);
     if (said.empty() || same_memories(said, memories)) continue;
     if (!memories.empty()) {
-      return tell_kept(view.name, fmt::format("the memory of region {}", i), kTogether,
-                       said.front().origin);
+      return warn_choice_kept(view.name, fmt::format("the memory of region {}", i), kTogether,
+                              said.front().origin);
     }
     memories = std::move(said);
   }
@@ -199,92 +202,94 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
     if (!kind) return;
     memories.push_back({*kind, {}});
   }
-  NoInstance why;
+  InstanceFailure why;
   for (const MemoryCandidate& candidate : memories) {
     if (candidate.memory == MemKind::kVirtual) {
       const char* not_virtual = nullptr;
-      for (const auto& [i, k] : group.places) {
+      for (const auto& [i, k] : group.uses_in_answer) {
         const char* reason = why_not_virtual(view.requirements[i], &variant);
         if (reason != nullptr) not_virtual = reason;
       }
       if (not_virtual == nullptr) {
-        return put(PhysicalInstance::get_virtual_instance(), group, output);
+        return replace_in_answer(PhysicalInstance::get_virtual_instance(), group, output);
       }
-      why.add(candidate.memory, {not_virtual});
+      why.add_memory_reason(candidate.memory, {not_virtual});
       continue;
     }
     // All requirements of the group must agree about the layout in this memory.
     std::optional<LayoutDecision> said;
-    for (const auto& [i, k] : group.places) {
+    for (const auto& [i, k] : group.uses_in_answer) {
       const auto one =
           program_->layout(view.name, names_of(view, i), variant.kind, candidate.memory);
       if (one && said && !(one->layout == said->layout && one->named == said->named)) {
-        return tell_kept(view.name, fmt::format("the layout of region {}", i), kTogether,
-                         one->origin);
+        return warn_choice_kept(view.name, fmt::format("the layout of region {}", i), kTogether,
+                                one->origin);
       }
       if (one) said = one;
     }
     const bool stays =
-        kind_of(here.kind()) == candidate.memory && reaches(output.target_procs.front(), here);
+        kind_of(here.kind()) == candidate.memory && can_address(output.target_procs.front(), here);
     if (!moves && !said) return;
     if (stays && !said && !reduces) return;
     const Legion::Memory memory =
         stays ? here
               : registration_->machine->memory(output.target_procs.front(), candidate.memory);
     if (!memory.exists()) {
-      why.add(candidate.memory, {"the processor reaches none"});
+      why.add_memory_reason(candidate.memory, {"the processor reaches none"});
       continue;
     }
     // The new instance gets the constraints of the old request, changed only where the statement
     // says so.
-    AskedInstance asked = asked_for(context, group.instance, regions);
+    InstanceRequestRecord asked = request_for_instance(context, group.instance, regions);
     LayoutChanges changes;
-    if (said && !asked.seen && registration_->asked->has_forgotten()) {
-      return tell_kept(view.name, fmt::format("the layout of region {}", first),
-                       "it is no longer known how it asked for the instance", said->origin);
+    if (said && !asked.seen && registration_->instance_requests->has_evicted_requests()) {
+      return warn_choice_kept(view.name, fmt::format("the layout of region {}", first),
+                              "it is no longer known how it asked for the instance", said->origin);
     }
     if (said) {
       check_layout(context, task, view, variant, group, asked, *said, candidate.memory);
       StatedLayout stated{said->layout, said->named};
-      instances_.simplify(context, regions, stated.layout);
-      const AskedInstance before = asked;
-      changes = restate(stated, regions.front().get_dim(), asked);
-      const auto conflict = why_not_changed(changes, *said, before, fields.size(), regions);
+      instances_.drop_needless_compact(context, regions, stated.layout);
+      const InstanceRequestRecord before = asked;
+      changes = apply_stated_layout(stated, regions.front().get_dim(), asked);
+      const auto conflict = find_layout_conflict(changes, *said, before, fields.size(), regions);
       if (conflict && !registration_->options.override_layouts.has(view.name)) {
         refuse_layout(DiagId::kLayoutDemanded, first, view.name, conflict->wants, conflict->says,
                       *said);
       }
       if (said->layout.exact) asked.regions = regions;
       if (said->layout.compact && reduces) {
-        tell_kept(view.name, fmt::format("the kind of instance of region {}", first),
-                  "an instance to reduce to is never compact", said->origin);
+        warn_choice_kept(view.name, fmt::format("the kind of instance of region {}", first),
+                         "an instance to reduce to is never compact", said->origin);
       }
     }
     // Legion computes wrong sums if some points of a launch reduce to new instances and others to a
     // used instance. So all points get new instances, unless the program's mapper was seen to look
     // for existing instances first.
-    const bool always_new = reduces && (!asked.seen || (asked.fresh && asked.by_groma));
+    const bool always_new =
+        reduces && (!asked.seen || (asked.wants_new_instance && asked.made_by_adapter));
     if (stays && !changes.any() && !always_new) return;
     asked.constraints.memory_constraint = Legion::MemoryConstraint(memory.kind());
-    for (const auto& [i, k] : group.places) {
-      asked.fresh = asked.fresh || always_new ||
-                    (view.requirements[i].collective &&
-                     view.requirements[i].privilege != Privilege::kReadOnly);
+    for (const auto& [i, k] : group.uses_in_answer) {
+      asked.wants_new_instance = asked.wants_new_instance || always_new ||
+                                 (view.requirements[i].collective &&
+                                  view.requirements[i].privilege != Privilege::kReadOnly);
     }
-    asked.by_groma = true;
-    asked.regions = covering(context, regions, asked.regions);
+    asked.made_by_adapter = true;
+    asked.regions = regions_to_cover(context, regions, asked.regions);
     PhysicalInstance made;
-    const NoInstance refused = instances_.make_as_asked(context, asked, memory, made);
+    const InstanceFailure refused = instances_.make_with_request(context, asked, memory, made);
     if (!refused.text.empty()) {
-      why.add(candidate.memory, refused);
+      why.add_memory_reason(candidate.memory, refused);
       continue;
     }
-    registration_->asked->note(context, made, std::move(asked));
+    registration_->instance_requests->record_request(context, made, std::move(asked));
     // Legion may have found the old instance for the new request. Then this instance is kept and is
     // not released.
     if (!(made == group.instance)) mapper_runtime_->release_instance(context, group.instance);
-    std::erase_if(output.target_procs, [&](Legion::Processor p) { return !reaches(p, memory); });
-    return put(made, group, output);
+    std::erase_if(output.target_procs,
+                  [&](Legion::Processor p) { return !can_address(p, memory); });
+    return replace_in_answer(made, group, output);
   }
   fail(first, view.name, why, memories.front().origin);
 }
@@ -294,24 +299,25 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
 void Adapter::refuse_layout(DiagId id, std::size_t position, std::string_view task,
                             std::string_view wants, std::string_view says,
                             const LayoutDecision& said) const {
-  registration_->fail(one_diagnostic(id, position, task, wants, says), said.origin, mapper_.get());
+  registration_->fail(diagnostic_without_source(id, position, task, wants, says), said.origin,
+                      mapper_.get());
 }
 
 // Ends the process if the Layout statement contradicts a demand of the variant or of the program's
 // mapper. If Options::override_layouts names the task, only the demands of the variant count.
 void Adapter::check_layout(MapperContext context, const Legion::Task& task, const TaskView& view,
-                           const VariantView& variant, const Colocated& group,
-                           const AskedInstance& asked, const LayoutDecision& said,
+                           const VariantView& variant, const ColocatedRequirements& group,
+                           const InstanceRequestRecord& asked, const LayoutDecision& said,
                            MemKind memory) const {
   const std::size_t fields = asked.constraints.field_constraint.get_field_set().size();
-  const int dimensions = task.regions[group.places.front().first].region.get_dim();
+  const int dimensions = task.regions[group.uses_in_answer.front().first].region.get_dim();
   // Compares one layout demand with the layout of the statement. If other variants of the same kind
   // demand the opposite order, the message says so, because no statement could then be right for
   // all of them.
   const auto check_demand = [&](const LayoutDemand& demand, DiagId id) {
     LayoutSpec demanded;
     groma::mapper::add_demand(demand, &demanded);
-    const LayoutSpec layout = groma::mapper::join_layouts({said.layout, said.named}, demanded);
+    const LayoutSpec layout = groma::mapper::complete_layout({said.layout, said.named}, demanded);
     const auto conflicts =
         id == DiagId::kLayoutDemanded
             ? groma::mapper::find_mapper_conflicts(demand, layout, memory, dimensions)
@@ -322,31 +328,31 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
                           *demand.dimensions != layout.dimensions &&
                           groma::mapper::variants_demand_opposite_orders(view, demand.requirement,
                                                                          variant.kind, false);
-    Diagnostic diagnostic = one_diagnostic(
+    Diagnostic diagnostic = diagnostic_without_source(
         id, demand.requirement, view.name,
         opposite ? first.wants + groma::mapper::kAndTheOpposite : first.wants, first.says);
     if (opposite) groma::mapper::add_opposite_orders_cure(diagnostic);
     registration_->fail(diagnostic, said.origin, mapper_.get());
   };
-  for (const auto& [i, k] : group.places) {
-    for (const Legion::LayoutConstraintSet* set : demands(context, task, variant.id, i)) {
+  for (const auto& [i, k] : group.uses_in_answer) {
+    for (const Legion::LayoutConstraintSet* set : layout_demands_of(context, task, variant.id, i)) {
       check_demand(demand_of(static_cast<std::uint32_t>(i), *set), DiagId::kLayoutRefused);
     }
   }
   if (registration_->options.override_layouts.has(view.name)) return;
   // The demand of the program's mapper is checked last.
   LayoutDemand demand = asked.demand;
-  demand.requirement = static_cast<std::uint32_t>(group.places.front().first);
+  demand.requirement = static_cast<std::uint32_t>(group.uses_in_answer.front().first);
   std::vector<Legion::LogicalRegion> regions;
-  for (const auto& [i, k] : group.places) regions.push_back(task.regions[i].region);
+  for (const auto& [i, k] : group.uses_in_answer) regions.push_back(task.regions[i].region);
   demand.not_exact = demand.not_exact && (!asked.seen || asks_for_more(asked, regions));
   check_demand(demand, DiagId::kLayoutDemanded);
 }
 
 // Puts the new instance at each place where the answer names the old instance of the group.
-void Adapter::put(const PhysicalInstance& instance, const Colocated& group,
-                  MapTaskOutput& output) const {
-  for (const auto& [i, k] : group.places) output.chosen_instances[i][k] = instance;
+void Adapter::replace_in_answer(const PhysicalInstance& instance,
+                                const ColocatedRequirements& group, MapTaskOutput& output) const {
+  for (const auto& [i, k] : group.uses_in_answer) output.chosen_instances[i][k] = instance;
 }
 
 // Chooses the memories of output regions. An output region gets its instance when its task ends.
@@ -364,9 +370,9 @@ void Adapter::overlay_outputs(const Legion::Task& task, const TaskView& view,
       output.output_targets[k] =
           registration_->machine->memory(output.target_procs.front(), found->memory);
     } else if (!memories.empty()) {
-      registration_->fail(one_diagnostic(DiagId::kNoMemory, i, view.name,
-                                         fmt::format("{} (the processor reaches none)",
-                                                     name_of(memories.front().memory))),
+      registration_->fail(diagnostic_without_source(DiagId::kNoMemory, i, view.name,
+                                                    fmt::format("{} (the processor reaches none)",
+                                                                name_of(memories.front().memory))),
                           memories.front().origin, mapper_.get());
     }
   }

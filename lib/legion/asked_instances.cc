@@ -17,7 +17,7 @@ constexpr std::size_t kMaxAsked = 65'536;
 
 // Returns true if the request `other` has every layout demand of `one`: order of dimensions and
 // fields, exactness, and at least the same alignment.
-bool asks_no_more(const AskedInstance& one, const AskedInstance& other) {
+bool asks_no_more(const InstanceRequestRecord& one, const InstanceRequestRecord& other) {
   const LayoutDemand &a = one.demand, &b = other.demand;
   const auto within = [](const auto& less, const auto& more) { return !less || less == more; };
   const bool aligned =
@@ -59,7 +59,7 @@ bool same_order(const Legion::OrderingConstraint& asked, const Legion::OrderingC
 
 }  // namespace
 
-bool demands_no_gaps(const AskedInstance& asked, std::size_t fields) {
+bool demands_no_gaps(const InstanceRequestRecord& asked, std::size_t fields) {
   const Legion::LayoutConstraintSet& set = asked.constraints;
   if (fields < 2 || set.field_constraint.get_field_set().size() < 2) return false;
   return asked.by_program || set.field_constraint.contiguous || set.ordering_constraint.contiguous;
@@ -67,7 +67,7 @@ bool demands_no_gaps(const AskedInstance& asked, std::size_t fields) {
 
 // Returns the demanded parts of the order that no statement can name. With a single field, the
 // position of the fields among the dimensions has no effect, so it is not a demand.
-UnnamedOrder demanded_unnamed_order(const AskedInstance& asked) {
+UnnamedOrder demanded_unnamed_order(const InstanceRequestRecord& asked) {
   std::vector<Legion::DimensionKind> order = asked.constraints.ordering_constraint.ordering;
   UnnamedOrder unnamed;
   if (order.empty() || !has_demand(asked)) return unnamed;
@@ -83,8 +83,9 @@ UnnamedOrder demanded_unnamed_order(const AskedInstance& asked) {
 // Returns the demands of a request for a recording. A LayoutDemand can hold only C or Fortran order
 // and AOS or SOA. Any other order becomes two contradicting demands, so that every Layout statement
 // about the order is refused.
-std::vector<LayoutDemand> demands_of(const AskedInstance& asked, std::size_t fields,
-                                     const std::vector<Legion::LogicalRegion>& regions) {
+std::vector<LayoutDemand> layout_demands_of_request(
+    const InstanceRequestRecord& asked, std::size_t fields,
+    const std::vector<Legion::LogicalRegion>& regions) {
   std::vector<LayoutDemand> all = {asked.demand};
   all.front().not_exact = asked.demand.not_exact && asks_for_more(asked, regions);
   // The variable `one` is reused for each further demand and cleared in between.
@@ -112,14 +113,15 @@ std::vector<LayoutDemand> demands_of(const AskedInstance& asked, std::size_t fie
   return all;
 }
 
-bool has_demand(const AskedInstance& asked) {
+bool has_demand(const InstanceRequestRecord& asked) {
   LayoutDemand nothing;
   nothing.source = asked.demand.source;
   nothing.requirement = asked.demand.requirement;
   return asked.by_program || !(asked.demand == nothing);
 }
 
-bool asks_for_more(const AskedInstance& asked, const std::vector<Legion::LogicalRegion>& regions) {
+bool asks_for_more(const InstanceRequestRecord& asked,
+                   const std::vector<Legion::LogicalRegion>& regions) {
   return std::any_of(asked.regions.begin(), asked.regions.end(), [&](const auto& region) {
     return std::find(regions.begin(), regions.end(), region) == regions.end();
   });
@@ -128,8 +130,8 @@ bool asks_for_more(const AskedInstance& asked, const std::vector<Legion::Logical
 // Compares the layout of an instance with a request. First come the properties that any user of the
 // instance may rely on: alignments and offsets. A layout that must equal that of a new instance is
 // compared further, from `as_new` on.
-bool has_layout_of(const Legion::LayoutConstraintSet& asked,
-                   const Legion::LayoutConstraintSet& made, bool as_new) {
+bool satisfies_layout(const Legion::LayoutConstraintSet& asked,
+                      const Legion::LayoutConstraintSet& made, bool as_new) {
   const std::vector<Legion::FieldID>& fields = asked.field_constraint.get_field_set();
   for (const Legion::FieldID field : fields) {
     if (alignment_in(made, field) % alignment_in(asked, field) != 0) return false;
@@ -159,10 +161,11 @@ bool has_layout_of(const Legion::LayoutConstraintSet& asked,
 
 // Takes or makes an instance with the requested layout. Legion's own search does not compare
 // alignments and offsets, so all instances that Legion considers suitable are tried one by one.
-bool take_another(const Legion::Mapping::MapperRuntime& runtime,
-                  Legion::Mapping::MapperContext context, const InstanceQuery& query,
-                  const std::function<bool(const Legion::Mapping::PhysicalInstance&)>& suits,
-                  Legion::Mapping::PhysicalInstance& found, bool& made, std::size_t* bytes) {
+bool find_or_make_suitable(
+    const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
+    const InstanceQuery& query,
+    const std::function<bool(const Legion::Mapping::PhysicalInstance&)>& suits,
+    Legion::Mapping::PhysicalInstance& found, bool& made, std::size_t* bytes) {
   made = false;
   if (query.acquire) runtime.release_instance(context, found);
   found = Legion::Mapping::PhysicalInstance();
@@ -182,7 +185,8 @@ bool take_another(const Legion::Mapping::MapperRuntime& runtime,
 
 // Marks the beginning of a call of map_task. Only the first object for a context makes an entry,
 // and the destructor of the same object removes it.
-AskedInstances::Call::Call(AskedInstances& instances, MapperContext context, bool own_order)
+RequestedInstances::MapTaskScope::MapTaskScope(RequestedInstances& instances, MapperContext context,
+                                               bool own_order)
     : instances_(instances), context_(context), is_first_([&] {
         const std::lock_guard lock(instances.mutex_);
         const auto [call, is_new] = instances.calls_.try_emplace(context);
@@ -190,36 +194,39 @@ AskedInstances::Call::Call(AskedInstances& instances, MapperContext context, boo
         return is_new;
       }()) {}
 
-AskedInstances::Call::~Call() {
+RequestedInstances::MapTaskScope::~MapTaskScope() {
   if (!is_first_) return;
   const std::lock_guard lock(instances_.mutex_);
   instances_.calls_.erase(context_);
 }
 
 // Notes that DefaultMapper took an existing instance. Has no effect outside of a call of map_task.
-void AskedInstances::note_found(MapperContext context,
-                                const Legion::Mapping::PhysicalInstance& instance) {
+void RequestedInstances::note_found(MapperContext context,
+                                    const Legion::Mapping::PhysicalInstance& instance) {
   const std::lock_guard lock(mutex_);
   const auto call = calls_.find(context);
   if (call == calls_.end()) return;
   LayoutDemand nothing;
   nothing.source = DemandSource::kMapper;
-  call->second.got.try_emplace(instance, Got{nothing});
+  call->second.got.try_emplace(instance, InstanceSource{nothing});
 }
 
 // Stores a request. If the stored request for the same instance came from the program's own code
 // and the new one demands no more, the stored request stays.
-void AskedInstances::note(MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
-                          AskedInstance asked) {
+void RequestedInstances::record_request(MapperContext context,
+                                        const Legion::Mapping::PhysicalInstance& instance,
+                                        InstanceRequestRecord asked) {
   const std::lock_guard lock(mutex_);
   const auto found = asked_.find(instance);
-  if (found != asked_.end() && !asked.fresh) asked.by_groma |= found->second->by_groma;
-  auto noted = std::make_shared<const AskedInstance>(std::move(asked));
+  if (found != asked_.end() && !asked.wants_new_instance)
+    asked.made_by_adapter |= found->second->made_by_adapter;
+  auto noted = std::make_shared<const InstanceRequestRecord>(std::move(asked));
   // For the rest of this call of map_task, remembers who got the instance. A request of the
   // program's own code counts more than one of DefaultMapper.
   const auto call = calls_.find(context);
   if (call != calls_.end()) {
-    Got& got = call->second.got.try_emplace(instance, Got{noted->demand}).first->second;
+    InstanceSource& got =
+        call->second.got.try_emplace(instance, InstanceSource{noted->demand}).first->second;
     if (noted->by_program) {
       got.by_default.reset();
       got.regions = noted->regions;
@@ -239,20 +246,20 @@ void AskedInstances::note(MapperContext context, const Legion::Mapping::Physical
     return;
   }
   // A request that finds an instance may demand less than the request that made it.
-  std::shared_ptr<const AskedInstance>& known = found->second;
+  std::shared_ptr<const InstanceRequestRecord>& known = found->second;
   const bool less = known->by_program && (!noted->by_program || asks_no_more(*noted, *known));
-  if (noted->fresh || !less) {
+  if (noted->wants_new_instance || !less) {
     known = std::move(noted);
-  } else if (noted->by_groma && !known->by_groma) {
-    auto made = std::make_shared<AskedInstance>(*known);
-    made->by_groma = true;
+  } else if (noted->made_by_adapter && !known->made_by_adapter) {
+    auto made = std::make_shared<InstanceRequestRecord>(*known);
+    made->made_by_adapter = true;
     known = std::move(made);
   }
 }
 
 // Returns the stored request for an instance. Inside a call of map_task, it is adjusted to the way
 // in which this call got the instance.
-std::shared_ptr<const AskedInstance> AskedInstances::find(
+std::shared_ptr<const InstanceRequestRecord> RequestedInstances::find(
     MapperContext context, const Legion::Mapping::PhysicalInstance& instance) const {
   const std::lock_guard lock(mutex_);
   const auto found = asked_.find(instance);
@@ -261,7 +268,7 @@ std::shared_ptr<const AskedInstance> AskedInstances::find(
   if (!found->second->by_program || call == calls_.end()) return found->second;
   const auto at = call->second.got.find(instance);
   if (at == call->second.got.end()) return found->second;
-  auto here = std::make_shared<AskedInstance>(*found->second);
+  auto here = std::make_shared<InstanceRequestRecord>(*found->second);
   if (at->second.by_default) {
     here->by_program = false;
     here->demand = *at->second.by_default;
@@ -272,26 +279,26 @@ std::shared_ptr<const AskedInstance> AskedInstances::find(
   return here;
 }
 
-bool AskedInstances::is_by_groma(const Legion::Mapping::PhysicalInstance& instance) const {
+bool RequestedInstances::is_by_groma(const Legion::Mapping::PhysicalInstance& instance) const {
   const std::lock_guard lock(mutex_);
   const auto found = asked_.find(instance);
-  return found != asked_.end() && found->second->by_groma;
+  return found != asked_.end() && found->second->made_by_adapter;
 }
 
-bool AskedInstances::has_own_order(MapperContext context) const {
+bool RequestedInstances::has_own_order(MapperContext context) const {
   const std::lock_guard lock(mutex_);
   const auto call = calls_.find(context);
   return call != calls_.end() && call->second.own_order;
 }
 
-void AskedInstances::clear() {
+void RequestedInstances::clear() {
   const std::lock_guard lock(mutex_);
   asked_.clear();
   calls_.clear();
   oldest_.clear();
 }
 
-bool AskedInstances::has_forgotten() const {
+bool RequestedInstances::has_evicted_requests() const {
   const std::lock_guard lock(mutex_);
   return has_forgotten_;
 }
@@ -299,7 +306,7 @@ bool AskedInstances::has_forgotten() const {
 // Returns the layout that the program's mapper demands. Everything that the program's own code
 // requested is a demand. If DefaultMapper made the request, only an unusual order and the alignment
 // are demands.
-LayoutDemand demand_of_mapper(const AskedInstance& asked) {
+LayoutDemand mapper_layout_demand(const InstanceRequestRecord& asked) {
   LayoutDemand demand = demand_of(0, asked.constraints);
   demand.source = DemandSource::kMapper;
   // The memory is not a demand, because Region statements may move data.

@@ -15,7 +15,7 @@ using app::Events;
 
 // Returns true if the requirements of the launch name the same regions as those that the run got,
 // in the same order.
-bool has_regions(const Events::Shape& launch, const RunContext& run) {
+bool has_regions(const Events::LaunchShape& launch, const RunContext& run) {
   return std::equal(launch.requirements.begin(), launch.requirements.end(), run.places.begin(),
                     run.places.end(), [](const Events::Requirement& of_launch, const auto& place) {
                       return place && place->region == of_launch.region;
@@ -26,9 +26,9 @@ bool has_regions(const Events::Shape& launch, const RunContext& run) {
 // unknown. The tasks of a must epoch share one launch number in their parent; the first of their
 // launches with the regions of the run is taken.
 std::int32_t shape_of(const RunContext& run, const LaunchEvents& launches, const Events& events) {
-  if (!run.of) return -1;
-  const auto& known = launches.of_run(run.of->first);
-  const std::uint64_t number = run.of->second;
+  if (!run.launch) return -1;
+  const auto& known = launches.launches_of_run(run.launch->first);
+  const std::uint64_t number = run.launch->second;
   std::int32_t first = -1;
   for (auto of = std::lower_bound(known.begin(), known.end(), std::pair(number, std::uint32_t{0}));
        of != known.end() && of->first == number; ++of) {
@@ -62,15 +62,15 @@ std::optional<std::vector<std::int64_t>> given(const RunContext& run,
 
 // Describes a run without its launches. The task's regions are useful only as far as its launch
 // describes them.
-Events::Context describe(const RunContext& run, const LaunchEvents& launches,
-                         const Events& events) {
-  Events::Context made;
+Events::TaskRunGroup describe(const RunContext& run, const LaunchEvents& launches,
+                              const Events& events) {
+  Events::TaskRunGroup made;
   made.task = run.task;
   made.shape = shape_of(run, launches, events);
-  const std::vector<std::size_t> lengths = events.layout_of(made);
+  const std::vector<std::size_t> lengths = events.argument_part_lengths(made);
   if (lengths.empty()) return made;
   if (auto numbers = given(run, lengths)) {
-    made.given = *std::move(numbers);
+    made.run_arguments = *std::move(numbers);
   } else {
     made.shape = -1;
   }
@@ -80,11 +80,11 @@ Events::Context describe(const RunContext& run, const LaunchEvents& launches,
 }  // namespace
 
 void ContextEvents::add(TaskRun run, RunContext context, bool is_idle) {
-  const bool is_new = contexts_.try_emplace(run, Known{std::move(context), is_idle}).second;
+  const bool is_new = contexts_.try_emplace(run, RecordedRun{std::move(context), is_idle}).second;
   if (is_new && is_idle) ++idle_;
 }
 
-void ContextEvents::launches(TaskRun run) {
+void ContextEvents::mark_launching(TaskRun run) {
   if (std::exchange(contexts_.at(run).is_idle, false)) --idle_;
 }
 
@@ -94,21 +94,21 @@ void ContextEvents::add_to(Events& events, const LaunchEvents& launches) const {
   // The tasks of which at least one run launches something.
   std::set<std::uint32_t> launching;
   for (const auto& [run, known] : contexts_) {
-    if (!launches.of_run(run).empty()) launching.insert(known.context.task);
+    if (!launches.launches_of_run(run).empty()) launching.insert(known.context.task);
   }
   using Same = std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>,
                           std::vector<std::uint32_t>>;
   std::map<Same, std::int64_t> counts;
   for (const auto& [run, known] : contexts_) {
     if (!launching.contains(known.context.task)) continue;
-    Events::Context made = describe(known.context, launches, events);
+    Events::TaskRunGroup made = describe(known.context, launches, events);
     std::vector<std::uint32_t> numbers;
-    for (const auto& [index, number] : launches.of_run(run)) numbers.push_back(number);
-    ++counts[{made.task, made.shape, std::move(made.given), std::move(numbers)}];
+    for (const auto& [index, number] : launches.launches_of_run(run)) numbers.push_back(number);
+    ++counts[{made.task, made.shape, std::move(made.run_arguments), std::move(numbers)}];
   }
   for (const auto& [same, count] : counts) {
     const auto& [task, shape, numbers, of_run] = same;
-    events.contexts.push_back({task, shape, numbers, count, app::fold(of_run)});
+    events.contexts.push_back({task, shape, numbers, count, app::fold_into_loops(of_run)});
   }
 }
 

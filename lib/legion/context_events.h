@@ -19,11 +19,11 @@ namespace groma::legion {
 struct RunContext {
   std::uint32_t task = 0;
   // The launch that the run belongs to. Empty if the runtime itself started the task.
-  std::optional<LaunchKey> of;
+  std::optional<LaunchKey> launch;
   std::optional<Point> point;
   // The region that the run got for each region requirement. An entry is empty if the region is
   // unknown.
-  std::vector<std::optional<RegionPlace>> places;
+  std::vector<std::optional<RecordedRegionPath>> places;
 };
 
 // Records the runs of tasks that launch something. Not thread-safe.
@@ -37,7 +37,7 @@ class ContextEvents {
   // Adds a run of a task, unless it was added before. `is_idle`: the run has launched nothing yet.
   void add(TaskRun run, RunContext context, bool is_idle);
   // Notes that a run launches something. The run must have been added before.
-  void launches(TaskRun run);
+  void mark_launching(TaskRun run);
   // Adds the runs of all tasks that launched something to `events`, which must have the regions and
   // the launches already. Equal runs are counted as one context.
   void add_to(app::Events& events, const LaunchEvents& launches) const;
@@ -46,12 +46,12 @@ class ContextEvents {
   // The largest number of kept runs that have launched nothing.
   static constexpr std::size_t kMaxIdle = 8192;
 
-  struct Known {
+  struct RecordedRun {
     RunContext context;
     bool is_idle = false;
   };
 
-  std::unordered_map<TaskRun, Known> contexts_;
+  std::unordered_map<TaskRun, RecordedRun> contexts_;
   // The number of runs in contexts_ that have launched nothing.
   std::size_t idle_ = 0;
 };

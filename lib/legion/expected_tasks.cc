@@ -16,13 +16,13 @@ void ExpectedTasks::add(const LaunchKey& launch, std::int64_t tasks) {
   if (!may_replay_ && tasks_.size() < kMaxLaunches) tasks_[launch] += tasks;
 }
 
-void ExpectedTasks::mapped(const LaunchKey& launch) {
+void ExpectedTasks::task_mapped(const LaunchKey& launch) {
   const std::lock_guard lock(mutex_);
   const auto found = tasks_.find(launch);
   if (found != tasks_.end() && --found->second <= 0) tasks_.erase(found);
 }
 
-void ExpectedTasks::may_replay() {
+void ExpectedTasks::disable_for_traces() {
   const std::lock_guard lock(mutex_);
   may_replay_ = true;
   tasks_.clear();
@@ -34,7 +34,7 @@ void ExpectedTasks::add_to(app::Events& events) const {
   std::int64_t sum = 0;
   for (const auto& [launch, tasks] : tasks_) sum += tasks;
   if (sum == 0) return;
-  app::Events::CountedOperations& other = events.others.emplace_back();
+  app::Events::CountedOperations& other = events.undescribed_operations.emplace_back();
   other.what = "that tasks did not run since their predicates were false";
   other.count = sum;
 }

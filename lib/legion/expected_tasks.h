@@ -17,10 +17,10 @@ class ExpectedTasks {
   // Notes that a launch has this many tasks, which will be mapped unless their predicate is false.
   void add(const LaunchKey& launch, std::int64_t tasks);
   // Notes that one task of the launch has been mapped.
-  void mapped(const LaunchKey& launch);
+  void task_mapped(const LaunchKey& launch);
   // Notes that the program uses traces. No mapper maps the tasks that a trace replays, so nobody
   // can tell any more which tasks did not run. From now on, no task is expected.
-  void may_replay();
+  void disable_for_traces();
   // Adds to `events` the number of tasks that were launched and not mapped.
   void add_to(app::Events& events) const;
 

@@ -24,57 +24,59 @@ void InstanceViews::add(const Legion::Mapping::PhysicalInstance& instance, Regio
   view.fields = fields_.emplace_back(fields.begin(), fields.end());
 }
 
-// ---- Hands: requests of a mapper to the runtime
+// ---- HookRuntime: requests of a mapper to the runtime
 
-std::optional<FoundInstance> Hands::find_instance(const InstanceRequest& request) {
-  const Alone alone(parts_, context_);
-  return parts_.instances->find(context_, request, of_ == HookOf::kMapping);
+std::optional<FoundInstance> HookRuntime::find_instance(const InstanceRequest& request) {
+  const ReentrancyGuard alone(parts_, context_);
+  return parts_.instances->find(context_, request, of_ == HookSubject::kMapping);
 }
 
 // Makes the instance that a mapper requests. Returns nothing in a hook that is about no operation,
 // because Legion makes no instances for a mapper there.
-std::optional<FoundInstance> Hands::create_instance(const InstanceRequest& request) {
-  if (of_ == HookOf::kNoOperation) return std::nullopt;
-  const Alone alone(parts_, context_);
-  return parts_.instances->create(context_, request, of_ == HookOf::kMapping);
+std::optional<FoundInstance> HookRuntime::create_instance(const InstanceRequest& request) {
+  if (of_ == HookSubject::kNoOperation) return std::nullopt;
+  const ReentrancyGuard alone(parts_, context_);
+  return parts_.instances->create(context_, request, of_ == HookSubject::kMapping);
 }
 
 // Acquires an instance for the operation that is being mapped. Returns false in a hook that maps no
 // operation, or if the instance is unknown or destroyed.
-bool Hands::acquire_instance(InstanceId instance) {
-  const auto* known = parts_.instances->known(instance);
-  if (known == nullptr || of_ != HookOf::kMapping) return false;
-  const Alone alone(parts_, context_);
+bool HookRuntime::acquire_instance(InstanceId instance) {
+  const auto* known = parts_.instances->instance_by_id(instance);
+  if (known == nullptr || of_ != HookSubject::kMapping) return false;
+  const ReentrancyGuard alone(parts_, context_);
   return parts_.runtime->acquire_instance(context_, *known);
 }
 
-void Hands::release_instance(InstanceId instance) {
-  const auto* known = parts_.instances->known(instance);
-  if (known == nullptr || of_ != HookOf::kMapping) return;
-  const Alone alone(parts_, context_);
+void HookRuntime::release_instance(InstanceId instance) {
+  const auto* known = parts_.instances->instance_by_id(instance);
+  if (known == nullptr || of_ != HookSubject::kMapping) return;
+  const ReentrancyGuard alone(parts_, context_);
   parts_.runtime->release_instance(context_, *known);
 }
 
-bool Hands::collect_instance(InstanceId instance) {
-  const auto* known = parts_.instances->known(instance);
+bool HookRuntime::collect_instance(InstanceId instance) {
+  const auto* known = parts_.instances->instance_by_id(instance);
   if (known == nullptr) return false;
-  const Alone alone(parts_, context_);
+  const ReentrancyGuard alone(parts_, context_);
   return parts_.runtime->collect_instance(context_, *known);
 }
 
-void Hands::set_collect_priority(InstanceId instance, CollectPriority priority) {
-  const auto* known = parts_.instances->known(instance);
+void HookRuntime::set_collect_priority(InstanceId instance, CollectPriority priority) {
+  const auto* known = parts_.instances->instance_by_id(instance);
   if (known == nullptr) return;
-  const Alone alone(parts_, context_);
+  const ReentrancyGuard alone(parts_, context_);
   parts_.runtime->set_garbage_collection_priority(context_, *known, priority);
 }
 
-std::span<const VariantView> Hands::variants(TaskId task) { return parts_.views->variants(task); }
-std::string_view Hands::task_name(TaskId task) { return parts_.views->name(task); }
+std::span<const VariantView> HookRuntime::variants(TaskId task) {
+  return parts_.views->variants(task);
+}
+std::string_view HookRuntime::task_name(TaskId task) { return parts_.views->name(task); }
 
 // Makes a Legion mapper event and returns the number that Groma gives it.
-MapperEvent Hands::create_event() {
-  const Alone alone(parts_, context_);
+MapperEvent HookRuntime::create_event() {
+  const ReentrancyGuard alone(parts_, context_);
   const Legion::Mapping::MapperEvent made = parts_.runtime->create_mapper_event(context_);
   parts_.events->open[++parts_.events->last] = made;
   return parts_.events->last;
@@ -82,27 +84,27 @@ MapperEvent Hands::create_event() {
 
 // Triggers a mapper event. A second call, or an unknown number, has no effect. The entry is removed
 // before the call to Legion, during which other hooks may run.
-void Hands::trigger_event(MapperEvent event) {
+void HookRuntime::trigger_event(MapperEvent event) {
   const auto found = parts_.events->open.find(event);
   if (found == parts_.events->open.end()) return;
   const Legion::Mapping::MapperEvent triggered = found->second;
   parts_.events->open.erase(found);
-  const Alone alone(parts_, context_);
+  const ReentrancyGuard alone(parts_, context_);
   parts_.runtime->trigger_mapper_event(context_, triggered);
 }
 
 // Sends a message to the mapper of a processor. Returns false if there is no such processor.
-bool Hands::send_message(const Processor& target, std::uint32_t kind,
-                         std::span<const std::byte> message) {
+bool HookRuntime::send_message(const Processor& target, std::uint32_t kind,
+                               std::span<const std::byte> message) {
   const Legion::Processor to = parts_.machine->realm(target);
   if (!to.exists()) return false;
-  const Alone alone(parts_, context_);
+  const ReentrancyGuard alone(parts_, context_);
   parts_.runtime->send_message(context_, to, message.data(), message.size(), kind);
   return true;
 }
 
-bool Hands::broadcast(std::uint32_t kind, std::span<const std::byte> message) {
-  const Alone alone(parts_, context_);
+bool HookRuntime::broadcast(std::uint32_t kind, std::span<const std::byte> message) {
+  const ReentrancyGuard alone(parts_, context_);
   parts_.runtime->broadcast(context_, message.data(), message.size(), kind);
   return true;
 }
@@ -130,13 +132,14 @@ void TaskList::add(TaskViews& views, MapperContext context, const Legion::Task& 
   views_.back().parent = &parents_.back();
 }
 
-// ---- HookCalls: the pool of buffers
+// ---- HookBufferPool: the pool of buffers
 
 // Takes a free buffer object from the pool, or makes one if all are in use. The pool grows to the
 // largest number of hooks that ran at the same time.
-HookCalls::Use::Use(HookCalls& calls, MapperContext context, HookOf of) : calls_(calls) {
+HookBufferPool::Use::Use(HookBufferPool& calls, MapperContext context, HookSubject of)
+    : calls_(calls) {
   if (calls_.free_.empty()) {
-    call_ = std::make_unique<HookCall>(calls_.parts_);
+    call_ = std::make_unique<HookBuffers>(calls_.parts_);
   } else {
     call_ = std::move(calls_.free_.back());
     calls_.free_.pop_back();

@@ -25,7 +25,7 @@ struct MapperEvents {
 };
 
 // The objects of an adapter that all its hooks share. They outlive the hooks.
-struct HookParts {
+struct HookDependencies {
   Legion::Mapping::MapperRuntime* runtime;
   const MachineMap* machine;
   TaskViews* views;
@@ -38,19 +38,19 @@ struct HookParts {
 
 // While an object of this class lives, no other hook of the same mapper object starts inside the
 // current hook. Without it, Legion may start one during any call to its runtime.
-class Alone {
+class ReentrancyGuard {
  public:
-  Alone(const HookParts& parts, MapperContext context)
+  ReentrancyGuard(const HookDependencies& parts, MapperContext context)
       : runtime_(parts.runtime),
         context_(context),
         was_reentrant_(!parts.in_turn && runtime_->is_reentrant(context)) {
     if (was_reentrant_) runtime_->disable_reentrant(context_);
   }
-  ~Alone() {
+  ~ReentrancyGuard() {
     if (was_reentrant_) runtime_->enable_reentrant(context_);
   }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
+  ReentrancyGuard(const ReentrancyGuard&) = delete;
+  ReentrancyGuard& operator=(const ReentrancyGuard&) = delete;
 
  private:
   Legion::Mapping::MapperRuntime* runtime_;
@@ -61,13 +61,13 @@ class Alone {
 // The operation that a mapper hook is about. Hooks without an operation cannot make instances.
 // Instances that a hook finds or makes are kept until the operation is mapped only if the hook maps
 // it (kMapping).
-enum class HookOf : std::uint8_t { kNoOperation, kOperation, kMapping };
+enum class HookSubject : std::uint8_t { kNoOperation, kOperation, kMapping };
 
 // Carries out the requests that a groma::Mapper makes to the runtime during one hook.
-class Hands final : public groma::MapperRuntime {
+class HookRuntime final : public groma::MapperRuntime {
  public:
-  explicit Hands(const HookParts& parts) : parts_(parts) {}
-  void enter(MapperContext context, HookOf of) {
+  explicit HookRuntime(const HookDependencies& parts) : parts_(parts) {}
+  void enter(MapperContext context, HookSubject of) {
     context_ = context;
     of_ = of;
   }
@@ -88,9 +88,9 @@ class Hands final : public groma::MapperRuntime {
   bool broadcast(std::uint32_t kind, std::span<const std::byte> message) override;
 
  private:
-  HookParts parts_;
+  HookDependencies parts_;
   MapperContext context_ = nullptr;
-  HookOf of_ = HookOf::kOperation;
+  HookSubject of_ = HookSubject::kOperation;
 };
 
 // A list of Legion tasks, each with its view for a groma::Mapper.
@@ -128,8 +128,8 @@ class InstanceViews {
 
 // The buffers for the inputs and answers of one mapper hook. Later hooks reuse them, to save
 // allocations.
-struct HookCall {
-  Hands hands;
+struct HookBuffers {
+  HookRuntime hands;
   ViewStorage storage;
   TaskList tasks;
   std::vector<Processor> shards;
@@ -148,36 +148,38 @@ struct HookCall {
   InstanceViews instances;
   std::vector<std::byte> bytes;
 
-  explicit HookCall(const HookParts& parts) : hands(parts) {}
+  explicit HookBuffers(const HookDependencies& parts) : hands(parts) {}
 };
 
 // A pool of the buffers that no mapper hook uses now. A hook may start inside another one when the
 // other calls the runtime, but never while a groma::Mapper runs, so each hook needs its own
 // buffers.
-class HookCalls {
+class HookBufferPool {
  public:
-  explicit HookCalls(const HookParts& parts) : parts_(parts) {}
+  explicit HookBufferPool(const HookDependencies& parts) : parts_(parts) {}
 
-  Alone alone(MapperContext context) const { return Alone(parts_, context); }
+  ReentrancyGuard guard_reentrancy(MapperContext context) const {
+    return ReentrancyGuard(parts_, context);
+  }
 
   // Takes buffers from the pool for one hook, and gives them back when the object is destroyed.
   class Use {
    public:
-    Use(HookCalls& calls, MapperContext context, HookOf of = HookOf::kOperation);
+    Use(HookBufferPool& calls, MapperContext context, HookSubject of = HookSubject::kOperation);
     ~Use() { calls_.free_.push_back(std::move(call_)); }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
-    HookCall* operator->() const { return call_.get(); }
-    HookCall& operator*() const { return *call_; }
+    HookBuffers* operator->() const { return call_.get(); }
+    HookBuffers& operator*() const { return *call_; }
 
    private:
-    HookCalls& calls_;
-    std::unique_ptr<HookCall> call_;
+    HookBufferPool& calls_;
+    std::unique_ptr<HookBuffers> call_;
   };
 
  private:
-  HookParts parts_;
-  std::vector<std::unique_ptr<HookCall>> free_;
+  HookDependencies parts_;
+  std::vector<std::unique_ptr<HookBuffers>> free_;
 };
 
 }  // namespace groma::legion

@@ -42,7 +42,7 @@ std::string no_room(Legion::Memory memory, std::size_t bytes, const LayoutSpec& 
 
 // Adds the reason of one memory to the list of all reasons, such as "FBMEM (no room for ...),
 // SYSMEM (...)".
-void NoInstance::add(MemKind memory, const NoInstance& here) {
+void InstanceFailure::add_memory_reason(MemKind memory, const InstanceFailure& here) {
   text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name_of(memory), here.text);
   no_room |= here.no_room;
   unaligned |= here.unaligned;
@@ -83,12 +83,12 @@ Legion::LogicalRegion Instances::region(MapperContext context,
     const auto domain = runtime_->get_index_space_domain(context, region.get_index_space());
     volumes.push_back(static_cast<std::int64_t>(domain.get_volume()));
   }
-  return regions[mapper::shared_region(volumes, nodes)];
+  return regions[mapper::choose_instance_region(volumes, nodes)];
 }
 
 // Returns the cached instances of the task's launch. A launch is identified by its parent task and
 // its number in that task.
-std::vector<Instances::Kept>& Instances::kept_of(const Legion::Task& task) {
+std::vector<Instances::CacheEntry>& Instances::cache_for_launch(const Legion::Task& task) {
   const Legion::Task* parent = task.get_parent_task();
   const std::pair launch(parent == nullptr ? 0 : parent->get_unique_id(), task.get_context_index());
   if (launch != kept_launch_) {
@@ -99,8 +99,8 @@ std::vector<Instances::Kept>& Instances::kept_of(const Legion::Task& task) {
 }
 
 // Adds an entry to the cache of instances. If the cache is full, its entries are replaced in turn.
-void Instances::keep(const Legion::Task& task, Kept kept) {
-  std::vector<Kept>& all = kept_of(task);
+void Instances::add_to_cache(const Legion::Task& task, CacheEntry kept) {
+  std::vector<CacheEntry>& all = cache_for_launch(task);
   if (all.size() < kMostKept) {
     all.push_back(std::move(kept));
   } else {
@@ -110,10 +110,11 @@ void Instances::keep(const Legion::Task& task, Kept kept) {
 
 // Appends the cached instances for the key. Each must be acquired again, because it may have been
 // collected. If one is gone, nothing is appended and the entry is removed.
-bool Instances::take_kept(MapperContext context, const Legion::Task& task, const Wanted& wanted,
-                          std::vector<PhysicalInstance>& chosen) {
-  const auto serves = [&](const Kept& one) { return one.wanted == wanted; };
-  const std::vector<Kept>& kept = kept_of(task);
+bool Instances::take_cached_instances(MapperContext context, const Legion::Task& task,
+                                      const CacheKey& wanted,
+                                      std::vector<PhysicalInstance>& chosen) {
+  const auto serves = [&](const CacheEntry& one) { return one.wanted == wanted; };
+  const std::vector<CacheEntry>& kept = cache_for_launch(task);
   const auto found = std::find_if(kept.begin(), kept.end(), serves);
   if (found == kept.end()) return false;
   const std::size_t before = chosen.size();
@@ -122,7 +123,7 @@ bool Instances::take_kept(MapperContext context, const Legion::Task& task, const
     // While Legion acquires an instance, it may map other tasks, so the cache may change.
     if (runtime_->acquire_instance(context, chosen[i])) continue;
     chosen.resize(before);
-    std::erase_if(kept_of(task), serves);
+    std::erase_if(cache_for_launch(task), serves);
     return false;
   }
   return true;
@@ -131,10 +132,12 @@ bool Instances::take_kept(MapperContext context, const Legion::Task& task, const
 // Finds or makes the instances that a mapper wishes. The three forms of a wish come in this order:
 // an instance that the mapper names, a virtual instance, and a list of candidates. A candidate is a
 // memory kind with a layout.
-bool Instances::add(MapperContext context, const Legion::RegionRequirement& requirement,
-                    const RequirementOf* of, const RequirementWish& wish, const Demands& demands,
-                    const char* not_virtual, std::vector<Legion::Processor>& targets,
-                    std::vector<PhysicalInstance>& chosen, NoInstance* why) {
+bool Instances::add_instance_for(MapperContext context,
+                                 const Legion::RegionRequirement& requirement,
+                                 const RequirementOf* of, const RequirementWish& wish,
+                                 const Demands& demands, const char* not_virtual,
+                                 std::vector<Legion::Processor>& targets,
+                                 std::vector<PhysicalInstance>& chosen, InstanceFailure* why) {
   if (wish.instance != 0) {
     why->text = add_named(context, requirement, {requirement.region}, wish.instance, demands,
                           targets, chosen);
@@ -155,38 +158,38 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
         chosen.push_back(PhysicalInstance::get_virtual_instance());
         return true;
       }
-      why->add(instance.memory, {not_virtual});
+      why->add_memory_reason(instance.memory, {not_virtual});
       continue;
     }
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
     if (!memory.exists()) {
-      why->add(instance.memory, {"the processor reaches none"});
+      why->add_memory_reason(instance.memory, {"the processor reaches none"});
       continue;
     }
-    const Wanted wanted{keeps ? of->position : 0,
-                        keeps ? of->variant : 0,
-                        region(context, requirement, wish, instance),
-                        memory,
-                        instance.layout,
-                        wish.fields,
-                        wish.collect_priority};
-    NoInstance here;
-    if (!keeps || !take_kept(context, of->task, wanted, chosen)) {
+    const CacheKey wanted{keeps ? of->position : 0,
+                          keeps ? of->variant : 0,
+                          region(context, requirement, wish, instance),
+                          memory,
+                          instance.layout,
+                          wish.fields,
+                          wish.collect_priority};
+    InstanceFailure here;
+    if (!keeps || !take_cached_instances(context, of->task, wanted, chosen)) {
       if (groups.empty()) {
         groups = group_fields(requirement, fields(context, requirement, wish), demands);
       }
       std::vector<PhysicalInstance> made;
       here = make(context, requirement, wish, instance, groups, {wanted.region}, memory, made);
       chosen.insert(chosen.end(), made.begin(), made.end());
-      if (keeps && here.text.empty()) keep(of->task, {wanted, std::move(made)});
+      if (keeps && here.text.empty()) add_to_cache(of->task, {wanted, std::move(made)});
     }
     if (here.text.empty()) {
       if (targets.size() > 1) {
-        std::erase_if(targets, [&](Legion::Processor p) { return !reaches(p, memory); });
+        std::erase_if(targets, [&](Legion::Processor p) { return !can_address(p, memory); });
       }
       return true;
     }
-    why->add(instance.memory, here);
+    why->add_memory_reason(instance.memory, here);
   }
   return false;
 }
@@ -197,7 +200,7 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
                            const std::vector<Legion::LogicalRegion>& regions,
                            const RequirementWish& wish, const Demands& demands,
                            const std::vector<Legion::Processor>& targets,
-                           std::vector<PhysicalInstance>& chosen, NoInstance* why) const {
+                           std::vector<PhysicalInstance>& chosen, InstanceFailure* why) const {
   if (wish.instance != 0) {
     why->text = add_named(context, requirement, regions, wish.instance, demands, targets, chosen);
     return why->text.empty();
@@ -208,15 +211,15 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
   const auto groups = group_fields(requirement, fields(context, requirement, all), demands);
   for (const InstanceWish& instance : all.candidates()) {
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
-    const auto reach = [&](Legion::Processor p) { return reaches(p, memory); };
+    const auto reach = [&](Legion::Processor p) { return can_address(p, memory); };
     if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reach)) {
-      why->add(instance.memory, {"not all of its tasks reach one"});
+      why->add_memory_reason(instance.memory, {"not all of its tasks reach one"});
       continue;
     }
-    const NoInstance here =
+    const InstanceFailure here =
         make(context, requirement, all, instance, groups, regions, memory, chosen);
     if (here.text.empty()) return true;
-    why->add(instance.memory, here);
+    why->add_memory_reason(instance.memory, here);
   }
   return false;
 }
@@ -224,7 +227,7 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
 // Makes one instance for several region requirements: combines them into one requirement and one
 // wish, then tries the candidates of this wish in order.
 bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRequirement> all,
-                              const std::vector<Legion::Processor>& targets, NoInstance* why) {
+                              const std::vector<Legion::Processor>& targets, InstanceFailure* why) {
   // `joined` and `wish` stand for all requirements. They have all fields and all demands; the
   // candidates are those of the first requirement that names any.
   Legion::RegionRequirement joined = all.front().requirement;
@@ -254,13 +257,14 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
              });
     };
     if (instance.memory == MemKind::kVirtual || !std::all_of(all.begin(), all.end(), is_named)) {
-      why->add(instance.memory, {"the variant demands another region in the same instance"});
+      why->add_memory_reason(instance.memory,
+                             {"the variant demands another region in the same instance"});
       continue;
     }
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
-    const auto reach = [&](Legion::Processor p) { return reaches(p, memory); };
+    const auto reach = [&](Legion::Processor p) { return can_address(p, memory); };
     if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reach)) {
-      why->add(instance.memory, {"the processor reaches none"});
+      why->add_memory_reason(instance.memory, {"the processor reaches none"});
       continue;
     }
     std::vector<Legion::LogicalRegion> regions;
@@ -271,9 +275,10 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
       }
     }
     std::vector<PhysicalInstance> made;
-    const NoInstance here = make(context, joined, wish, instance, groups, regions, memory, made);
+    const InstanceFailure here =
+        make(context, joined, wish, instance, groups, regions, memory, made);
     if (!here.text.empty()) {
-      why->add(instance.memory, here);
+      why->add_memory_reason(instance.memory, here);
       continue;
     }
     // Each requirement gets those of the instances that have one of its fields. If the variant
@@ -292,19 +297,20 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
 
 // Makes one instance for each group of fields. If that fails, `chosen` is left as it was and the
 // reason is returned.
-NoInstance Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
-                           const RequirementWish& wish, const InstanceWish& instance,
-                           const std::vector<FieldGroup>& groups,
-                           const std::vector<Legion::LogicalRegion>& regions, Legion::Memory memory,
-                           std::vector<PhysicalInstance>& chosen) const {
+InstanceFailure Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
+                                const RequirementWish& wish, const InstanceWish& instance,
+                                const std::vector<FieldGroup>& groups,
+                                const std::vector<Legion::LogicalRegion>& regions,
+                                Legion::Memory memory,
+                                std::vector<PhysicalInstance>& chosen) const {
   const std::size_t before = chosen.size();
   InstanceWish asked = instance;
-  simplify(context, regions, asked.layout);
-  NoInstance why;
+  drop_needless_compact(context, regions, asked.layout);
+  InstanceFailure why;
   for (const FieldGroup& group : groups) {
     const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
     const bool exact = set.specialized_constraint.is_exact();
-    if (std::string none = unaddressable(set, memory); !none.empty()) {
+    if (std::string none = why_memory_unsuitable(set, memory); !none.empty()) {
       why = {std::move(none), false, true};
       break;
     }
@@ -319,7 +325,8 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
                          wish.collect_priority, exact, &bytes);
     if (!made) {
       why = {no_room(memory, bytes, asked.layout, alignment_of(set)), true};
-    } else if (const std::string_view lacks = unmet(result, group.demands); !lacks.empty()) {
+    } else if (const std::string_view lacks = first_unmet_demand(result, group.demands);
+               !lacks.empty()) {
       why.text = fmt::format("the variant demands another {}", lacks);
     } else {
       chosen.push_back(result);
@@ -333,29 +340,31 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
 // Makes an instance with the arguments of an earlier request. Legion does not compare alignments
 // and offsets when it looks for an instance. If it finds one that lacks them, another one is taken
 // or made.
-NoInstance Instances::make_as_asked(MapperContext context, const AskedInstance& asked,
-                                    Legion::Memory memory, PhysicalInstance& made) const {
-  if (std::string none = unaddressable(asked.constraints, memory); !none.empty()) {
+InstanceFailure Instances::make_with_request(MapperContext context,
+                                             const InstanceRequestRecord& asked,
+                                             Legion::Memory memory, PhysicalInstance& made) const {
+  if (std::string none = why_memory_unsuitable(asked.constraints, memory); !none.empty()) {
     return {std::move(none), false, true};
   }
   std::size_t bytes = 0;
   bool created = true;
   const bool done =
-      asked.fresh
+      asked.wants_new_instance
           ? runtime_->create_physical_instance(context, memory, asked.constraints, asked.regions,
                                                made, true, asked.priority, asked.tight, &bytes)
           : runtime_->find_or_create_physical_instance(context, memory, asked.constraints,
                                                        asked.regions, made, created, true,
                                                        asked.priority, asked.tight, &bytes);
   const auto suits = [&](const PhysicalInstance& one) {
-    return has_layout_of(asked.constraints,
-                         runtime_->find_layout_constraints(context, one.get_layout_id()),
-                         has_demand(asked));
+    return satisfies_layout(asked.constraints,
+                            runtime_->find_layout_constraints(context, one.get_layout_id()),
+                            has_demand(asked));
   };
   if (done && (created || suits(made))) return {};
-  if (done && take_another(*runtime_, context,
-                           {memory, asked.constraints, asked.regions, asked.priority, asked.tight},
-                           suits, made, created, &bytes)) {
+  if (done &&
+      find_or_make_suitable(*runtime_, context,
+                            {memory, asked.constraints, asked.regions, asked.priority, asked.tight},
+                            suits, made, created, &bytes)) {
     return {};
   }
   LayoutSpec layout;
@@ -368,11 +377,11 @@ NoInstance Instances::make_as_asked(MapperContext context, const AskedInstance& 
 bool Instances::add_output(const Legion::OutputRequirement& requirement,
                            const RequirementWish& wish, Legion::Processor target,
                            Legion::Memory& memory, Legion::LayoutConstraintSet& set,
-                           NoInstance* why) const {
+                           InstanceFailure* why) const {
   for (const InstanceWish& instance : wish.candidates()) {
     memory = machine_.memory(target, instance.memory);
     if (!memory.exists()) {
-      why->add(instance.memory, {"the processor reaches none"});
+      why->add_memory_reason(instance.memory, {"the processor reaches none"});
       continue;
     }
     set.add_constraint(ordering_of(instance.layout, requirement.region.get_dim()));
@@ -381,8 +390,9 @@ bool Instances::add_output(const Legion::OutputRequirement& requirement,
   return false;
 }
 
-void Instances::simplify(MapperContext context, const std::vector<Legion::LogicalRegion>& regions,
-                         LayoutSpec& layout) const {
+void Instances::drop_needless_compact(MapperContext context,
+                                      const std::vector<Legion::LogicalRegion>& regions,
+                                      LayoutSpec& layout) const {
   if (!layout.compact || regions.size() != 1) return;
   const auto space = regions.front().get_index_space();
   layout.compact = !runtime_->get_index_space_domain(context, space).dense();
@@ -420,9 +430,9 @@ std::optional<Instances::Query> Instances::query(MapperContext context,
   InstanceWish asked;
   asked.memory = request.memory.kind;
   asked.layout = request.layout;
-  simplify(context, query.regions, asked.layout);
+  drop_needless_compact(context, query.regions, asked.layout);
   query.constraints = constraints_of(requirement, asked, group);
-  if (!unaddressable(query.constraints, query.memory).empty()) return {};
+  if (!why_memory_unsuitable(query.constraints, query.memory).empty()) return {};
   query.exact = query.constraints.specialized_constraint.is_exact();
   return query;
 }
@@ -439,12 +449,12 @@ std::optional<FoundInstance> Instances::find(MapperContext context, const Instan
     return runtime_->find_physical_instance(context, query->memory, query->constraints,
                                             query->regions, found, acquire, query->exact);
   };
-  if (finds()) return give(context, found, false);
+  if (finds()) return register_for_mapper(context, found, false);
   // The request has one field. An instance with several fields in AOS order also serves it.
   if (request.fields.size() > 1 || request.layout.fields != FieldOrder::kAos) return std::nullopt;
   query->constraints.add_constraint(ordering_of(request.layout, query->regions.front().get_dim()));
   if (!finds()) return std::nullopt;
-  return give(context, found, false);
+  return register_for_mapper(context, found, false);
 }
 
 // Makes the instance that a mapper requests. Returns nothing if this fails, for example because the
@@ -458,13 +468,13 @@ std::optional<FoundInstance> Instances::create(MapperContext context,
                                                     query->exact)) {
     return std::nullopt;
   }
-  return give(context, made, true);
+  return register_for_mapper(context, made, true);
 }
 
 // Returns the instance with the number by which mappers name it. An instance that was never given
 // to a mapper before gets a new number.
-FoundInstance Instances::give(MapperContext context, const PhysicalInstance& instance,
-                              bool created) {
+FoundInstance Instances::register_for_mapper(MapperContext context,
+                                             const PhysicalInstance& instance, bool created) {
   const auto [number, is_new] = numbers_.try_emplace(instance, last_ + 1);
   if (is_new) {
     known_.emplace(++last_, instance);
@@ -483,7 +493,7 @@ InstanceId Instances::forget(const PhysicalInstance& instance) {
   return number;
 }
 
-const PhysicalInstance* Instances::known(InstanceId instance) const {
+const PhysicalInstance* Instances::instance_by_id(InstanceId instance) const {
   const auto found = known_.find(instance);
   return found == known_.end() ? nullptr : &found->second;
 }
@@ -497,7 +507,7 @@ std::string Instances::add_named(MapperContext context,
                                  InstanceId named, const Demands& demands,
                                  const std::vector<Legion::Processor>& targets,
                                  std::vector<PhysicalInstance>& chosen) const {
-  const PhysicalInstance* instance = known(named);
+  const PhysicalInstance* instance = instance_by_id(named);
   if (instance == nullptr) return "nobody was given one of that number, or it has been collected";
   if (instance->get_tree_id() != requirement.region.get_tree_id()) return "it is of another region";
   for (const Legion::FieldID field : requirement.privilege_fields) {
@@ -505,7 +515,7 @@ std::string Instances::add_named(MapperContext context,
   }
   const Legion::Memory memory = instance->get_location();
   for (const Legion::Processor target : targets) {
-    if (!reaches(target, memory)) {
+    if (!can_address(target, memory)) {
       return "a processor of the task does not work in its memory";
     }
   }
@@ -521,7 +531,7 @@ std::string Instances::add_named(MapperContext context,
   if (instance->is_reduction_instance() != reduces) {
     return reduces ? "it is none to reduce to" : "it is one to reduce to";
   }
-  if (const std::string_view lacks = unmet(*instance, demands); !lacks.empty()) {
+  if (const std::string_view lacks = first_unmet_demand(*instance, demands); !lacks.empty()) {
     return fmt::format("the variant demands another {}", lacks);
   }
   if (!runtime_->acquire_instance(context, *instance)) return "it has been collected";

@@ -30,7 +30,7 @@ struct RequirementOf {
 };
 
 // The reason why a region requirement got no instance.
-struct NoInstance {
+struct InstanceFailure {
   // The reasons for all memories that were tried, such as "FBMEM (no room for 4096 of its 8192
   // bytes), SYSMEM (...)". Empty if there is an instance.
   std::string text;
@@ -40,7 +40,7 @@ struct NoInstance {
   bool unaligned = false;
 
   // Adds the reason why an instance could not be made in `memory`.
-  void add(MemKind memory, const NoInstance& here);
+  void add_memory_reason(MemKind memory, const InstanceFailure& here);
 };
 
 class Instances {
@@ -58,10 +58,12 @@ class Instances {
   //
   // Returns false if there is no instance; `why` is then filled. If `of` is not null, the result
   // also serves other points of the same launch with the same wish, without a search.
-  bool add(Legion::Mapping::MapperContext context, const Legion::RegionRequirement& requirement,
-           const RequirementOf* of, const RequirementWish& wish, const Demands& demands,
-           const char* not_virtual, std::vector<Legion::Processor>& targets,
-           std::vector<Legion::Mapping::PhysicalInstance>& chosen, NoInstance* why);
+  bool add_instance_for(Legion::Mapping::MapperContext context,
+                        const Legion::RegionRequirement& requirement, const RequirementOf* of,
+                        const RequirementWish& wish, const Demands& demands,
+                        const char* not_virtual, std::vector<Legion::Processor>& targets,
+                        std::vector<Legion::Mapping::PhysicalInstance>& chosen,
+                        InstanceFailure* why);
   // One of the region requirements that a variant demands in one instance.
   struct ColocatedRequirement {
     const Legion::RegionRequirement& requirement;
@@ -75,7 +77,7 @@ class Instances {
   // fills `why`.
   bool add_colocated(Legion::Mapping::MapperContext context,
                      std::span<const ColocatedRequirement> all,
-                     const std::vector<Legion::Processor>& targets, NoInstance* why);
+                     const std::vector<Legion::Processor>& targets, InstanceFailure* why);
   // Finds or makes an instance that tasks of a must epoch share. The instance covers `regions`, the
   // regions of all their requirements, one of which is `requirement`. All of `targets` must reach
   // its memory. If there is no instance, returns false and fills `why`.
@@ -83,23 +85,26 @@ class Instances {
                   const Legion::RegionRequirement& requirement,
                   const std::vector<Legion::LogicalRegion>& regions, const RequirementWish& wish,
                   const Demands& demands, const std::vector<Legion::Processor>& targets,
-                  std::vector<Legion::Mapping::PhysicalInstance>& chosen, NoInstance* why) const;
+                  std::vector<Legion::Mapping::PhysicalInstance>& chosen,
+                  InstanceFailure* why) const;
   // Chooses the memory and the data order of an output region. Legion makes the instance when the
   // task returns the data. If the processor reaches none of the wished memories, returns false and
   // fills `why`.
   bool add_output(const Legion::OutputRequirement& requirement, const RequirementWish& wish,
                   Legion::Processor target, Legion::Memory& memory,
-                  Legion::LayoutConstraintSet& set, NoInstance* why) const;
+                  Legion::LayoutConstraintSet& set, InstanceFailure* why) const;
 
   // Makes or finds an instance in `memory` with the arguments of an earlier request of the
   // program's mapper. If that fails, the result has the reason.
-  NoInstance make_as_asked(Legion::Mapping::MapperContext context, const AskedInstance& asked,
-                           Legion::Memory memory, Legion::Mapping::PhysicalInstance& made) const;
+  InstanceFailure make_with_request(Legion::Mapping::MapperContext context,
+                                    const InstanceRequestRecord& asked, Legion::Memory memory,
+                                    Legion::Mapping::PhysicalInstance& made) const;
   // Clears `compact` in the layout of an instance for a single region without holes. There
   // `compact` would not change the instance, but variants with layout constraints of their own
   // would refuse it.
-  void simplify(Legion::Mapping::MapperContext context,
-                const std::vector<Legion::LogicalRegion>& regions, LayoutSpec& layout) const;
+  void drop_needless_compact(Legion::Mapping::MapperContext context,
+                             const std::vector<Legion::LogicalRegion>& regions,
+                             LayoutSpec& layout) const;
 
   // find(), create() and known() implement the instance functions of MapperRuntime. An instance
   // that was given to a mapper keeps one number of Groma's as long as it exists, because Realm
@@ -108,7 +113,7 @@ class Instances {
                                     const InstanceRequest& request, bool acquire);
   std::optional<FoundInstance> create(Legion::Mapping::MapperContext context,
                                       const InstanceRequest& request, bool acquire);
-  const Legion::Mapping::PhysicalInstance* known(InstanceId instance) const;
+  const Legion::Mapping::PhysicalInstance* instance_by_id(InstanceId instance) const;
   // Removes a destroyed instance. Returns its number, or 0 if it was never given to a mapper.
   InstanceId forget(const Legion::Mapping::PhysicalInstance& instance);
 
@@ -122,7 +127,7 @@ class Instances {
   };
   // The key of an entry in the cache of instances. Two points of an index launch with equal keys
   // can share instances.
-  struct Wanted {
+  struct CacheKey {
     std::size_t position = 0;
     Legion::VariantID variant = 0;
     Legion::LogicalRegion region;
@@ -130,22 +135,23 @@ class Instances {
     LayoutSpec layout;
     RequirementWish::Fields fields = RequirementWish::Fields::kAll;
     CollectPriority priority = 0;
-    friend bool operator==(const Wanted&, const Wanted&) = default;
+    friend bool operator==(const CacheKey&, const CacheKey&) = default;
   };
   // An entry in the cache of instances, which is kept only during one launch. While a point of the
   // launch is not mapped, none of its fields can be destroyed. Later, the number of a destroyed
   // field may mean another field, and Legion does not tell mappers.
-  struct Kept {
-    Wanted wanted;
+  struct CacheEntry {
+    CacheKey wanted;
     std::vector<Legion::Mapping::PhysicalInstance> instances;
   };
   // Returns the cached instances of this task's launch. Removes the cache entries of any other
   // launch first.
-  std::vector<Kept>& kept_of(const Legion::Task& task);
-  void keep(const Legion::Task& task, Kept kept);
+  std::vector<CacheEntry>& cache_for_launch(const Legion::Task& task);
+  void add_to_cache(const Legion::Task& task, CacheEntry kept);
   // Appends the cached instances for this key if they still exist. Returns false if there are none.
-  bool take_kept(Legion::Mapping::MapperContext context, const Legion::Task& task,
-                 const Wanted& wanted, std::vector<Legion::Mapping::PhysicalInstance>& chosen);
+  bool take_cached_instances(Legion::Mapping::MapperContext context, const Legion::Task& task,
+                             const CacheKey& wanted,
+                             std::vector<Legion::Mapping::PhysicalInstance>& chosen);
   std::vector<Legion::FieldID> fields(Legion::Mapping::MapperContext context,
                                       const Legion::RegionRequirement& requirement,
                                       const RequirementWish& wish) const;
@@ -154,11 +160,11 @@ class Instances {
                                const RequirementWish& wish, const InstanceWish& instance);
   // Makes an instance in `memory` for each group of fields. If that fails, the result has the
   // reason.
-  NoInstance make(Legion::Mapping::MapperContext context,
-                  const Legion::RegionRequirement& requirement, const RequirementWish& wish,
-                  const InstanceWish& instance, const std::vector<FieldGroup>& groups,
-                  const std::vector<Legion::LogicalRegion>& regions, Legion::Memory memory,
-                  std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
+  InstanceFailure make(Legion::Mapping::MapperContext context,
+                       const Legion::RegionRequirement& requirement, const RequirementWish& wish,
+                       const InstanceWish& instance, const std::vector<FieldGroup>& groups,
+                       const std::vector<Legion::LogicalRegion>& regions, Legion::Memory memory,
+                       std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
 
   // Appends the instance that the mapper named by its number. If it cannot be used, returns the
   // reason, otherwise an empty string.
@@ -169,8 +175,9 @@ class Instances {
                         std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
   std::optional<Query> query(Legion::Mapping::MapperContext context,
                              const InstanceRequest& request) const;
-  FoundInstance give(Legion::Mapping::MapperContext context,
-                     const Legion::Mapping::PhysicalInstance& instance, bool created);
+  FoundInstance register_for_mapper(Legion::Mapping::MapperContext context,
+                                    const Legion::Mapping::PhysicalInstance& instance,
+                                    bool created);
 
   const MachineMap& machine_;
   RegionIds& ids_;
@@ -179,7 +186,7 @@ class Instances {
   // The launch whose instances are cached: the unique id of its parent task, and the number of the
   // launch in that task.
   std::pair<Legion::UniqueID, std::uint64_t> kept_launch_{};
-  std::vector<Kept> kept_;
+  std::vector<CacheEntry> kept_;
   // The index of the cache entry that is replaced next if the cache is full.
   std::size_t next_kept_ = 0;
   std::unordered_map<InstanceId, Legion::Mapping::PhysicalInstance> known_;

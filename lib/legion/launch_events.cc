@@ -28,14 +28,14 @@ std::size_t index_in(const Rect& domain, const Point& point) {
 }
 
 // Returns a launch shape as text, for use as a key: equal shapes have equal texts.
-std::string text_of_shape(const Events::Shape& shape) {
+std::string text_of_shape(const Events::LaunchShape& shape) {
   Events alone;
   alone.shapes = {shape};
   return app::text_of(alone);
 }
 
 // Returns the first known region place of a point of the launch, or null if no place is known.
-const RegionPlace* any_known(const std::vector<std::optional<RegionPlace>>& places) {
+const RecordedRegionPath* any_known(const std::vector<std::optional<RecordedRegionPath>>& places) {
   const auto first = std::find_if(places.begin(), places.end(),
                                   [](const auto& place) { return place.has_value(); });
   return first == places.end() ? nullptr : &**first;
@@ -59,9 +59,10 @@ void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchedT
       numbers.insert(numbers.end(), corner.coordinates().begin(), corner.coordinates().end());
     }
   }
-  std::shared_ptr<Alike>& alike = alike_[{std::move(words), std::move(numbers)}];
+  std::shared_ptr<LaunchClass>& alike = alike_[{std::move(words), std::move(numbers)}];
   const std::int64_t points = launch.points;
-  if (alike == nullptr) alike = std::make_shared<Alike>(Alike{std::move(launch), {}, 0});
+  if (alike == nullptr)
+    alike = std::make_shared<LaunchClass>(LaunchClass{std::move(launch), {}, 0});
   alike->used = launched_;
   pending_[key] = {alike, points, {}};
   pending_order_.push_back(key);
@@ -96,7 +97,7 @@ void LaunchEvents::finish(const LaunchKey& key) {
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
   const Pending& pending = found->second;
-  const Alike& alike = *pending.alike;
+  const LaunchClass& alike = *pending.alike;
   const bool replayed = pending.places.empty() && !alike.seen.empty();
   add_numbers(key, replayed ? alike.seen : numbers_of(alike.launch, pending.places));
   pending_.erase(found);
@@ -111,7 +112,7 @@ void LaunchEvents::finish() {
 
 // Returns the positions, within the launch, of the requirements whose regions a projection functor
 // decides.
-std::vector<std::size_t> LaunchEvents::projected(const LaunchKey& key) const {
+std::vector<std::size_t> LaunchEvents::unresolved_requirements(const LaunchKey& key) const {
   const auto found = pending_.find(key);
   return found == pending_.end() ? std::vector<std::size_t>()
                                  : found->second.alike->launch.projected;
@@ -119,12 +120,12 @@ std::vector<std::size_t> LaunchEvents::projected(const LaunchKey& key) const {
 
 // Stores the regions of one point of a launch. The last point of a launch completes it, and its
 // numbers describe later launches of the class that a trace replays.
-void LaunchEvents::mapped(const LaunchKey& key, const Point& point,
-                          const std::vector<std::optional<RegionPlace>>& places) {
+void LaunchEvents::add_point_regions(const LaunchKey& key, const Point& point,
+                                     const std::vector<std::optional<RecordedRegionPath>>& places) {
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
   Pending& pending = found->second;
-  Alike& alike = *pending.alike;
+  LaunchClass& alike = *pending.alike;
   const Rect& domain = alike.launch.domain;
   if (!domain.contains(point)) return;
   if (pending.places.empty()) {
@@ -143,9 +144,9 @@ void LaunchEvents::mapped(const LaunchKey& key, const Point& point,
 // the table of regions comes last, because tables of different domains have different lengths.
 std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
                                                     const std::vector<PointPlaces>& places) {
-  Events::Shape shape = launch.shape;
+  Events::LaunchShape shape = launch.shape;
   // One known region place for each projected requirement, or null if none is known.
-  std::vector<const RegionPlace*> known;
+  std::vector<const RecordedRegionPath*> known;
   // A projected requirement is described by the partition of its first known region. Without one,
   // the requirement counts as the whole region.
   for (std::size_t i = 0; i < launch.projected.size(); ++i) {
@@ -156,7 +157,7 @@ std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
       not_recorded_.add("projections of launches that were not seen");
       continue;
     }
-    const RegionPlace* const place = any_known(places[i]);
+    const RecordedRegionPath* const place = any_known(places[i]);
     if (place == nullptr || place->partition < 0) continue;
     of.color_rule = Events::ColorRule::kMapped;
     of.partition = place->partition;
@@ -180,7 +181,7 @@ std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
       // another partition gets kNoNumber.
       Point point = box.lower;
       do {
-        const std::optional<RegionPlace>& place = places[i][index_in(launch.domain, point)];
+        const std::optional<RecordedRegionPath>& place = places[i][index_in(launch.domain, point)];
         const bool is_alike =
             place && place->partition == known[i]->partition && place->region == known[i]->region;
         if (!is_alike && place) not_recorded_.add("pieces that are of another partition");
@@ -196,7 +197,7 @@ std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
 
 // Returns the number of a launch shape. Shapes are compared as text, because a shape is a large
 // structure without an order.
-std::optional<std::uint32_t> LaunchEvents::shape_number(Events::Shape shape) {
+std::optional<std::uint32_t> LaunchEvents::shape_number(Events::LaunchShape shape) {
   std::string words = text_of_shape(shape);
   const auto known = shape_numbers_.find(words);
   if (known != shape_numbers_.end()) return known->second;
@@ -211,7 +212,7 @@ std::optional<std::uint32_t> LaunchEvents::shape_number(Events::Shape shape) {
 
 // Returns the number of the launch with this shape and these numbers, and adds the launch if it is
 // new. Beyond the limit on numbers, the latest launch of the same shape represents a new one.
-std::optional<std::uint32_t> LaunchEvents::number_of(Events::Shape of,
+std::optional<std::uint32_t> LaunchEvents::number_of(Events::LaunchShape of,
                                                      std::vector<std::int64_t> numbers) {
   const auto shape = shape_number(std::move(of));
   if (!shape) return std::nullopt;
@@ -235,8 +236,8 @@ std::optional<std::uint32_t> LaunchEvents::number_of(Events::Shape of,
 }
 
 // Returns the launches of a run. A run that launched nothing has an empty list.
-const std::vector<LaunchEvents::Numbered>& LaunchEvents::of_run(TaskRun run) const {
-  static const std::vector<Numbered> kNone;
+const std::vector<LaunchEvents::NumberedLaunch>& LaunchEvents::launches_of_run(TaskRun run) const {
+  static const std::vector<NumberedLaunch> kNone;
   const auto found = by_run_.find(run);
   return found == by_run_.end() ? kNone : found->second;
 }

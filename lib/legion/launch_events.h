@@ -24,7 +24,7 @@ namespace groma::legion {
 
 // The facts about a task launch that are known when the program makes it.
 struct LaunchedTask {
-  app::Events::Shape shape;
+  app::Events::LaunchShape shape;
   // The numbers that describe the launch (Events::Launch), without the tables of points.
   std::vector<std::int64_t> numbers;
   // The smallest box that contains all points of the launch.
@@ -47,7 +47,7 @@ struct LaunchedTask {
 class LaunchEvents {
  public:
   // A recorded launch: its number within the run of its task, and its index in Events::launches.
-  using Numbered = std::pair<std::uint64_t, std::uint32_t>;
+  using NumberedLaunch = std::pair<std::uint64_t, std::uint32_t>;
 
   // `not_recorded` counts the launches that are left out. It must outlive this object.
   explicit LaunchEvents(NotRecorded& not_recorded) : not_recorded_(not_recorded) {}
@@ -58,23 +58,23 @@ class LaunchEvents {
   void add(const LaunchKey& key, const Legion::Task& task, LaunchedTask launch);
   // Returns the positions of those requirements of a pending launch for which the regions of its
   // points are still wanted. Empty if the launch is not pending.
-  std::vector<std::size_t> projected(const LaunchKey& key) const;
+  std::vector<std::size_t> unresolved_requirements(const LaunchKey& key) const;
   // Notes the regions that one point of a pending launch got. `places` has one entry for each
   // requirement that projected() returns.
-  void mapped(const LaunchKey& key, const Point& point,
-              const std::vector<std::optional<RegionPlace>>& places);
+  void add_point_regions(const LaunchKey& key, const Point& point,
+                         const std::vector<std::optional<RecordedRegionPath>>& places);
   // Completes all pending launches, at the end of the run, and sorts the launches of each task run.
   void finish();
 
   // Returns the launches that one run of a task made. They are in order once finish() was called.
-  const std::vector<Numbered>& of_run(TaskRun run) const;
+  const std::vector<NumberedLaunch>& launches_of_run(TaskRun run) const;
   // Adds the launches and their shapes to `events`.
   void add_to(app::Events& events) const;
 
  private:
   // A class of launches that are equal except for the regions that projection functors gave to
   // their points.
-  struct Alike {
+  struct LaunchClass {
     LaunchedTask launch;
     // The numbers of the latest launch of this class of which all points were mapped, as
     // numbers_of() returns them.
@@ -85,10 +85,10 @@ class LaunchEvents {
   };
   // The regions that all points of a launch got for one requirement, in row-major order of the
   // domain.
-  using PointPlaces = std::vector<std::optional<RegionPlace>>;
+  using PointPlaces = std::vector<std::optional<RecordedRegionPath>>;
   // A launch of which some points have not been mapped yet.
   struct Pending {
-    std::shared_ptr<Alike> alike;
+    std::shared_ptr<LaunchClass> alike;
     // The number of points that are not mapped yet.
     std::int64_t unseen = 0;
     // The regions of all points, for each projected requirement. Empty if no point has been mapped.
@@ -99,11 +99,11 @@ class LaunchEvents {
   // box of a domain with holes. Launches beyond the limits are left out. `places`: see Pending.
   std::vector<std::uint32_t> numbers_of(const LaunchedTask& launch,
                                         const std::vector<PointPlaces>& places);
-  std::optional<std::uint32_t> number_of(app::Events::Shape shape,
+  std::optional<std::uint32_t> number_of(app::Events::LaunchShape shape,
                                          std::vector<std::int64_t> numbers);
   // Returns the number of the launch shape and adds the shape if it is new. Returns nothing if
   // there are too many shapes.
-  std::optional<std::uint32_t> shape_number(app::Events::Shape shape);
+  std::optional<std::uint32_t> shape_number(app::Events::LaunchShape shape);
   void add_numbers(const LaunchKey& key, const std::vector<std::uint32_t>& numbers);
   // Completes a pending launch with the regions that its points got, or with those of an earlier,
   // equal launch.
@@ -113,15 +113,15 @@ class LaunchEvents {
   void forget_old();
 
   NotRecorded& not_recorded_;
-  std::vector<app::Events::Shape> shapes_;
+  std::vector<app::Events::LaunchShape> shapes_;
   std::vector<app::Events::Launch> launches_;
   // The number of each launch shape. The key is the shape as text.
   std::map<std::string, std::uint32_t> shape_numbers_;
   std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> launch_numbers_;
-  std::unordered_map<TaskRun, std::vector<Numbered>> by_run_;
+  std::unordered_map<TaskRun, std::vector<NumberedLaunch>> by_run_;
   // The classes of launches. The key is the shape with its arguments as text, and the numbers of
   // the launch.
-  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<Alike>> alike_;
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<LaunchClass>> alike_;
   std::map<LaunchKey, Pending> pending_;
   std::deque<LaunchKey> pending_order_;
   // The number of recorded launches. Each box of a domain with holes counts as one.

@@ -28,7 +28,8 @@ std::size_t joined_alignment(Legion::FieldID field, const LayoutSpec& layout,
 // Applies a statement to a requested layout. Each part of the layout is changed only if the
 // statement names it and if the change makes a difference. For example, the order of dimensions of
 // a one-dimensional region is never changed.
-LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& asked) {
+LayoutChanges apply_stated_layout(const StatedLayout& said, int dimensions,
+                                  InstanceRequestRecord& asked) {
   LayoutChanges changes;
   Legion::LayoutConstraintSet& set = asked.constraints;
   // First, the order of dimensions and of fields is changed.
@@ -74,8 +75,8 @@ LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& a
 // no statement can name, because for these any change is a conflict. Gaps between the fields, which
 // an alignment can cause, come next. The last two checks hold only if the program's own code chose
 // the layout.
-std::optional<groma::mapper::LayoutConflict> why_not_changed(
-    const LayoutChanges& changes, const LayoutDecision& said, const AskedInstance& asked,
+std::optional<groma::mapper::LayoutConflict> find_layout_conflict(
+    const LayoutChanges& changes, const LayoutDecision& said, const InstanceRequestRecord& asked,
     std::size_t fields, const std::vector<Legion::LogicalRegion>& regions) {
   using groma::mapper::LayoutPart;
   const UnnamedOrder unnamed = demanded_unnamed_order(asked);
@@ -88,7 +89,7 @@ std::optional<groma::mapper::LayoutConflict> why_not_changed(
              said.layout.fields == FieldOrder::kAos ? "AOS" : "SOA"}};
   }
   if (changes.alignment && demands_no_gaps(asked, fields)) {
-    for (const LayoutDemand& demand : demands_of(asked, fields, regions)) {
+    for (const LayoutDemand& demand : layout_demands_of_request(asked, fields, regions)) {
       if (demand.align_op != AlignOp::kLe) continue;
       auto gaps = groma::mapper::find_mapper_conflicts(demand, said.layout, MemKind::kSysmem, 1);
       if (!gaps.empty()) return std::move(gaps.front());

@@ -24,14 +24,15 @@ struct LayoutChanges {
 
 // Applies the layout of a statement to the request `asked`, for regions of `dimensions` dimensions.
 // Returns which parts of the layout changed.
-LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& asked);
+LayoutChanges apply_stated_layout(const StatedLayout& said, int dimensions,
+                                  InstanceRequestRecord& asked);
 
 // Returns the part of a program's layout request that the changes contradict, or nothing. Such a
 // contradiction matters if the program's own code chose the layout, because the task may then
-// compute addresses from it. The demands of demand_of_mapper() are checked elsewhere. `asked` is
-// the request before the changes. The task uses `fields` fields of the instance in `regions`.
-std::optional<groma::mapper::LayoutConflict> why_not_changed(
-    const LayoutChanges& changes, const LayoutDecision& said, const AskedInstance& asked,
+// compute addresses from it. The demands of mapper_layout_demand() are checked elsewhere. `asked`
+// is the request before the changes. The task uses `fields` fields of the instance in `regions`.
+std::optional<groma::mapper::LayoutConflict> find_layout_conflict(
+    const LayoutChanges& changes, const LayoutDecision& said, const InstanceRequestRecord& asked,
     std::size_t fields, const std::vector<Legion::LogicalRegion>& regions);
 
 }  // namespace groma::legion

@@ -234,7 +234,7 @@ constexpr std::size_t kRegisteredAlignment = 16;
 
 // Returns why a memory cannot hold an instance with these alignments, or an empty string. A memory
 // with fewer bytes than the alignment has no suitable address except 0.
-std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory memory) {
+std::string why_memory_unsuitable(const Legion::LayoutConstraintSet& set, Legion::Memory memory) {
   const std::size_t alignment = alignment_of(set);
   if (memory.kind() == Legion::Memory::REGDMA_MEM && alignment > kRegisteredAlignment) {
     return "with this Legion it keeps no alignment above " + std::to_string(kRegisteredAlignment) +
@@ -246,7 +246,8 @@ std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory
 }
 
 // Returns the first part of the demands that the instance does not meet.
-std::string_view unmet(const Legion::Mapping::PhysicalInstance& instance, const Demands& demands) {
+std::string_view first_unmet_demand(const Legion::Mapping::PhysicalInstance& instance,
+                                    const Demands& demands) {
   for (const Legion::LayoutConstraintSet* demand : demands) {
     const Legion::LayoutConstraint* failed = nullptr;
     if (instance.entails(*demand, &failed)) continue;

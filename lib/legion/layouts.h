@@ -50,10 +50,11 @@ std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const 
 std::size_t alignment_of(const Legion::LayoutConstraintSet& set);
 // Returns why a memory cannot hold an instance with the alignments of `set`, or an empty string if
 // it can. In the first case, do not ask Legion for the instance: Legion would end the process.
-std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory memory);
+std::string why_memory_unsuitable(const Legion::LayoutConstraintSet& set, Legion::Memory memory);
 
 // Returns the name of a layout demand that an instance does not meet, such as "padding", or an
 // empty string. Legion ends the process after the hook if a task is given such an instance.
-std::string_view unmet(const Legion::Mapping::PhysicalInstance& instance, const Demands& demands);
+std::string_view first_unmet_demand(const Legion::Mapping::PhysicalInstance& instance,
+                                    const Demands& demands);
 
 }  // namespace groma::legion

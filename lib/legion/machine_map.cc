@@ -50,7 +50,7 @@ Legion::Memory::Kind realm_kind(MemKind kind) {
   return index < kMemories.size() ? kMemories[index] : Realm::Memory::NO_MEMKIND;
 }
 
-bool reaches(Legion::Processor processor, Legion::Memory memory) {
+bool can_address(Legion::Processor processor, Legion::Memory memory) {
   return Realm::Machine::get_machine().has_affinity(processor, memory);
 }
 

@@ -22,7 +22,7 @@ std::optional<MemKind> kind_of(Legion::Memory::Kind kind);
 Legion::Memory::Kind realm_kind(MemKind kind);
 
 // Returns true if the processor can address the memory.
-bool reaches(Legion::Processor processor, Legion::Memory memory);
+bool can_address(Legion::Processor processor, Legion::Memory memory);
 
 // The machine of this process's Legion runtime. It does not change after make(), and all mapper
 // objects of the process share it.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "groma/harmless.h"
-#include "legion/above.h"
+#include "legion/owning_forwarding_mapper.h"
 #include "legion/task_views.h"
 
 namespace groma::legion {
@@ -102,10 +102,10 @@ std::string words_of(const Legion::Task& task) {
 }
 
 // The mapper of one processor that logs decisions. It stands above a mapper object of the program.
-class Logged final : public Above {
+class Logged final : public OwningForwardingMapper {
  public:
   Logged(LegionMapper* own, std::shared_ptr<MapperLogFile> file)
-      : Above(own), file_(std::move(file)) {
+      : OwningForwardingMapper(own), file_(std::move(file)) {
     file_->mapper_begins();
   }
   ~Logged() override { file_->mapper_ends(); }
@@ -324,7 +324,7 @@ std::unique_ptr<LegionMapper> make_logged(LegionMapper* own, std::shared_ptr<Map
 
 LegionMapper* own_of_logger(LegionMapper* mapper) {
   const auto* logged = dynamic_cast<const Logged*>(mapper);
-  return logged == nullptr ? nullptr : logged->own();
+  return logged == nullptr ? nullptr : logged->wrapped_mapper();
 }
 
 }  // namespace groma::legion

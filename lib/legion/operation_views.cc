@@ -68,7 +68,7 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Mappable& o
   fill_domain(operation.as_partition(), view);
   if (const Legion::Task* task = operation.as_task()) {
     view.id = task->task_id;
-    view.name = known(context, *task).name;
+    view.name = facts_of_task(context, *task).name;
   }
   if (const Legion::Task* parent = operation.get_parent_task()) {
     fill_parent(context, *parent, near, storage.parent);

@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "legion/above.h"
 #include "legion/adapter.h"
+#include "legion/adapter_lock.h"
 #include "legion/compatibility.h"
+#include "legion/owning_forwarding_mapper.h"
 #include "legion/rendezvous.h"
 #include "legion/stealing.h"
-#include "legion/turns.h"
 #include "program/data.h"
 
 namespace groma::legion {
@@ -84,16 +84,16 @@ Waits& waits() {
 }
 
 // A mapper for one processor: the program's mapper with an adapter above it.
-class Overlay final : public Above {
+class Overlay final : public OwningForwardingMapper {
  public:
   Overlay(LegionMapper* own, std::unique_ptr<Adapter> adapter,
-          std::shared_ptr<const Mentions> mentions)
-      : Above(own),
+          std::shared_ptr<const StatementsByTask> mentions)
+      : OwningForwardingMapper(own),
         adapter_(std::move(adapter)),
         mentions_(std::move(mentions)),
         own_order_(chooses_layouts(*own)),
         name_(std::string("groma over ") + own->get_mapper_name()) {
-    if (is_concurrent(*own)) turns_ = std::make_unique<Turns>(own->runtime, *adapter_);
+    if (is_concurrent(*own)) turns_ = std::make_unique<AdapterLock>(own->runtime, *adapter_);
   }
 
   const char* get_mapper_name() const override { return name_.c_str(); }
@@ -101,13 +101,13 @@ class Overlay final : public Above {
   // ---- Hooks for a task
   // In every hook below, the program's mapper answers first. Its answer is changed if the mapping
   // has a statement about the task. If the program's mapper is concurrent, the adapter is used by
-  // one hook at a time (Turn).
+  // one hook at a time (AdapterLockGuard).
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     adapter_->note_reductions(task.regions);
     mapper->select_task_options(context, task, output);
     if (statements(task).any()) {
-      const Turn turn(turns_.get(), context);
+      const AdapterLockGuard turn(turns_.get(), context);
       adapter_->overlay_options(context, task, output);
     }
     wake(context);
@@ -127,7 +127,7 @@ class Overlay final : public Above {
                                SelectShardingFunctorOutput& output) override {
     mapper->select_sharding_functor(context, task, input, output);
     if (has(task, MappingStatement::kIndexTaskMap)) {
-      const Turn turn(turns_.get(), context);
+      const AdapterLockGuard turn(turns_.get(), context);
       adapter_->overlay_sharding(context, task, input, output);
     }
     wake(context);
@@ -140,14 +140,14 @@ class Overlay final : public Above {
       mapper->replicate_task(context, task, input, output);
       return wake(context);
     }
-    const Turn turn(turns_.get(), context);
+    const AdapterLockGuard turn(turns_.get(), context);
     adapter_->replicate_task(context, task, input, output);
   }
   void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override {
     mapper->slice_task(context, task, input, output);
     if (statements(task).any()) {
-      const Turn turn(turns_.get(), context);
+      const AdapterLockGuard turn(turns_.get(), context);
       adapter_->overlay_slices(context, task, input, output);
     }
     wake(context);
@@ -157,13 +157,13 @@ class Overlay final : public Above {
   // must stop counting at once.
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
-    const AskedInstances::Call call(adapter_->asked_instances(), context, own_order_);
+    const RequestedInstances::MapTaskScope call(adapter_->asked_instances(), context, own_order_);
     mapper->map_task(context, task, input, output);
     bool counted = is_scheduled(task);
     if (statements(task).any() && !output.abort_mapping) {
       const bool own_asks =
           !output.task_prof_requests.empty() || !output.copy_prof_requests.empty();
-      const Turn turn(turns_.get(), context);
+      const AdapterLockGuard turn(turns_.get(), context);
       if (adapter_->overlay_task(context, task, input, output)) {
         const std::lock_guard lock(mutex_);
         reports_[task.get_unique_id()] = {own_asks, 0};
@@ -173,7 +173,7 @@ class Overlay final : public Above {
     }
     // The task stops counting: it will become ready again, or no mapper will be told when it ends.
     if (counted) {
-      const Turn turn(turns_.get(), context);
+      const AdapterLockGuard turn(turns_.get(), context);
       adapter_->stop_counting(context, task);
     }
     wake(context);
@@ -193,7 +193,7 @@ class Overlay final : public Above {
       }
     }
     if (adapter_asked && input.task_response) {
-      const Turn turn(turns_.get(), context);
+      const AdapterLockGuard turn(turns_.get(), context);
       adapter_->report_profiling(context, task, input);
     }
     if (own_asked) mapper->report_profiling(context, task, input);
@@ -212,10 +212,10 @@ class Overlay final : public Above {
   // Passes a message to the adapter or to the program's mapper. Messages between adapters have
   // kinds that no mapper of a program uses.
   void handle_message(MapperContext context, const MapperMessage& message) override {
-    if (!is_of_adapters(message.kind)) {
+    if (!is_adapter_message(message.kind)) {
       mapper->handle_message(context, message);
     } else if (turns_ != nullptr) {
-      turns_->hear(context, message);
+      turns_->deliver_message(context, message);
     } else {
       adapter_->handle_message(context, message);
     }
@@ -233,7 +233,7 @@ class Overlay final : public Above {
     mapper->select_sharding_functor(context, epoch, input, output);
     const bool one_launch = epoch.index_space_tasks.size() == 1 && epoch.individual_tasks.empty();
     if (one_launch && has(*epoch.index_space_tasks.front(), MappingStatement::kIndexTaskMap)) {
-      const Turn turn(turns_.get(), context);
+      const AdapterLockGuard turn(turns_.get(), context);
       adapter_->overlay_sharding(context, *epoch.index_space_tasks.front(), input, output);
     }
     wake(context);
@@ -244,7 +244,7 @@ class Overlay final : public Above {
     mapper->map_must_epoch(context, input, output);
     const auto is_said = [this](const Legion::Task* task) { return statements(*task).any(); };
     if (std::any_of(input.tasks.begin(), input.tasks.end(), is_said)) {
-      const Turn turn(turns_.get(), context);
+      const AdapterLockGuard turn(turns_.get(), context);
       adapter_->overlay_must_epoch(context, input, output);
     }
     wake(context);
@@ -255,7 +255,7 @@ class Overlay final : public Above {
                             SelectStealingOutput& output) override {
     mapper->select_steal_targets(context, input, output);
     {
-      const Turn turn(turns_.get(), context);
+      const AdapterLockGuard turn(turns_.get(), context);
       adapter_->select_steal_targets(context, input, output);
     }
     wake(context);
@@ -266,10 +266,10 @@ class Overlay final : public Above {
   void handle_instance_collection(MapperContext context,
                                   const Legion::Mapping::PhysicalInstance& instance) override {
     {
-      const Turn turn(turns_.get(), context);
+      const AdapterLockGuard turn(turns_.get(), context);
       adapter_->handle_instance_collection(context, instance);
     }
-    Above::handle_instance_collection(context, instance);
+    OwningForwardingMapper::handle_instance_collection(context, instance);
     wake(context);
   }
 
@@ -359,7 +359,7 @@ class Overlay final : public Above {
     const std::lock_guard lock(mutex_);
     const auto found = statements_.find(task.task_id);
     if (found != statements_.end()) return found->second;
-    const StatementSet made = mentions_->of(task.get_task_name());
+    const StatementSet made = mentions_->statements_naming(task.get_task_name());
     if (!made.any()) adapter_->note_launched(task.get_task_name());
     return statements_[task.task_id] = made;
   }
@@ -380,11 +380,11 @@ class Overlay final : public Above {
   void forget_let_through(MapperContext context, const Legion::Task& task);
 
   std::unique_ptr<Adapter> adapter_;
-  std::shared_ptr<const Mentions> mentions_;
+  std::shared_ptr<const StatementsByTask> mentions_;
   const bool own_order_;
   std::string name_;
   // Null if the program's mapper is not concurrent.
-  std::unique_ptr<Turns> turns_;
+  std::unique_ptr<AdapterLock> turns_;
 
   std::mutex mutex_;
   std::unordered_map<Legion::TaskID, StatementSet> statements_;
@@ -418,7 +418,7 @@ void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   }
   SelectMappingOutput let, own;
   {
-    const Turn turn(turns_.get(), context);
+    const AdapterLockGuard turn(turns_.get(), context);
     adapter_->select_tasks_to_map(context, scheduled, let);
   }
   for (const Legion::Task* task : let.map_tasks) held.erase(task);
@@ -460,7 +460,7 @@ void Overlay::forget_let_through(MapperContext context, const Legion::Task& task
     const std::lock_guard lock(mutex_);
     if (let_through_.erase(&task) == 0) return;
   }
-  const Turn turn(turns_.get(), context);
+  const AdapterLockGuard turn(turns_.get(), context);
   adapter_->stop_counting(context, task);
 }
 
@@ -475,7 +475,7 @@ void Overlay::permit_steal_request(MapperContext context, const StealRequestInpu
   }
   StealRequestOutput more;
   if (!ours.stealable_tasks.empty()) {
-    const Turn turn(turns_.get(), context);
+    const AdapterLockGuard turn(turns_.get(), context);
     adapter_->permit_steal_request(context, ours, output);
   }
   if (!others.stealable_tasks.empty()) mapper->permit_steal_request(context, others, more);
@@ -487,7 +487,7 @@ void Overlay::permit_steal_request(MapperContext context, const StealRequestInpu
 }  // namespace
 
 // Collects the kinds of statements by the names of the tasks in them.
-Mentions::Mentions(const Program& program) {
+StatementsByTask::StatementsByTask(const Program& program) {
   const program::ProgramData& data = program.data();
   for (const program::StatementRow& row : data.rows) {
     StatementSet& set =
@@ -496,7 +496,7 @@ Mentions::Mentions(const Program& program) {
   }
 }
 
-StatementSet Mentions::of(const std::string& task) const {
+StatementSet StatementsByTask::statements_naming(const std::string& task) const {
   const auto found = names_.find(task);
   return found == names_.end() ? all_ : all_ | found->second;
 }
@@ -508,7 +508,7 @@ bool is_concurrent(const LegionMapper& own) {
 // Returns true if `own` is DefaultMapper or another mapping. Types are compared by name. Another
 // copy of this library in the same process may have made the adapter, and its type would be a
 // different object.
-bool asks_by_default(const LegionMapper& own) {
+bool requests_default_layouts(const LegionMapper& own) {
   const char* const name = typeid(own).name();
   return std::strcmp(name, typeid(Legion::Mapping::DefaultMapper).name()) == 0 ||
          std::strcmp(name, typeid(Adapter).name()) == 0;
@@ -538,7 +538,7 @@ void* function_in(const char* table, Hook hook) {
 bool chooses_layouts(const LegionMapper& own) {
   using Legion::Mapping::DefaultMapper;
   const auto* const derived = dynamic_cast<const DefaultMapper*>(&own);
-  if (derived == nullptr || asks_by_default(own)) return false;
+  if (derived == nullptr || requests_default_layouts(own)) return false;
   // The table of virtual functions of a class begins with two words that are no functions. The
   // pointer in an object points behind them.
   const char* const base = kDefaultMapperTable + 2 * sizeof(void*);
@@ -552,13 +552,13 @@ bool chooses_layouts(const LegionMapper& own) {
 }
 
 std::unique_ptr<LegionMapper> make_overlay(LegionMapper* own, std::unique_ptr<Adapter> adapter,
-                                           std::shared_ptr<const Mentions> mentions) {
+                                           std::shared_ptr<const StatementsByTask> mentions) {
   return std::make_unique<Overlay>(own, std::move(adapter), std::move(mentions));
 }
 
-LegionMapper* own_of(LegionMapper* mapper) {
+LegionMapper* mapper_below_overlay(LegionMapper* mapper) {
   const auto* overlay = dynamic_cast<const Overlay*>(mapper);
-  return overlay == nullptr ? nullptr : overlay->own();
+  return overlay == nullptr ? nullptr : overlay->wrapped_mapper();
 }
 
 }  // namespace groma::legion

@@ -19,10 +19,10 @@ class Adapter;
 using StatementSet = std::bitset<9>;
 
 // Tells which kinds of statements of a mapping name a task. `*` names all tasks.
-class Mentions {
+class StatementsByTask {
  public:
-  explicit Mentions(const Program& program);
-  StatementSet of(const std::string& task) const;
+  explicit StatementsByTask(const Program& program);
+  StatementSet statements_naming(const std::string& task) const;
 
  private:
   // The kinds of statements about all tasks (`*`).
@@ -32,18 +32,18 @@ class Mentions {
 
 // Makes a mapper that answers each hook as `own`, the program's mapper, and then changes what a
 // statement of the mapping decides. `adapter` has the mapping. The new mapper owns both.
-std::unique_ptr<Legion::Mapping::Mapper> make_overlay(Legion::Mapping::Mapper* own,
-                                                      std::unique_ptr<Adapter> adapter,
-                                                      std::shared_ptr<const Mentions> mentions);
+std::unique_ptr<Legion::Mapping::Mapper> make_overlay(
+    Legion::Mapping::Mapper* own, std::unique_ptr<Adapter> adapter,
+    std::shared_ptr<const StatementsByTask> mentions);
 
 // Returns true if Legion may call this mapper from several threads at once. An adapter above the
 // mapper then serves one call at a time.
 bool is_concurrent(const Legion::Mapping::Mapper& own);
 
 // Returns true if the layouts that `own` requests do not express demands of a task, because `own`
-// is Legion's DefaultMapper or another mapping. Used for instances that AskedInstances has not
+// is Legion's DefaultMapper or another mapping. Used for instances that RequestedInstances has not
 // seen.
-bool asks_by_default(const Legion::Mapping::Mapper& own);
+bool requests_default_layouts(const Legion::Mapping::Mapper& own);
 
 // Returns true if `own` is derived from Legion's DefaultMapper and overrides a hook in which it can
 // choose the layouts that DefaultMapper requests.
@@ -51,6 +51,6 @@ bool chooses_layouts(const Legion::Mapping::Mapper& own);
 
 // Returns the program's mapper below a mapper that make_overlay() made, or null for any other
 // mapper.
-Legion::Mapping::Mapper* own_of(Legion::Mapping::Mapper* mapper);
+Legion::Mapping::Mapper* mapper_below_overlay(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

@@ -135,10 +135,11 @@ class Launch {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Said = decltype(PreloadMapper::called);
+  using Said = decltype(PreloadMapper::record_call_time);
   static Said wanted() {
-    static const Said said =
-        std::getenv(groma::legion::kRecordVariable) == nullptr ? nullptr : library().called;
+    static const Said said = std::getenv(groma::legion::kRecordVariable) == nullptr
+                                 ? nullptr
+                                 : library().record_call_time;
     return said;
   }
 
@@ -178,7 +179,7 @@ class Request {
   Request(const MapperRuntime& runtime, MapperContext context, Function* legions, void* caller)
       : runtime_(runtime), context_(context), library_(wanted_library()) {
     if (library_ == nullptr) return;
-    static void* const own_file = file_of(reinterpret_cast<void*>(library_->asked));
+    static void* const own_file = file_of(reinterpret_cast<void*>(library_->record_request));
     static void* const legions_file = file_of(reinterpret_cast<void*>(legions));
     void* const from = file_of(caller);
     if (from == own_file) library_ = nullptr;
@@ -187,13 +188,14 @@ class Request {
 
   // Reports the request and its instance to the mapping library.
   void note(const InstanceCall& call) const {
-    if (library_ != nullptr) library_->asked(runtime_, context_, call, by_program_);
+    if (library_ != nullptr) library_->record_request(runtime_, context_, call, by_program_);
   }
 
   // Reports existing instances to the mapping library, if Legion's DefaultMapper took them.
   void note_found(const std::vector<PhysicalInstance>& instances) const {
     if (library_ == nullptr || by_program_) return;
-    for (const PhysicalInstance& instance : instances) library_->found(context_, instance);
+    for (const PhysicalInstance& instance : instances)
+      library_->record_default_find(context_, instance);
   }
 
   // Replaces the instance `call.result` that Legion found, if it is not suitable. In that case

@@ -56,12 +56,12 @@ struct PreloadMapper {
                                    Legion::Mapping::Mapper* mapper,
                                    Legion::Processor processor) = nullptr;
   // Reports the time that a call took with which a task launches something.
-  void (*called)(std::int64_t nanoseconds) = nullptr;
+  void (*record_call_time)(std::int64_t nanoseconds) = nullptr;
   // Reports that a mapper got an instance, inside the hook with this context. `by_program`: the
   // program's own code made the request, not Legion's DefaultMapper.
-  void (*asked)(const Legion::Mapping::MapperRuntime& runtime,
-                Legion::Mapping::MapperContext context, const InstanceCall& call,
-                bool by_program) = nullptr;
+  void (*record_request)(const Legion::Mapping::MapperRuntime& runtime,
+                         Legion::Mapping::MapperContext context, const InstanceCall& call,
+                         bool by_program) = nullptr;
   // Returns true if `call.result`, the instance that Legion found, may serve the request. An
   // instance that an adapter made for a statement is suitable only if it has every part of the
   // requested layout.
@@ -85,8 +85,8 @@ struct PreloadMapper {
                  std::vector<Legion::Mapping::PhysicalInstance>& results) = nullptr;
   // Reports that Legion's DefaultMapper took an existing instance, inside the hook with this
   // context.
-  void (*found)(Legion::Mapping::MapperContext context,
-                const Legion::Mapping::PhysicalInstance& instance) = nullptr;
+  void (*record_default_find)(Legion::Mapping::MapperContext context,
+                              const Legion::Mapping::PhysicalInstance& instance) = nullptr;
   // Returns the program's mapper below a registered mapper, or that mapper itself if there is none.
   Legion::Mapping::Mapper* (*unwrap)(Legion::Mapping::Mapper* mapper) = nullptr;
 };

@@ -118,10 +118,10 @@ std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& ma
 
 // Returns the object that measures the run for a profile, or null if no profile is wanted or this
 // process is not the first.
-std::shared_ptr<RunWatch> watch(const std::shared_ptr<const MachineMap>& machine) {
+std::shared_ptr<RunMeasurements> watch(const std::shared_ptr<const MachineMap>& machine) {
   const char* const file = std::getenv(kProfileVariable);
   if (file == nullptr || !is_first_process()) return nullptr;
-  return std::make_shared<RunWatch>(file, machine);
+  return std::make_shared<RunMeasurements>(file, machine);
 }
 
 // Opens this process's log file: `LOG` for the first process, `LOG.1` and so on for others.
@@ -148,17 +148,17 @@ std::shared_ptr<const MachineMap> machine() {
 struct Takeover {
   const std::shared_ptr<const MachineMap> map = machine();
   const std::shared_ptr<RunEvents> events = recording(map);
-  const std::shared_ptr<RunWatch> measures = watch(map);
+  const std::shared_ptr<RunMeasurements> measures = watch(map);
   const std::shared_ptr<MapperLogFile> log = log_file();
-  const std::shared_ptr<AskedInstances> asked = std::make_shared<AskedInstances>();
+  const std::shared_ptr<RequestedInstances> asked = std::make_shared<RequestedInstances>();
   const Wrap wrap = [this]() -> Wrap {
     if (std::getenv(kMappingVariable) == nullptr) return nullptr;
     const Program compiled = program();
     announce(compiled, *map->machine());
-    Heard heard;
+    RecordMemoryOrigin heard;
     if (measures != nullptr) {
       heard = [to = measures](Legion::UniqueID task, std::size_t requirement, Origin origin) {
-        to->heard(task, requirement, origin);
+        to->record_memory_origin(task, requirement, origin);
       };
     }
     Options options;
@@ -185,7 +185,7 @@ Takeover& takeover() {
 LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, LegionMapper* own) {
   const Takeover& all = takeover();
   const bool is_programs_own = own != nullptr;
-  const bool demands = is_programs_own && !asks_by_default(*own);
+  const bool demands = is_programs_own && !requests_default_layouts(*own);
   LegionMapper* mapper = all.wrap == nullptr ? own : all.wrap(runtime, processor, own);
   if (all.events == nullptr && all.measures == nullptr && all.log == nullptr) return mapper;
   if (mapper == nullptr) {
@@ -220,14 +220,14 @@ LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* 
 
 // Implements PreloadMapper::called: notes the time of a call that launches something.
 void called(std::int64_t nanoseconds) {
-  if (takeover().events != nullptr) takeover().events->costs().called(nanoseconds);
+  if (takeover().events != nullptr) takeover().events->costs().add_launch_call_time(nanoseconds);
 }
 
-// Returns a request for an instance in the form that AskedInstances stores.
-AskedInstance noted_of(const Legion::Mapping::MapperRuntime& runtime,
-                       Legion::Mapping::MapperContext context, const InstanceCall& call,
-                       bool by_program) {
-  AskedInstance noted;
+// Returns a request for an instance in the form that RequestedInstances stores.
+InstanceRequestRecord noted_of(const Legion::Mapping::MapperRuntime& runtime,
+                               Legion::Mapping::MapperContext context, const InstanceCall& call,
+                               bool by_program) {
+  InstanceRequestRecord noted;
   noted.constraints = call.constraints != nullptr
                           ? *call.constraints
                           : runtime.find_layout_constraints(context, call.layout);
@@ -241,16 +241,17 @@ AskedInstance noted_of(const Legion::Mapping::MapperRuntime& runtime,
   noted.regions = call.regions;
   noted.priority = call.priority;
   noted.tight = call.tight;
-  noted.fresh = call.fresh;
+  noted.wants_new_instance = call.fresh;
   noted.by_program = by_program;
   noted.own_order = takeover().asked->has_own_order(context);
-  noted.demand = demand_of_mapper(noted);
+  noted.demand = mapper_layout_demand(noted);
   return noted;
 }
 
 void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
            const InstanceCall& call, bool by_program) {
-  takeover().asked->note(context, call.result, noted_of(runtime, context, call, by_program));
+  takeover().asked->record_request(context, call.result,
+                                   noted_of(runtime, context, call, by_program));
 }
 
 // Implements PreloadMapper::suits. Only an instance that an adapter made can be unsuitable, because
@@ -258,10 +259,10 @@ void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
 bool suits(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
            const InstanceCall& call, bool by_program) {
   if (!takeover().asked->is_by_groma(call.result)) return true;
-  const AskedInstance asked = noted_of(runtime, context, call, by_program);
-  return has_layout_of(asked.constraints,
-                       runtime.find_layout_constraints(context, call.result.get_layout_id()),
-                       has_demand(asked));
+  const InstanceRequestRecord asked = noted_of(runtime, context, call, by_program);
+  return satisfies_layout(asked.constraints,
+                          runtime.find_layout_constraints(context, call.result.get_layout_id()),
+                          has_demand(asked));
 }
 
 // Implements PreloadMapper::replace: exchanges an unsuitable instance for another one.
@@ -278,7 +279,7 @@ bool replace(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Map
         {call.constraints, call.layout, call.regions, one, call.priority, call.tight, call.fresh},
         by_program);
   };
-  return take_another(
+  return find_or_make_suitable(
       runtime, context,
       {memory, constraints, call.regions, call.priority, call.tight, acquire, may_make}, suits_too,
       result, made, bytes);
@@ -314,7 +315,7 @@ void found(Legion::Mapping::MapperContext context,
 // Implements PreloadMapper::unwrap: finds the program's mapper below the mappers that over() put
 // above it, from the top down. A mapper that is not there is skipped.
 LegionMapper* unwrap(LegionMapper* mapper) {
-  for (const auto below : {own_of_recorder, own_of_profiler, own_of_logger, own_of}) {
+  for (const auto below : {own_of_recorder, own_of_profiler, own_of_logger, mapper_below_overlay}) {
     LegionMapper* const own = below(mapper);
     if (own != nullptr) mapper = own;
   }

@@ -1,6 +1,6 @@
 // Measures the tasks and copies of a run through Legion's profiling requests, and writes a
 // RunRecord when the run ends. A Profiler stands above each mapper object and adds the requests;
-// one RunWatch collects the results.
+// one RunMeasurements collects the results.
 #include "legion/profiler.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 #include "base/point_text.h"
 #include "groma/system.h"
-#include "legion/above.h"
+#include "legion/owning_forwarding_mapper.h"
 #include "profile/record_text.h"
 
 namespace groma::legion {
@@ -20,8 +20,8 @@ using LegionMapper = Legion::Mapping::Mapper;
 using Legion::Mapping::PhysicalInstance;
 using Legion::Mapping::ProfilingRequest;
 using Event = RunRecord::Event;
-using Use = profile::MeasuredEvent::Use;
-using What = RunWatch::What;
+using Use = profile::MeasuredEvent::InstanceUse;
+using What = RunMeasurements::MeasuredKind;
 namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
 // The largest number of uses of instances that are kept for one task or copy.
@@ -86,10 +86,10 @@ bool read_times(const measurements::OperationTimeline& timeline, bool on_gpu, Ti
 }
 
 // A mapper for one processor that has Legion measure what the mapper below it maps.
-class Profiler final : public Above {
+class Profiler final : public OwningForwardingMapper {
  public:
-  Profiler(LegionMapper* own, std::shared_ptr<RunWatch> watch)
-      : Above(own), watch_(std::move(watch)) {
+  Profiler(LegionMapper* own, std::shared_ptr<RunMeasurements> watch)
+      : OwningForwardingMapper(own), watch_(std::move(watch)) {
     watch_->mapper_begins();
   }
   ~Profiler() override { watch_->mapper_ends(); }
@@ -98,7 +98,7 @@ class Profiler final : public Above {
   // would not be measured.
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
-    watch_->launched(task);
+    watch_->add_launch(task);
     mapper->select_task_options(context, task, output);
     output.memoize = false;
   }
@@ -111,11 +111,11 @@ class Profiler final : public Above {
   }
 
   // Maps a task: adds profiling requests to those of the program's mapper, and notes the task's
-  // regions and instances. Legion reports the measurements later, so RunWatch keeps these facts
-  // until then.
+  // regions and instances. Legion reports the measurements later, so RunMeasurements keeps these
+  // facts until then.
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
-    RunWatch::Mapped what;
+    RunMeasurements::MappedOperation what;
     what.task = task.get_unique_id();
     what.begin_ns = now_ns();
     mapper->map_task(context, task, input, output);
@@ -148,8 +148,9 @@ class Profiler final : public Above {
     const What what = input.task_response   ? What::kTask
                       : input.fill_response ? What::kFill
                                             : What::kCopy;
-    const bool own = watch_->reported(task.get_unique_id(), what, input.region_requirement_index,
-                                      input.total_reports, input.profiling_responses);
+    const bool own =
+        watch_->add_measurement(task.get_unique_id(), what, input.region_requirement_index,
+                                input.total_reports, input.profiling_responses);
     if (own) mapper->report_profiling(context, task, input);
   }
 
@@ -176,12 +177,12 @@ class Profiler final : public Above {
                         const InlineProfilingInfo& input) override {
     if (reported(operation, 0, input)) mapper->report_profiling(context, operation, input);
   }
-  using Above::report_profiling;
+  using OwningForwardingMapper::report_profiling;
 
   void handle_instance_collection(MapperContext context,
                                   const PhysicalInstance& instance) override {
-    watch_->collected(instance);
-    Above::handle_instance_collection(context, instance);
+    watch_->remove_instance(instance);
+    OwningForwardingMapper::handle_instance_collection(context, instance);
   }
 
  private:
@@ -190,7 +191,7 @@ class Profiler final : public Above {
   void look_at(MapperContext context, const std::vector<PhysicalInstance>& instances,
                std::int32_t region) {
     for (const PhysicalInstance& instance : instances) {
-      if (watch_->sees(instance, region)) mapper->runtime->subscribe(context, instance);
+      if (watch_->add_new_instance(instance, region)) mapper->runtime->subscribe(context, instance);
     }
   }
 
@@ -214,19 +215,19 @@ class Profiler final : public Above {
   // mapper wants the report too.
   template <typename Info>
   bool reported(const Legion::Mappable& operation, std::size_t requirement, const Info& info) {
-    return watch_->reported(operation.get_unique_id(),
-                            info.fill_response ? What::kFill : What::kCopy, requirement,
-                            info.total_reports, info.profiling_responses);
+    return watch_->add_measurement(operation.get_unique_id(),
+                                   info.fill_response ? What::kFill : What::kCopy, requirement,
+                                   info.total_reports, info.profiling_responses);
   }
 
-  std::shared_ptr<RunWatch> watch_;
+  std::shared_ptr<RunMeasurements> watch_;
 };
 
 }  // namespace
 
 // Prepares the record. The number of a processor or memory in the record is its position in the
 // order of the ids.
-RunWatch::RunWatch(std::string file, std::shared_ptr<const MachineMap> machine)
+RunMeasurements::RunMeasurements(std::string file, std::shared_ptr<const MachineMap> machine)
     : file_(std::move(file)), machine_(std::move(machine)) {
   // Only the processors and memories of this process are in the record. Those of other processes
   // are not measured, so they would seem idle or empty.
@@ -259,13 +260,13 @@ RunWatch::RunWatch(std::string file, std::shared_ptr<const MachineMap> machine)
   held_bytes_.resize(record_.memories.size());
 }
 
-void RunWatch::mapper_begins() {
+void RunMeasurements::mapper_begins() {
   const std::lock_guard lock(mutex_);
   ++profilers_;
 }
 
 // Called when a profiler ends. The last one writes the record, without the lock.
-void RunWatch::mapper_ends() {
+void RunMeasurements::mapper_ends() {
   std::string text;
   {
     const std::lock_guard lock(mutex_);
@@ -279,7 +280,8 @@ void RunWatch::mapper_ends() {
 
 // Notes which statement placed the data of a task's region requirement. The note is kept until the
 // task is mapped.
-void RunWatch::heard(Legion::UniqueID task, std::size_t requirement, Origin origin) {
+void RunMeasurements::record_memory_origin(Legion::UniqueID task, std::size_t requirement,
+                                           Origin origin) {
   const std::lock_guard lock(mutex_);
   if (heard_.size() >= profile::kMaxRecordedEvents) return;
   heard_[{task, requirement}] = static_cast<std::int32_t>(origin.statement);
@@ -287,7 +289,7 @@ void RunWatch::heard(Legion::UniqueID task, std::size_t requirement, Origin orig
 
 // Counts the launched points, to tell at the end how many of them were not measured. Also notes the
 // time at which a task made the launch.
-void RunWatch::launched(const Legion::Task& task) {
+void RunMeasurements::add_launch(const Legion::Task& task) {
   const Legion::Task* parent = task.get_parent_task();
   const auto points =
       task.is_index_space ? static_cast<std::int64_t>(task.index_domain.get_volume()) : 1;
@@ -300,15 +302,17 @@ void RunWatch::launched(const Legion::Task& task) {
 
 // Converts a clock time in nanoseconds to the time since the first task was mapped. Earlier times
 // become 0.
-RunTime RunWatch::since_begin(long long ns) const {
+RunTime RunMeasurements::since_begin(long long ns) const {
   return begin_ns_ < 0 ? 0 : std::max<RunTime>(0, (ns - begin_ns_) * kNanosecond);
 }
 
 // Returns true if one more event can be kept. Events that are still pending count too, so that each
 // of them can be kept when it is reported.
-bool RunWatch::has_room() { return events_.size() + pending_.size() < profile::kMaxRecordedEvents; }
+bool RunMeasurements::has_room() {
+  return events_.size() + pending_.size() < profile::kMaxRecordedEvents;
+}
 
-bool RunWatch::wants_more(bool is_task) {
+bool RunMeasurements::wants_more(bool is_task) {
   const std::lock_guard lock(mutex_);
   if (is_task) ++points_mapped_;
   if (has_room()) return true;
@@ -318,7 +322,7 @@ bool RunWatch::wants_more(bool is_task) {
 
 // Notes that a task was mapped, with the statements that placed its data (-1: no statement). Times
 // in the record are counted from the first mapped task.
-void RunWatch::mapped(Mapped what) {
+void RunMeasurements::mapped(MappedOperation what) {
   const std::lock_guard lock(mutex_);
   if (begin_ns_ < 0) begin_ns_ = what.begin_ns;
   for (std::size_t i = 0; i < what.regions.size(); ++i) {
@@ -332,9 +336,9 @@ void RunWatch::mapped(Mapped what) {
 
 // Notes an operation, not a task, whose copies are measured. No statement decides about such an
 // operation.
-void RunWatch::operation(const Legion::Mappable& operation, std::vector<std::int32_t> regions,
-                         bool own) {
-  Mapped what;
+void RunMeasurements::operation(const Legion::Mappable& operation,
+                                std::vector<std::int32_t> regions, bool own) {
+  MappedOperation what;
   what.task = operation.get_unique_id();
   what.statements.resize(regions.size(), -1);
   what.regions = std::move(regions);
@@ -345,7 +349,7 @@ void RunWatch::operation(const Legion::Mappable& operation, std::vector<std::int
 }
 
 // Returns the number of the task in the record, and adds the task if it is new.
-std::int32_t RunWatch::name_of(const Legion::Task& task) {
+std::int32_t RunMeasurements::name_of(const Legion::Task& task) {
   const std::lock_guard lock(mutex_);
   const auto [found, is_new] =
       names_.try_emplace(task.task_id, static_cast<std::int32_t>(record_.tasks.size()));
@@ -355,7 +359,7 @@ std::int32_t RunWatch::name_of(const Legion::Task& task) {
 
 // Returns the number of the task's point in the record. Equal points of different launches share a
 // number.
-std::int32_t RunWatch::point_number(const Legion::Task& task) {
+std::int32_t RunMeasurements::point_number(const Legion::Task& task) {
   if (!task.is_index_space) return -1;
   const std::string point = text_of(point_of(task.index_point));
   const std::lock_guard lock(mutex_);
@@ -369,8 +373,9 @@ std::int32_t RunWatch::point_number(const Legion::Task& task) {
 // trees. The tree has the name of its root, otherwise that of a region or partition below the root,
 // otherwise its number. A tree without a name is looked up again at later calls, because the
 // program may attach a name at any time.
-std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
-                                 const Legion::RegionRequirement& requirement) {
+std::int32_t RunMeasurements::region_of(Legion::Mapping::MapperRuntime* runtime,
+                                        MapperContext context,
+                                        const Legion::RegionRequirement& requirement) {
   const Legion::LogicalRegion parent = requirement.parent;
   const Legion::RegionTreeID tree = parent.get_tree_id();
   {
@@ -405,15 +410,15 @@ std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, Mapper
 // ---- The contents of memories
 
 // Returns the memory's number in the record, or -1 for a memory of another process.
-std::int32_t RunWatch::memory_of(Legion::Memory memory) const {
+std::int32_t RunMeasurements::memory_of(Legion::Memory memory) const {
   const auto found = memories_.find(memory.id);
   return found == memories_.end() ? -1 : found->second;
 }
 
 // Notes that the number of bytes in a memory changed by `bytes` (negative if an instance is gone),
 // and updates the peak of that memory.
-void RunWatch::allocate(RunTime time, std::int32_t memory, std::int32_t region,
-                        std::int64_t bytes) {
+void RunMeasurements::allocate(RunTime time, std::int32_t memory, std::int32_t region,
+                               std::int64_t bytes) {
   if (record_.allocations.size() >= profile::kMaxRecordedAllocations) {
     ++unplaced_;
     return;
@@ -427,7 +432,7 @@ void RunWatch::allocate(RunTime time, std::int32_t memory, std::int32_t region,
 
 // Notes an instance and returns true if it is new. Virtual instances hold no data, and the memory
 // of external instances belongs to the program. Both are left out.
-bool RunWatch::sees(const PhysicalInstance& instance, std::int32_t region) {
+bool RunMeasurements::add_new_instance(const PhysicalInstance& instance, std::int32_t region) {
   if (instance.is_virtual_instance() || instance.is_external_instance()) return false;
   const std::int32_t memory = memory_of(instance.get_location());
   if (memory < 0) return false;
@@ -439,7 +444,7 @@ bool RunWatch::sees(const PhysicalInstance& instance, std::int32_t region) {
 }
 
 // Notes that an instance was destroyed. An instance that was never seen is ignored.
-void RunWatch::collected(const PhysicalInstance& instance) {
+void RunMeasurements::remove_instance(const PhysicalInstance& instance) {
   const std::lock_guard lock(mutex_);
   const auto found = instances_.find(instance.get_instance_id());
   if (found == instances_.end()) return;
@@ -451,16 +456,17 @@ void RunWatch::collected(const PhysicalInstance& instance) {
 
 // Adds a measurement. Legion reports a task or operation in `total` parts: the task itself, each
 // copy and each fill. After the last part, the entry is removed.
-bool RunWatch::reported(Legion::UniqueID id, What what, std::size_t requirement,
-                        std::uint64_t total, const Responses& responses) {
+bool RunMeasurements::add_measurement(Legion::UniqueID id, MeasuredKind what,
+                                      std::size_t requirement, std::uint64_t total,
+                                      const Responses& responses) {
   const std::lock_guard lock(mutex_);
   const auto found = pending_.find(id);
   if (found == pending_.end()) return false;
-  Mapped& of = found->second;
-  const bool own = what == What::kTask ? of.own_tasks : of.own_copies;
-  if (what == What::kTask) {
+  MappedOperation& of = found->second;
+  const bool own = what == MeasuredKind::kTask ? of.own_tasks : of.own_copies;
+  if (what == MeasuredKind::kTask) {
     add_task(of, responses);
-  } else if (what == What::kCopy) {
+  } else if (what == MeasuredKind::kCopy) {
     add_copy(of, requirement, responses);
   } else {
     ++fills_;
@@ -471,7 +477,7 @@ bool RunWatch::reported(Legion::UniqueID id, What what, std::size_t requirement,
 
 // Adds the event of a task that ended. Nothing is added if its times are incomplete. The caller
 // holds mutex_.
-void RunWatch::add_task(const Mapped& of, const Responses& responses) {
+void RunMeasurements::add_task(const MappedOperation& of, const Responses& responses) {
   measurements::OperationTimeline timeline;
   measurements::OperationProcessorUsage on;
   if (!responses.get_measurement(timeline) || !responses.get_measurement(on)) return;
@@ -495,14 +501,14 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   made.event.start = since_begin(times.start);
   measurements::RuntimeOverhead overhead;
   if (responses.get_measurement(overhead)) {
-    made.own = overhead.application_time * kNanosecond;
+    made.own_time = overhead.application_time * kNanosecond;
     // After the first tasks, Legion initialises itself for about 100 ms on the processor. That time
     // does not belong to the task, so a task with such a gap ends after its measured work.
     const auto worked = overhead.application_time + overhead.runtime_time + overhead.wait_time;
     if (!on_gpu && times.end - times.start > worked + kStallNs) times.end = times.start + worked;
   }
   made.event.end = std::max(made.event.start, since_begin(times.end));
-  made.created = since_begin(times.created);
+  made.creation_time = since_begin(times.created);
   made.task = of.task;
   made.uses = of.uses;
   events_.push_back(std::move(made));
@@ -510,7 +516,8 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
 
 // Adds the event of a copy that ended, with its memories, bytes and instances as far as Legion
 // measured them. The caller holds mutex_.
-void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Responses& responses) {
+void RunMeasurements::add_copy(const MappedOperation& of, std::size_t requirement,
+                               const Responses& responses) {
   measurements::OperationTimeline timeline;
   measurements::OperationMemoryUsage usage;
   measurements::OperationCopyInfo info;
@@ -546,7 +553,7 @@ void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Respons
   made.event.ready = since_begin(times.ready);
   made.event.start = since_begin(times.start);
   made.event.end = std::max(made.event.start, since_begin(times.end));
-  made.created = since_begin(times.created);
+  made.creation_time = since_begin(times.created);
   made.task = of.task;
   events_.push_back(std::move(made));
 }
@@ -554,9 +561,9 @@ void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Respons
 // ---- The record at the end of the run
 
 // Returns the record of the run. The notes in it tell what was left out and why.
-RunRecord RunWatch::finished() {
+RunRecord RunMeasurements::finished() {
   RunRecord record = record_;
-  profile::add_events(events_, launches_, record);
+  profile::add_events_with_causes(events_, launches_, record);
   record.is_beginning = left_out_ > 0;
   const auto say = [&](std::int64_t count, const char* what) {
     if (count > 0) record.notes.push_back(fmt::format("{} {}", count, what));
@@ -575,13 +582,14 @@ RunRecord RunWatch::finished() {
   return record;
 }
 
-std::unique_ptr<LegionMapper> make_profiler(LegionMapper* own, std::shared_ptr<RunWatch> watch) {
+std::unique_ptr<LegionMapper> make_profiler(LegionMapper* own,
+                                            std::shared_ptr<RunMeasurements> watch) {
   return std::make_unique<Profiler>(own, std::move(watch));
 }
 
 LegionMapper* own_of_profiler(LegionMapper* mapper) {
   const auto* profiler = dynamic_cast<const Profiler*>(mapper);
-  return profiler == nullptr ? nullptr : profiler->own();
+  return profiler == nullptr ? nullptr : profiler->wrapped_mapper();
 }
 
 }  // namespace groma::legion

@@ -22,20 +22,20 @@ namespace groma::legion {
 
 // Collects the measurements of all profilers of a process. Thread-safe. No lock is held during a
 // call to Legion.
-class RunWatch {
+class RunMeasurements {
  public:
   // The record of the run (RunRecord) is written to `file` when the last profiler has ended
   // (profile/record_text.h).
-  RunWatch(std::string file, std::shared_ptr<const MachineMap> machine);
+  RunMeasurements(std::string file, std::shared_ptr<const MachineMap> machine);
 
   void mapper_begins();
   void mapper_ends();
 
   // Notes which statement of the mapping decided where the data of a task's region requirement
   // goes.
-  void heard(Legion::UniqueID task, std::size_t requirement, Origin origin);
+  void record_memory_origin(Legion::UniqueID task, std::size_t requirement, Origin origin);
 
-  void launched(const Legion::Task& task);
+  void add_launch(const Legion::Task& task);
   // Returns true if copies can be measured, which is false if there are several processes. A
   // request to measure the copies of a task that came from another process ends the process inside
   // Legion.
@@ -45,7 +45,7 @@ class RunWatch {
   bool wants_more(bool is_task);
 
   // A task or another operation that is mapped and some of whose measurements have not come yet.
-  struct Mapped {
+  struct MappedOperation {
     // The unique id of the task or operation.
     Legion::UniqueID task = 0;
     // The number of the task's name in the record. -1 if this is no task, or a task for which the
@@ -54,14 +54,14 @@ class RunWatch {
     // The number of the task's point in the record. -1 if this is not a point task.
     std::int32_t point = -1;
     std::vector<std::int32_t> regions, statements;
-    std::vector<profile::MeasuredEvent::Use> uses;
+    std::vector<profile::MeasuredEvent::InstanceUse> uses;
     // The times when the hook that mapped the operation began and ended, in nanoseconds.
     long long begin_ns = 0, end_ns = 0;
     // True if the program's own mapper requested the reports of tasks, or those of copies.
     bool own_tasks = false, own_copies = false;
     std::uint64_t reports = 0;
   };
-  void mapped(Mapped what);
+  void mapped(MappedOperation what);
   void operation(const Legion::Mappable& operation, std::vector<std::int32_t> regions, bool own);
   std::int32_t name_of(const Legion::Task& task);
   // Returns the number that the record gives to the task's point, or -1 for a single task.
@@ -69,22 +69,22 @@ class RunWatch {
   std::int32_t region_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                          const Legion::RegionRequirement& requirement);
   // Notes an instance. Returns true if it is seen for the first time.
-  bool sees(const Legion::Mapping::PhysicalInstance& instance, std::int32_t region);
-  void collected(const Legion::Mapping::PhysicalInstance& instance);
+  bool add_new_instance(const Legion::Mapping::PhysicalInstance& instance, std::int32_t region);
+  void remove_instance(const Legion::Mapping::PhysicalInstance& instance);
 
-  enum class What : std::uint8_t { kTask, kCopy, kFill };
+  enum class MeasuredKind : std::uint8_t { kTask, kCopy, kFill };
   // Adds a measurement of a task or operation. Returns true if the program's own mapper wants the
   // report too.
-  bool reported(Legion::UniqueID of, What what, std::size_t requirement, std::uint64_t total,
-                const Legion::Mapping::ProfilingResponse& responses);
+  bool add_measurement(Legion::UniqueID of, MeasuredKind what, std::size_t requirement,
+                       std::uint64_t total, const Legion::Mapping::ProfilingResponse& responses);
 
  private:
   using Responses = Legion::Mapping::ProfilingResponse;
   RunTime since_begin(long long ns) const;
   std::int32_t memory_of(Legion::Memory memory) const;
   // Add the event of a task, or of a copy, that ended. The caller holds mutex_.
-  void add_task(const Mapped& of, const Responses& responses);
-  void add_copy(const Mapped& of, std::size_t requirement, const Responses& responses);
+  void add_task(const MappedOperation& of, const Responses& responses);
+  void add_copy(const MappedOperation& of, std::size_t requirement, const Responses& responses);
   bool has_room();
   void allocate(RunTime time, std::int32_t memory, std::int32_t region, std::int64_t bytes);
   RunRecord finished();
@@ -108,7 +108,7 @@ class RunWatch {
   };
   std::map<Legion::RegionTreeID, Tree> regions_;
   std::map<std::pair<Legion::UniqueID, std::size_t>, std::int32_t> heard_;
-  std::unordered_map<Legion::UniqueID, Mapped> pending_;
+  std::unordered_map<Legion::UniqueID, MappedOperation> pending_;
   std::unordered_map<unsigned long, std::pair<std::int32_t, std::int64_t>> instances_;
   // The number of bytes that instances occupy in each memory at present.
   std::vector<std::int64_t> held_bytes_;
@@ -120,7 +120,7 @@ class RunWatch {
 
 // Makes a mapper that measures the tasks that `own` maps. The new mapper owns `own`.
 std::unique_ptr<Legion::Mapping::Mapper> make_profiler(Legion::Mapping::Mapper* own,
-                                                       std::shared_ptr<RunWatch> watch);
+                                                       std::shared_ptr<RunMeasurements> watch);
 
 // Returns the mapper below a mapper that make_profiler() made, or null for any other mapper.
 Legion::Mapping::Mapper* own_of_profiler(Legion::Mapping::Mapper* mapper);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "legion/above.h"
+#include "legion/owning_forwarding_mapper.h"
 
 namespace groma::legion {
 namespace {
@@ -19,11 +19,11 @@ using LegionMapper = Legion::Mapping::Mapper;
 namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
 // A mapper for one processor that records. It stands above all other mappers of the processor.
-class Recorder final : public Above {
+class Recorder final : public OwningForwardingMapper {
  public:
   Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events, bool is_programs_own,
-           std::shared_ptr<AskedInstances> instances, bool own_order)
-      : Above(own),
+           std::shared_ptr<RequestedInstances> instances, bool own_order)
+      : OwningForwardingMapper(own),
         events_(std::move(events)),
         is_programs_own_(is_programs_own),
         instances_(std::move(instances)),
@@ -50,8 +50,8 @@ class Recorder final : public Above {
                 MapTaskOutput& output) override {
     HookTimes times;
     events_->mapped(mapper->runtime, context, task);
-    events_->came(task);
-    std::optional<AskedInstances::Call> call;
+    events_->task_was_mapped(task);
+    std::optional<RequestedInstances::MapTaskScope> call;
     if (instances_ != nullptr) call.emplace(*instances_, context, own_order_);
     times.begin_own();
     mapper->map_task(context, task, input, output);
@@ -71,7 +71,7 @@ class Recorder final : public Above {
       output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
     }
     events_->costs().mapped(task, times);
-    if (is_programs_own_) events_->tasks().chosen(task, output.chosen_variant);
+    if (is_programs_own_) events_->tasks().add_chosen_variant(task, output.chosen_variant);
     if (instances_ != nullptr) note_demands(context, task, output);
   }
   // Maps a must epoch. Legion asks for all its tasks at once, before map_task.
@@ -103,17 +103,17 @@ class Recorder final : public Above {
   // ---- Operations that are counted but not recorded
   void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
                 MapCopyOutput& output) override {
-    events_->other("copies that the program makes");
+    events_->count_omitted("copies that the program makes");
     mapper->map_copy(context, operation, input, output);
   }
   void map_inline(MapperContext context, const Legion::InlineMapping& operation,
                   const MapInlineInput& input, MapInlineOutput& output) override {
-    events_->other("inline mappings");
+    events_->count_omitted("inline mappings");
     mapper->map_inline(context, operation, input, output);
   }
   void map_acquire(MapperContext context, const Legion::Acquire& operation,
                    const MapAcquireInput& input, MapAcquireOutput& output) override {
-    events_->other("acquires");
+    events_->count_omitted("acquires");
     mapper->map_acquire(context, operation, input, output);
   }
 
@@ -137,9 +137,9 @@ class Recorder final : public Above {
         regions.push_back(one.region);
       }
       for (const std::size_t i : requirements) {
-        for (LayoutDemand demand : demands_of(*asked, fields.size(), regions)) {
+        for (LayoutDemand demand : layout_demands_of_request(*asked, fields.size(), regions)) {
           demand.requirement = static_cast<std::uint32_t>(i);
-          events_->tasks().demanded(task, output.chosen_variant, demand);
+          events_->tasks().add_layout_demand(task, output.chosen_variant, demand);
         }
       }
     }
@@ -153,15 +153,15 @@ class Recorder final : public Above {
     measurements::OperationTimeline timeline;
     measurements::RuntimeOverhead overhead;
     if (kind != Legion::Processor::TOC_PROC && responses.get_measurement(overhead)) {
-      events_->tasks().took(task, kind, overhead.application_time);
+      events_->tasks().add_run_time(task, kind, overhead.application_time);
     } else if (responses.get_measurement(timeline)) {
-      events_->tasks().took(task, kind, timeline.complete_time - timeline.start_time);
+      events_->tasks().add_run_time(task, kind, timeline.complete_time - timeline.start_time);
     }
   }
 
   std::shared_ptr<RunEvents> events_;
   const bool is_programs_own_;
-  std::shared_ptr<AskedInstances> instances_;
+  std::shared_ptr<RequestedInstances> instances_;
   const bool own_order_;
   std::mutex mutex_;
   // The number of profiling reports that have come, for each task whose reports the program's
@@ -173,14 +173,15 @@ class Recorder final : public Above {
 
 std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
                                             bool is_programs_own,
-                                            std::shared_ptr<AskedInstances> asked, bool own_order) {
+                                            std::shared_ptr<RequestedInstances> asked,
+                                            bool own_order) {
   return std::make_unique<Recorder>(own, std::move(events), is_programs_own, std::move(asked),
                                     own_order);
 }
 
 LegionMapper* own_of_recorder(LegionMapper* mapper) {
   const auto* recorder = dynamic_cast<const Recorder*>(mapper);
-  return recorder == nullptr ? nullptr : recorder->own();
+  return recorder == nullptr ? nullptr : recorder->wrapped_mapper();
 }
 
 }  // namespace groma::legion

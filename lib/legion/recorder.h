@@ -15,11 +15,11 @@ namespace groma::legion {
 // `is_programs_own`: `own` is, or stands above, a mapper that the program registered, so the
 // variants that it chooses are recorded. `asked` has the instance requests of the program's mapper,
 // which are recorded as demands of its tasks; if it is null, no demands are recorded. `own_order`:
-// see AskedInstance.
+// see InstanceRequestRecord.
 std::unique_ptr<Legion::Mapping::Mapper> make_recorder(Legion::Mapping::Mapper* own,
                                                        std::shared_ptr<RunEvents> events,
                                                        bool is_programs_own,
-                                                       std::shared_ptr<AskedInstances> asked,
+                                                       std::shared_ptr<RequestedInstances> asked,
                                                        bool own_order);
 
 // Returns the mapper below a mapper that make_recorder() made, or null for any other mapper.

@@ -93,7 +93,7 @@ class PieceReader {
     for (int d = 0; d < color.dimensions(); ++d) path.push_back(color[d] - first_[d]);
     Events::Piece made{Point(path), rect_of(domain),
                        static_cast<std::int64_t>(domain.get_volume())};
-    if (!app::can_be_kept(made.bounds)) {
+    if (!app::is_within_event_limits(made.bounds)) {
       ++all.too_large;
       return;
     }
@@ -141,7 +141,7 @@ std::optional<std::uint32_t> RegionEvents::region_of(Runtime* runtime, MapperCon
   runtime->get_field_space_fields(context, root.get_field_space(), fields);
   std::sort(fields.begin(), fields.end());
   Events::Region made = describe(runtime, context, root, fields);
-  if (!app::can_be_kept(made.bounds)) return std::nullopt;
+  if (!app::is_within_event_limits(made.bounds)) return std::nullopt;
   const std::lock_guard lock(mutex_);
   const auto known = region_numbers_.find(root.get_tree_id());
   if (known != region_numbers_.end()) return known->second;
@@ -157,7 +157,7 @@ std::optional<std::uint32_t> RegionEvents::region_of(Runtime* runtime, MapperCon
 // without them and the omission is counted.
 std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperContext context,
                                                        Legion::LogicalPartition partition,
-                                                       const RegionPlace& around_it) {
+                                                       const RecordedRegionPath& around_it) {
   {
     const std::lock_guard lock(mutex_);
     const auto known = partition_numbers_.find(partition);
@@ -166,7 +166,7 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   const Legion::IndexPartition cut = partition.get_index_partition();
   const Legion::Domain colors = runtime->get_index_partition_color_space(context, cut);
   const Rect bounds = rect_of(colors);
-  if (!app::can_be_kept(bounds)) return std::nullopt;
+  if (!app::is_within_event_limits(bounds)) return std::nullopt;
   if (around_it.colors.size() + static_cast<std::size_t>(bounds.dimensions()) > kMaxDimensions) {
     return std::nullopt;
   }
@@ -216,7 +216,7 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   Events::Partition& to = partitions_[static_cast<std::size_t>(number)];
   // The colours of such a shared partition are those of all partitions that it stands for.
   const Rect all = around(to.colors, bounds);
-  if (!app::can_be_kept(all)) return std::nullopt;
+  if (!app::is_within_event_limits(all)) return std::nullopt;
   to.colors = all;
   add_pieces(std::move(made.pieces), to);
   return partition_numbers_[partition] = number;
@@ -238,17 +238,17 @@ void RegionEvents::add_pieces(std::vector<Events::Piece> pieces, Events::Partiti
 
 // Returns the place of a region. Goes up to the root first, by recursion: the place of a region is
 // that of its parent region, one partition further down. The result is cached.
-std::optional<RegionPlace> RegionEvents::place_of(Runtime* runtime, MapperContext context,
-                                                  Legion::LogicalRegion region) {
+std::optional<RecordedRegionPath> RegionEvents::place_of(Runtime* runtime, MapperContext context,
+                                                         Legion::LogicalRegion region) {
   {
     const std::lock_guard lock(mutex_);
     const auto known = places_.find(region);
     if (known != places_.end()) return known->second;
   }
-  std::optional<RegionPlace> place;
+  std::optional<RecordedRegionPath> place;
   if (!runtime->has_parent_logical_partition(context, region)) {
     const auto root = region_of(runtime, context, region);
-    if (root) place = RegionPlace{*root, -1, {}};
+    if (root) place = RecordedRegionPath{*root, -1, {}};
   } else {
     const auto partition = runtime->get_parent_logical_partition(context, region);
     place = place_of(runtime, context, runtime->get_parent_logical_region(context, partition));

@@ -24,7 +24,7 @@ namespace groma::legion {
 // A recorded root region or a subregion of it. A subregion is described by its partition and by the
 // colours that lead to it from the root, each counted from 0. A partition of -1 means the whole
 // region.
-struct RegionPlace {
+struct RecordedRegionPath {
   std::uint32_t region = 0;
   std::int32_t partition = -1;
   std::vector<std::int64_t> colors;
@@ -38,14 +38,14 @@ class RegionEvents {
 
   // Returns the place of a Legion region among the recorded regions. Adds the region and the
   // partitions above it if they are new. Returns nothing if the limits do not allow that.
-  std::optional<RegionPlace> place_of(Legion::Mapping::MapperRuntime* runtime,
-                                      MapperContext context, Legion::LogicalRegion region);
+  std::optional<RecordedRegionPath> place_of(Legion::Mapping::MapperRuntime* runtime,
+                                             MapperContext context, Legion::LogicalRegion region);
   // Returns the number of a partition of the region whose place is `around`. Adds the partition if
   // it is new. Returns nothing if the limits do not allow that.
   std::optional<std::int32_t> partition_of(Legion::Mapping::MapperRuntime* runtime,
                                            MapperContext context,
                                            Legion::LogicalPartition partition,
-                                           const RegionPlace& around);
+                                           const RecordedRegionPath& around);
   // Returns the positions of these fields in the list of fields of the recorded region.
   std::vector<std::uint32_t> fields_of(std::uint32_t region,
                                        const std::set<Legion::FieldID>& fields) const;
@@ -73,7 +73,7 @@ class RegionEvents {
   std::map<Legion::LogicalPartition, std::int32_t> partition_numbers_;
   std::map<AlikeKey, std::int32_t> alike_partitions_;
   // A cache of the results of place_of().
-  std::map<Legion::LogicalRegion, RegionPlace> places_;
+  std::map<Legion::LogicalRegion, RecordedRegionPath> places_;
   // The numbers of recorded subregions and of their boxes, over all partitions.
   std::size_t pieces_ = 0, boxes_ = 0;
 };

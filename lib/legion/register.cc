@@ -82,7 +82,8 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
   if (registration->machine == nullptr) {
     auto map = MachineMap::make();
     if (!map) {
-      registration->fail(one_diagnostic(DiagId::kBadMachine, map.error().message), {}, nullptr);
+      registration->fail(diagnostic_without_source(DiagId::kBadMachine, map.error().message), {},
+                         nullptr);
     }
     registration->machine = *map;
   }
@@ -130,7 +131,7 @@ void use(MapperFactory factory, const Options& options) {
   auto registration = std::make_shared<Registration>();
   registration->factory = std::move(factory);
   registration->options = options;
-  registration->below = is_below();
+  registration->is_below_run_mapping = is_below();
   const Kept kept{new std::shared_ptr<Registration>(std::move(registration))};
   Legion::Runtime::add_registration_callback(callback, Legion::UntypedBuffer(&kept, sizeof kept),
                                              false);
@@ -182,19 +183,20 @@ Adapter* adapter_for(const std::shared_ptr<Registration>& registration, Legion::
 }  // namespace
 
 Wrap wrapper(const Program& program, const Options& options) {
-  return wrapper(program, options, Heard(), nullptr);
+  return wrapper(program, options, RecordMemoryOrigin(), nullptr);
 }
 
 // Returns a function that puts a mapping above a mapper of the program. Several threads may call
 // that function, so it makes one adapter at a time.
-Wrap wrapper(const Program& program, const Options& options, Heard heard,
-             std::shared_ptr<AskedInstances> asked) {
+Wrap wrapper(const Program& program, const Options& options, RecordMemoryOrigin heard,
+             std::shared_ptr<RequestedInstances> asked) {
   auto registration = std::make_shared<Registration>();
   registration->factory = factory_of(program, options.log);
   registration->options = options;
-  registration->heard = std::move(heard);
-  registration->asked = asked != nullptr ? std::move(asked) : std::make_shared<AskedInstances>();
-  auto mentions = std::make_shared<const Mentions>(program);
+  registration->record_memory_origin = std::move(heard);
+  registration->instance_requests =
+      asked != nullptr ? std::move(asked) : std::make_shared<RequestedInstances>();
+  auto mentions = std::make_shared<const StatementsByTask>(program);
   auto one_at_a_time = std::make_shared<std::mutex>();
   return [=](Legion::Runtime* runtime, const Realm::Processor& processor,
              Legion::Mapping::Mapper* own) -> Legion::Mapping::Mapper* {
@@ -203,7 +205,7 @@ Wrap wrapper(const Program& program, const Options& options, Heard heard,
         adapter_for(registration, runtime, processor, own != nullptr && is_concurrent(*own)));
     if (adapter == nullptr) return own;
     if (own == nullptr) return adapter.release();
-    adapter->set_over_own_mapper(asks_by_default(*own));
+    adapter->set_over_own_mapper(requests_default_layouts(*own));
     return make_overlay(own, std::move(adapter), mentions).release();
   };
 }

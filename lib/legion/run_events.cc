@@ -49,11 +49,11 @@ void RunEvents::mapper_ends() {
 void RunEvents::count_programs_before() {
   const auto before = read_file(file_, kMaxRecordedBytes);
   if (!before) return;
-  other(kProgramsBefore);
+  count_omitted(kProgramsBefore);
   const auto events = app::events_from(*before);
   if (!events) return;
-  for (const Events::CountedOperations& each : events->others) {
-    if (each.what == kProgramsBefore) other(kProgramsBefore, each.count);
+  for (const Events::CountedOperations& each : events->undescribed_operations) {
+    if (each.what == kProgramsBefore) count_omitted(kProgramsBefore, each.count);
   }
 }
 
@@ -112,17 +112,18 @@ void RunEvents::find_boxes(const Legion::Domain& domain, LaunchedTask& launch) {
   });
   if (launch.boxes.size() > kMaxLaunchBoxes) {
     launch.boxes.clear();
-    return other("launches over domains with too many holes, each over the box around its points");
+    return count_omitted(
+        "launches over domains with too many holes, each over the box around its points");
   }
   launch.points = static_cast<std::int64_t>(domain.get_volume());
-  other("launches over domains with holes, each as one launch for each box of its domain");
+  count_omitted("launches over domains with holes, each as one launch for each box of its domain");
 }
 
 // Describes the domain and number of points of a launch. The numbers of a launch begin with the
 // lower corner and the extents of its domain (Events::Launch).
 bool RunEvents::describe_domain(const Legion::Domain& domain, LaunchedTask& launch) {
   const Rect box = rect_of(domain);
-  if (!app::can_be_kept(box) || box.volume() > app::kMaxEventPoints) return false;
+  if (!app::is_within_event_limits(box) || box.volume() > app::kMaxEventPoints) return false;
   launch.domain = box;
   launch.points = box.volume();
   if (static_cast<std::size_t>(launch.points) != domain.get_volume()) find_boxes(domain, launch);
@@ -141,7 +142,7 @@ std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext 
   LaunchedTask launch;
   launch.shape.task = number;
   if (task.is_index_space && !describe_domain(task.index_domain, launch)) {
-    other("launches over domains with too large numbers");
+    count_omitted("launches over domains with too large numbers");
     return std::nullopt;
   }
   for (std::size_t r = 0; r < task.regions.size(); ++r) {
@@ -149,16 +150,16 @@ std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext 
     if (requirement) {
       launch.shape.requirements.push_back(*std::move(requirement));
     } else {
-      other("regions of launches that could not be looked at");
+      count_omitted("regions of launches that could not be looked at");
     }
   }
-  if (task.must_epoch_task) other("that tasks of must epochs need processors of their own");
+  if (task.must_epoch_task) count_omitted("that tasks of must epochs need processors of their own");
   if (!task.output_regions.empty()) {
-    other("output regions", static_cast<std::int64_t>(task.output_regions.size()));
+    count_omitted("output regions", static_cast<std::int64_t>(task.output_regions.size()));
   }
   // There are too many points to record the region of each.
   if (!launch.projected.empty() && launch.domain.volume() > kMaxPoints) {
-    other("projections of launches with too many points, each as the whole region");
+    count_omitted("projections of launches with too many points, each as the whole region");
     for (const std::size_t r : launch.projected) {
       launch.shape.requirements[r].color_rule = Events::ColorRule::kWhole;
     }
@@ -175,7 +176,7 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   // All shards of a replicated task make the same launches; only the first counts.
   if (parent != nullptr && parent->get_shard_id() != 0) return;
   const auto number = tasks_.number_of(runtime, context, task);
-  if (!number) return other("launches of tasks after those that are kept");
+  if (!number) return count_omitted("launches of tasks after those that are kept");
   if (task.get_depth() == 0 || parent == nullptr) {
     const std::lock_guard lock(mutex_);
     return add_top_level(task, *number);
@@ -183,23 +184,23 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   auto launch = describe(runtime, context, task, *number);
   if (!launch) return;
   constexpr const char* kTooManyRuns = "launches by tasks after those that are kept";
-  const TaskRun run = runs_.of(*parent);
+  const TaskRun run = runs_.run_of(*parent);
   bool is_known = false;
   {
     const std::lock_guard lock(mutex_);
-    if (launches_.is_full()) return other("launches after those that are kept");
+    if (launches_.is_full()) return count_omitted("launches after those that are kept");
     is_known = contexts_.contains(run);
-    if (!is_known && contexts_.is_full()) return other(kTooManyRuns);
+    if (!is_known && contexts_.is_full()) return count_omitted(kTooManyRuns);
   }
   std::optional<RunContext> made;
   if (!is_known) {
     made = context_of(runtime, context, *parent);
-    if (!made) return other(kTooManyRuns);
+    if (!made) return count_omitted(kTooManyRuns);
   }
   const std::lock_guard lock(mutex_);
   if (made && parent->get_depth() == 0) add_top_level(*parent, made->task);
   if (made) contexts_.add(run, *std::move(made), false);
-  contexts_.launches(run);
+  contexts_.mark_launching(run);
   launches_.add({run, task.get_context_index()}, task, *std::move(launch));
 }
 
@@ -212,17 +213,17 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
   std::vector<std::size_t> wanted;
   {
     const std::lock_guard lock(mutex_);
-    wanted = launches_.projected(*key);
+    wanted = launches_.unresolved_requirements(*key);
   }
   if (wanted.empty()) return;
-  std::vector<std::optional<RegionPlace>> places;
+  std::vector<std::optional<RecordedRegionPath>> places;
   for (const std::size_t r : wanted) {
     const bool there = r < point.regions.size() && point.regions[r].region.exists();
     places.push_back(there ? regions_.place_of(runtime, context, point.regions[r].region)
                            : std::nullopt);
   }
   const std::lock_guard lock(mutex_);
-  launches_.mapped(*key, point_of(point.index_point), places);
+  launches_.add_point_regions(*key, point_of(point.index_point), places);
 }
 
 // Counts the tasks of the launch as tasks that will be mapped. All shards of a replicated task make
@@ -237,8 +238,8 @@ void RunEvents::expected(const Legion::Task& task) {
   expected_.add(*runs_.launch_of(task), points);
 }
 
-void RunEvents::came(const Legion::Task& task) {
-  if (const auto launch = runs_.launch_of(task)) expected_.mapped(*launch);
+void RunEvents::task_was_mapped(const Legion::Task& task) {
+  if (const auto launch = runs_.launch_of(task)) expected_.task_mapped(*launch);
 }
 
 // ---- Runs of tasks that launch something
@@ -251,7 +252,7 @@ std::optional<RunContext> RunEvents::context_of(Runtime* runtime, MapperContext 
   if (!number) return std::nullopt;
   RunContext made;
   made.task = *number;
-  made.of = runs_.launch_of(task);
+  made.launch = runs_.launch_of(task);
   if (task.is_index_space) made.point = point_of(task.index_point);
   for (const Legion::RegionRequirement& each : task.regions) {
     made.places.push_back(each.region.exists() ? regions_.place_of(runtime, context, each.region)
@@ -264,7 +265,7 @@ std::optional<RunContext> RunEvents::context_of(Runtime* runtime, MapperContext 
 // long as other runs of its task launch something.
 void RunEvents::may_launch(Runtime* runtime, MapperContext context, const Legion::Task& task) {
   if (task.get_parent_task() == nullptr) return;
-  const TaskRun run = runs_.of(task);
+  const TaskRun run = runs_.run_of(task);
   {
     const std::lock_guard lock(mutex_);
     if (!contexts_.has_room_for_idle() || contexts_.contains(run)) return;
@@ -283,7 +284,7 @@ void RunEvents::add_top_level(const Legion::Task& task, std::uint32_t number) {
   if (task.get_total_shards() > 1) return;
   if (tops_.size() < kMaxTopLevel && tops_.insert(task.get_unique_id()).second &&
       tops_.size() > 1) {
-    other("top-level tasks before the last, which alone stands there as one");
+    count_omitted("top-level tasks before the last, which alone stands there as one");
   }
 }
 
@@ -308,7 +309,8 @@ Events RunEvents::finished() {
   contexts_.add_to(done, launches_);
   costs_.add_to(done);
   expected_.add_to(done);
-  for (const auto& [what, times] : not_recorded_.counts()) done.others.push_back({what, times});
+  for (const auto& [what, times] : not_recorded_.counts())
+    done.undescribed_operations.push_back({what, times});
   return done;
 }
 

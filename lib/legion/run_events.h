@@ -51,16 +51,16 @@ class RunEvents {
   // false.
   void expected(const Legion::Task& task);
   // Notes that one of the tasks given to expected() is mapped.
-  void came(const Legion::Task& task);
+  void task_was_mapped(const Legion::Task& task);
   // Notes that the program uses traces, which replay tasks without a mapper
   // (ExpectedTasks::may_replay).
-  void may_replay() { expected_.may_replay(); }
+  void may_replay() { expected_.disable_for_traces(); }
   // Notes that a task is mapped to a variant that may launch something.
   void may_launch(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                   const Legion::Task& task);
   // Counts an operation that the recording leaves out, because application descriptions cannot
   // express it.
-  void other(const char* what, std::int64_t count = 1) { not_recorded_.add(what, count); }
+  void count_omitted(const char* what, std::int64_t count = 1) { not_recorded_.add(what, count); }
 
   // Returns the recording as the text that is written to the file.
   std::string text();

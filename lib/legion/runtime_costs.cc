@@ -28,7 +28,7 @@ app::Events::Cost percentile(std::vector<std::int64_t> times, std::size_t percen
           percentile_in(times.begin(), times.end(), percent)};
 }
 
-void RuntimeCosts::called(std::int64_t nanoseconds) {
+void RuntimeCosts::add_launch_call_time(std::int64_t nanoseconds) {
   const std::lock_guard lock(mutex_);
   // The first launch call is left out, because Legion initialises itself in it.
   if (!std::exchange(has_called_, true)) return;

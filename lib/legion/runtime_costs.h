@@ -43,7 +43,7 @@ app::Events::Cost percentile(std::vector<std::int64_t> times, std::size_t percen
 class RuntimeCosts {
  public:
   // Notes the time that a call took with which a task launches something.
-  void called(std::int64_t nanoseconds);
+  void add_launch_call_time(std::int64_t nanoseconds);
   // issued() and mapped() measure the cost of mapping a task. issued() notes when the task was
   // launched, mapped() when it was mapped. The measured time begins when the previous task was
   // mapped or when this task was launched, whichever is later.

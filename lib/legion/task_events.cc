@@ -65,7 +65,7 @@ Events::Variant* TaskEvents::variant_of(const Legion::Task& task, Legion::Varian
   return &tasks_[number->second].variants[at->second];
 }
 
-void TaskEvents::chosen(const Legion::Task& task, Legion::VariantID variant) {
+void TaskEvents::add_chosen_variant(const Legion::Task& task, Legion::VariantID variant) {
   const std::lock_guard lock(mutex_);
   Events::Variant* const known = variant_of(task, variant);
   if (known != nullptr) known->chosen_by_mapper = true;
@@ -73,8 +73,8 @@ void TaskEvents::chosen(const Legion::Task& task, Legion::VariantID variant) {
 
 // Notes a layout demand. A demand that asks for nothing, a repeated demand, and demands beyond the
 // limit are dropped.
-void TaskEvents::demanded(const Legion::Task& task, Legion::VariantID variant,
-                          const LayoutDemand& demand) {
+void TaskEvents::add_layout_demand(const Legion::Task& task, Legion::VariantID variant,
+                                   const LayoutDemand& demand) {
   LayoutDemand nothing;
   nothing.requirement = demand.requirement;
   nothing.source = demand.source;
@@ -104,8 +104,8 @@ bool TaskEvents::wants_time(const Legion::Task& task) {
 }
 
 // Notes the run time of a task. Times of processor kinds that Groma does not have are dropped.
-void TaskEvents::took(const Legion::Task& task, Legion::Processor::Kind kind,
-                      std::int64_t nanoseconds) {
+void TaskEvents::add_run_time(const Legion::Task& task, Legion::Processor::Kind kind,
+                              std::int64_t nanoseconds) {
   const std::lock_guard lock(mutex_);
   const auto known = numbers_.find(task.task_id);
   const auto of = kind_of(kind);

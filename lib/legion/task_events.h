@@ -28,14 +28,16 @@ class TaskEvents {
   std::optional<std::uint32_t> number_of(Legion::Mapping::MapperRuntime* runtime,
                                          MapperContext context, const Legion::Task& task);
   // Notes that the program's own mapper chose this variant for the task.
-  void chosen(const Legion::Task& task, Legion::VariantID variant);
+  void add_chosen_variant(const Legion::Task& task, Legion::VariantID variant);
   // Notes that the program's own mapper requested this layout for a region requirement of this
   // variant. Different demands for one requirement are all kept, up to a small limit.
-  void demanded(const Legion::Task& task, Legion::VariantID variant, const LayoutDemand& demand);
+  void add_layout_demand(const Legion::Task& task, Legion::VariantID variant,
+                         const LayoutDemand& demand);
   // Returns true if the run time of one more run of the task should be measured.
   bool wants_time(const Legion::Task& task);
   // Notes the run time of one run of the task on this processor kind.
-  void took(const Legion::Task& task, Legion::Processor::Kind kind, std::int64_t nanoseconds);
+  void add_run_time(const Legion::Task& task, Legion::Processor::Kind kind,
+                    std::int64_t nanoseconds);
   // Adds the tasks and their median run times to `events`.
   void add_to(app::Events& events) const;
 

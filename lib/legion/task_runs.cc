@@ -9,7 +9,7 @@ namespace groma::legion {
 // Returns the run of a task. A task without shards is its own run. For a shard, the first shard
 // that was seen of the same task gives the number. The parent may be a shard too, so its run is
 // found before the lock is taken.
-TaskRun TaskRuns::of(const Legion::Task& task) {
+TaskRun TaskRuns::run_of(const Legion::Task& task) {
   if (task.get_total_shards() <= 1) return task.get_unique_id();
   const LaunchKey launch = launch_of(task).value_or(LaunchKey{0, task.get_context_index()});
   std::vector<std::int64_t> point;
@@ -28,7 +28,7 @@ TaskRun TaskRuns::of(const Legion::Task& task) {
 std::optional<LaunchKey> TaskRuns::launch_of(const Legion::Task& task) {
   const Legion::Task* const parent = task.get_parent_task();
   if (parent == nullptr) return std::nullopt;
-  return LaunchKey{of(*parent), task.get_context_index()};
+  return LaunchKey{run_of(*parent), task.get_context_index()};
 }
 
 }  // namespace groma::legion

@@ -29,7 +29,7 @@ class TaskRuns {
  public:
   // Returns the number of the task's run. Beyond kMaxTaskRuns runs of replicated tasks, returns the
   // task's own id.
-  TaskRun of(const Legion::Task& task);
+  TaskRun run_of(const Legion::Task& task);
   // Returns the launch to which a task or a point task belongs. Returns nothing for a task that the
   // runtime started.
   std::optional<LaunchKey> launch_of(const Legion::Task& task);

@@ -121,7 +121,7 @@ void for_each_box(const Legion::Domain& domain, const std::function<void(const R
 // processor kind that this mapper chose, and no tag, because the tag is meant for that mapper.
 void TaskViews::fill(MapperContext context, const Legion::Task& task, const Processor& current,
                      TaskView& view) {
-  const Known& facts = known_now(context, task);
+  const SeenTask& facts = current_facts_of_task(context, task);
   view = {};
   view.id = task.task_id;
   view.unique_id = task.get_unique_id();
@@ -154,7 +154,7 @@ void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
                             const Processor& otherwise, TaskView& view) {
   view = {};
   view.id = parent.task_id;
-  view.name = known(context, parent).name;
+  view.name = facts_of_task(context, parent).name;
   view.depth = parent.get_depth();
   view.current = machine_.processor(parent.current_proc).value_or(otherwise);
   view.local = view.current.node == node_;
@@ -192,7 +192,7 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
   fill(context, task, current, view);
   // Notes the largest number of requirements of any launch of the task, for names() at the end of
   // the run.
-  std::size_t& most = known(context, task).regions;
+  std::size_t& most = facts_of_task(context, task).regions;
   most = std::max(most, task.regions.size() + task.output_regions.size());
   if (const Legion::Task* parent = task.get_parent_task()) {
     const Legion::UniqueID id = parent->get_unique_id();
@@ -227,7 +227,7 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
 
 // Returns the task's facts, and looks them up when the task is seen for the first time. Most calls
 // are for the same task as the call before, whose entry is therefore tried first.
-TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Task& task) {
+TaskViews::SeenTask& TaskViews::facts_of_task(MapperContext context, const Legion::Task& task) {
   if (last_ != nullptr && last_->task == task.task_id) return *last_;
   auto found = known_.find(task.task_id);
   if (found == known_.end()) {
@@ -238,15 +238,16 @@ TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Task& ta
 
 // Returns the task's facts with the variants that exist now. The program may register variants
 // while it runs, so their number is checked at each new launch.
-const TaskViews::Known& TaskViews::known_now(MapperContext context, const Legion::Task& task) {
-  Known& known = this->known(context, task);
+const TaskViews::SeenTask& TaskViews::current_facts_of_task(MapperContext context,
+                                                            const Legion::Task& task) {
+  SeenTask& known = this->facts_of_task(context, task);
   const Legion::Task* parent = task.get_parent_task();
   const std::uint64_t index = task.get_context_index();
   if (known.parent == parent && known.index_in_parent == index) return known;
   std::vector<Legion::VariantID> all;
   runtime_->find_valid_variants(context, task.task_id, all);
   if (known.variant_ids != all.size()) {
-    Known now = look_up(context, task);
+    SeenTask now = look_up(context, task);
     now.regions = known.regions;
     outdated_.push_back(std::move(known));
     known = std::move(now);
@@ -258,8 +259,8 @@ const TaskViews::Known& TaskViews::known_now(MapperContext context, const Legion
 
 // Asks Legion for the name and the variants of a task. Variants for processor kinds that Groma does
 // not have are counted only.
-TaskViews::Known TaskViews::look_up(MapperContext context, const Legion::Task& task) {
-  Known made;
+TaskViews::SeenTask TaskViews::look_up(MapperContext context, const Legion::Task& task) {
+  SeenTask made;
   made.task = task.task_id;
   made.name = task.get_task_name();
   std::vector<Legion::VariantID> all;
@@ -303,7 +304,7 @@ std::span<const std::vector<std::size_t>> TaskViews::colocated(TaskId task,
                                                                VariantId variant) const {
   const auto found = known_.find(task);
   if (found == known_.end()) return {};
-  const Known& known = found->second;
+  const SeenTask& known = found->second;
   for (std::size_t i = 0; i < known.variants.size(); ++i) {
     if (known.variants[i].id == variant) return known.colocated[i];
   }

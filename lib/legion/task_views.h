@@ -170,7 +170,7 @@ class TaskViews {
   std::span<const std::vector<std::size_t>> colocated(TaskId task, VariantId variant) const;
 
  private:
-  struct Known {
+  struct SeenTask {
     Legion::TaskID task = 0;
     // The launch at which the variants were last looked up: its parent task and its number there. A
     // program can register more variants while it runs.
@@ -200,10 +200,10 @@ class TaskViews {
     std::string name;
   };
 
-  Known& known(MapperContext context, const Legion::Task& task);
+  SeenTask& facts_of_task(MapperContext context, const Legion::Task& task);
   // Returns the task's facts with the variants that exist now.
-  const Known& known_now(MapperContext context, const Legion::Task& task);
-  Known look_up(MapperContext context, const Legion::Task& task);
+  const SeenTask& current_facts_of_task(MapperContext context, const Legion::Task& task);
+  SeenTask look_up(MapperContext context, const Legion::Task& task);
   std::vector<LayoutDemand> demands(MapperContext context, Legion::TaskID task,
                                     Legion::VariantID variant);
   std::vector<std::vector<std::size_t>> colocated(MapperContext context, Legion::TaskID task,
@@ -220,11 +220,11 @@ class TaskViews {
   std::int64_t node_;
   Legion::Mapping::MapperRuntime* runtime_;
   bool over_own_mapper_ = false;
-  std::unordered_map<Legion::TaskID, Known> known_;
+  std::unordered_map<Legion::TaskID, SeenTask> known_;
   // The entry of known_ that was used last.
-  Known* last_ = nullptr;
+  SeenTask* last_ = nullptr;
   // Replaced entries of known_. Views of waiting hooks may still refer to them.
-  std::deque<Known> outdated_;
+  std::deque<SeenTask> outdated_;
   // The facts about regions that were looked up, by their key.
   std::map<RegionKey, std::shared_ptr<RegionFacts>> by_region_;
   std::map<std::vector<std::string>, std::shared_ptr<const RegionFacts::Aliases>> sets_;

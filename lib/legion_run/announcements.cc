@@ -18,12 +18,12 @@ constexpr std::size_t kMaxLine = 400;
 }  // namespace
 
 // Reads bytes of the output until a line is complete. A line may arrive in several calls.
-void Announcements::read(std::string_view bytes) {
+void LibraryMessages::read(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
     line_ += bytes.substr(0, std::min(end, kMaxLine - line_.size()));
     if (end == bytes.size()) return;
-    take();
+    count_line();
     bytes.remove_prefix(end + 1);
   }
 }
@@ -31,7 +31,7 @@ void Announcements::read(std::string_view bytes) {
 // Counts the current line if it is a message of Groma's library, and begins a new line. The first
 // message about a recording also describes the machine. A description with unexpected characters is
 // ignored, because any program can write such a line.
-void Announcements::take() {
+void LibraryMessages::count_line() {
   mapped += line_.starts_with(kMapped) ? 1 : 0;
   not_mapped += line_.starts_with(kNotMapped) ? 1 : 0;
   elsewhere += line_.starts_with(kElsewhere) ? 1 : 0;

@@ -1,5 +1,5 @@
-// Checked: each line of the file has a day, and the key of a program and a mapping with which the
-// program ran successfully on that day.
+// SuccessfulRuns: each line of the file has a day, and the key of a program and a mapping with
+// which the program ran successfully on that day.
 #include "legion_run/checked.h"
 
 #include <fmt/format.h>
@@ -98,14 +98,15 @@ void for_each_line(std::string_view text, const Use& use) {
 
 std::span<const std::string_view> ignored_variables() { return kIgnoredVariables; }
 
-std::int64_t Checked::days_since_1970() {
+std::int64_t SuccessfulRuns::days_since_1970() {
   using Days = std::chrono::duration<std::int64_t, std::ratio<86'400>>;
   return std::chrono::floor<Days>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 // Builds the key of this program under this mapping, and reads the file of successful runs. The
 // file is then not used if the key is too long, because such keys would fill the file.
-Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, std::int64_t today)
+SuccessfulRuns::SuccessfulRuns(const Program& mapping, const ProgramRun& run, bool compares,
+                               std::int64_t today)
     : file_(run.checked_file), today_(today) {
   own_ = mapping_mark(mapping) + ' ' + surroundings();
   // All words of the command are part of the key, because the program may stand behind a launcher.
@@ -130,7 +131,7 @@ Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, s
 
 // Returns true if the file has the key of this run with a day of the last week. A day in the future
 // does not count.
-bool Checked::known() const {
+bool SuccessfulRuns::has_recent_success() const {
   bool is_known = false;
   for_each_line(rest_, [&](std::string_view, std::int64_t day, std::string_view key) {
     is_known = is_known || (key == own_ && day <= today_ && today_ - day < kMostDays);
@@ -141,8 +142,8 @@ bool Checked::known() const {
 // Writes the file anew: first the line for this run, then at most kMostChecked - 1 of the old
 // lines, so that the oldest lines are dropped. An error is ignored, because the program is then
 // only checked again.
-void Checked::remember() const {
-  if (file_.empty() || known()) return;
+void SuccessfulRuns::add_success() const {
+  if (file_.empty() || has_recent_success()) return;
   std::string text = fmt::format("{} {}\n", today_, own_);
   std::size_t count = 1;
   for_each_line(rest_, [&](std::string_view line, std::int64_t, std::string_view key) {

@@ -1,5 +1,5 @@
-// Checked: remembers in a file (ProgramRun::checked_file) which programs ran successfully under
-// which mappings. The file has one line for each pair of a program and a mapping. Errors are
+// SuccessfulRuns: remembers in a file (ProgramRun::checked_file) which programs ran successfully
+// under which mappings. The file has one line for each pair of a program and a mapping. Errors are
 // harmless: a program that is not remembered is checked again.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace groma::inspect {
 // change what a program computes. A name that ends with `*` stands for all variables that begin so.
 std::span<const std::string_view> ignored_variables();
 
-class Checked {
+class SuccessfulRuns {
  public:
   // Two runs count as runs of the same program if these are equal:
   // * the words of the command
@@ -27,13 +27,13 @@ class Checked {
   //
   // The files that these files read are not known, so an entry expires after a week. `compares`:
   // the results are compared if there are ProgramRun::results. `today`: days since 1970.
-  Checked(const Program& mapping, const ProgramRun& run, bool compares,
-          std::int64_t today = days_since_1970());
+  SuccessfulRuns(const Program& mapping, const ProgramRun& run, bool compares,
+                 std::int64_t today = days_since_1970());
 
   // Returns true if this program ran successfully under this mapping within the last week.
-  bool known() const;
+  bool has_recent_success() const;
   // Adds the pair of program and mapping to the file, unless the file has a valid line for it.
-  void remember() const;
+  void add_success() const;
 
   static std::int64_t days_since_1970();
 

@@ -90,7 +90,7 @@ class LogJudge {
   // region names that the log does not have.
   LogJudge(const Program& program, const MapperLog& log, const Workload* app, Diagnostics& diags)
       : program_(program), log_(log), diags_(diags) {
-    for (const auto* rows : {&program.data().rows, &program.data().shadowed}) {
+    for (const auto* rows : {&program.data().rows, &program.data().shadowed_rows}) {
       for (const program::StatementRow& row : *rows) {
         LoggedStatement& made = statements_[row.statement];
         made.origin = {row.statement};
@@ -140,9 +140,9 @@ class LogJudge {
   // say to which launch a task belongs.
   void read_names(const Workload& app) {
     bool complete = true;
-    const std::vector<TaskUses> uses = uses_by_task(app.data(), complete);
+    const std::vector<TaskLaunches> uses = launches_by_task(app.data(), complete);
     for (std::size_t t = 0; t < uses.size(); ++t) {
-      const auto& ways = uses[t].names;
+      const auto& ways = uses[t].name_lists;
       for (std::size_t i = 0; i < app.data().tasks[t].requirements.size(); ++i) {
         const auto& first = ways.front()[i];
         const bool same = std::all_of(ways.begin(), ways.end(),
@@ -441,10 +441,10 @@ constexpr std::array<std::string_view, 5> kHeadings = {
 // Returns text that tells how often a statement was followed or not, or why the log does not show
 // it.
 std::string result(const LoggedStatement& statement) {
-  if (statement.state == State::kActed) return count(statement.acted, statement.of);
+  if (statement.state == State::kActed) return count_with_noun(statement.acted, statement.of);
   if (statement.state == State::kNotHonoured) {
     return fmt::format("{} of {}", statement.refused,
-                       count(statement.refused + statement.acted, statement.of));
+                       count_with_noun(statement.refused + statement.acted, statement.of));
   }
   return statement.why;
 }
@@ -465,7 +465,7 @@ OrderedJson json_of(const Difference& difference) {
 // Returns a sentence about a difference between the log and a statement. It stands below the text
 // of the statement, so the word "it" in it means the statement.
 std::string sentence(const Difference& one) {
-  const std::string times = count(one.count, "time"), example = harmless(one.example);
+  const std::string times = count_with_noun(one.count, "time"), example = harmless(one.example);
   switch (one.kind) {
     case Difference::Kind::kNotReplicated:
       return fmt::format("A task that it names was not replicated {}, for example {}", times,
@@ -530,10 +530,11 @@ LogExplanation explain_log(const Program& program, const MapperLog& log, std::st
 
 // Returns the statements as text for a person, grouped by their states.
 std::string draw(const LogExplanation& log, const Program& program, bool color) {
-  std::string text = fmt::format("{}: {} and {} mapped", harmless(log.log),
-                                 count(log.tasks, "task"), count(log.regions, "region"));
+  std::string text =
+      fmt::format("{}: {} and {} mapped", harmless(log.log), count_with_noun(log.tasks, "task"),
+                  count_with_noun(log.regions, "region"));
   if (log.unreadable > 0)
-    text += fmt::format("; {} could not be read", count(log.unreadable, "line"));
+    text += fmt::format("; {} could not be read", count_with_noun(log.unreadable, "line"));
   if (log.left_out > 0) text += fmt::format("; {} beyond what is kept", log.left_out);
   text += log.broken_off ? "\nThe run broke off: what it said last tells why.\n" : "\n";
   for (std::size_t state = 0; state < kStates.size(); ++state) {

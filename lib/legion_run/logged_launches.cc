@@ -36,7 +36,7 @@ LoggedLaunches::Launch* LoggedLaunches::add(const LoggedTask& task, const Rect& 
 
 // Extends the domain of a launch to the bounding box of its present domain and the slice.
 bool LoggedLaunches::extend(Launch& launch, const Rect& slice) {
-  if (launch.whole) return true;
+  if (launch.is_domain_stated) return true;
   // The bounding box of the slices of the launch that were read so far.
   Rect& all = launch.domain;
   if (all.dimensions() != slice.dimensions()) return false;
@@ -55,7 +55,7 @@ bool LoggedLaunches::extend(Launch& launch, const Rect& slice) {
 // earlier, contains the point and still lacks points. The point counts for the oldest such launch.
 // If the domains of these launches differ, the result is null, because the log does not tell which
 // one is right.
-const LoggedLaunches::Launch* LoggedLaunches::of_point(const LoggedTask& task) {
+const LoggedLaunches::Launch* LoggedLaunches::launch_of_point(const LoggedTask& task) {
   const auto found = by_task_.find(task.name);
   if (found == by_task_.end()) return nullptr;
   int candidates = 0;

@@ -26,7 +26,7 @@ class LoggedLaunches {
     // read so far.
     Rect domain;
     // True if the log states the domain of the launch.
-    bool whole = false;
+    bool is_domain_stated = false;
     // The number of point tasks of the launch that were mapped so far in the log.
     std::int64_t mapped = 0;
   };
@@ -41,7 +41,7 @@ class LoggedLaunches {
   // Returns the launch of a point task whose launch the log does not state: an earlier launch of
   // the task that still lacks points. Returns null if the possible launches have different domains.
   // The points of launches come in any order, so the point is counted for the oldest launch.
-  const Launch* of_point(const LoggedTask& task);
+  const Launch* launch_of_point(const LoggedTask& task);
 
   // Returns the index of a launch domain in domains() and adds the domain if it is new. Returns
   // nullopt if the list is full.

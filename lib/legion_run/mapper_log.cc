@@ -270,9 +270,9 @@ void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
 // point is added.
 std::optional<std::size_t> MapperLogReader::State::launch_of(const Thread& thread) {
   if (thread.domain) return launches.domain_index(*thread.domain, limits);
-  const LoggedLaunches::Launch* const launch = launches.of_point(thread.task);
+  const LoggedLaunches::Launch* const launch = launches.launch_of_point(thread.task);
   if (launch == nullptr) return std::nullopt;
-  if (!launch->whole) guessed.push_back(log.points.size());
+  if (!launch->is_domain_stated) guessed.push_back(log.points.size());
   return launches.domain_index(launch->domain, limits);
 }
 

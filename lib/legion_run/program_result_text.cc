@@ -143,7 +143,7 @@ std::string draw(const ProgramResult& result, const Program& mapping, const Prog
   if (!result.ok()) return draw(result.feedback, color);
   std::string text = draw_advice(result.feedback, color);
   if (profile == nullptr) return text;
-  ProfileWords words = words_of(run, mapping);
+  ProfileWords words = profile_words_of(run, mapping);
   words.title = profile->record->is_beginning ? "the tasks and copies of the run's beginning"
                                               : "the tasks and copies of the run";
   return text + "\n" + groma::draw(*profile, words, color);

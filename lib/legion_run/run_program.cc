@@ -86,7 +86,7 @@ int shell_code(const CommandOutcome& outcome) {
 // Runs the program with these environment variables. `announced` reads the messages of Groma's
 // library, which are on standard error. `run.on_output` gets all output.
 Result<CommandOutcome> execute(const ProgramRun& run, std::vector<std::string> environment,
-                               inspect::Announcements& announced) {
+                               inspect::LibraryMessages& announced) {
   Command command;
   command.words = run.words;
   command.environment = std::move(environment);
@@ -126,9 +126,9 @@ void read_results(const ProgramRun& run, const CommandOutcome& outcome,
 // the program cannot be started; a program that fails gives a result.
 Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const GuideRules& rules) {
   GROMA_CHECK(!run.words.empty());
-  std::optional<inspect::Checked> before;
+  std::optional<inspect::SuccessfulRuns> before;
   if (mapping != nullptr) before.emplace(*mapping, run, !inspect::is_launched());
-  const bool was_checked = before && before->known();
+  const bool was_checked = before && before->has_recent_success();
   using Checks = ProgramRun::Checks;
   ProgramResult result;
   // Legion's checks cost time, so the default is to check only a program that has not run well
@@ -145,7 +145,7 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   auto environment = inspect::environment_of(mapping, run, profile_file, result.checked);
   if (!environment) return environment.error();
 
-  inspect::Announcements announced;
+  inspect::LibraryMessages announced;
   const auto log_before = written(run.log_file);
   const auto outcome = execute(run, *std::move(environment), announced);
   if (!outcome) return outcome.error();
@@ -166,12 +166,12 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   if (ended.is_well() && run.profile) read_record(profile_file, result);
   std::optional<ProfileFacts> profile;
   if (result.record != nullptr) {
-    profile = facts_of(make_profile(result.record), words_of(title_of(run), mapping));
+    profile = facts_of(make_profile(result.record), profile_words_of(title_of(run), mapping));
     ended.profile = &*profile;
   }
   if (auto error = inspect::judge_run(ended, rules, result)) return *error;
   if (!result.ok()) return result;
-  if (result.checked) before->remember();
+  if (result.checked) before->add_success();
   read_results(run, *outcome, log_before, result);
   return result;
 }
@@ -213,8 +213,8 @@ Result<CommandOutcome> run_without_mapping(const ProgramRun& run) {
   return outcome;
 }
 
-ProfileWords words_of(const ProgramRun& run, const Program& mapping) {
-  return words_of(title_of(run), &mapping);
+ProfileWords profile_words_of(const ProgramRun& run, const Program& mapping) {
+  return profile_words_of(title_of(run), &mapping);
 }
 
 }  // namespace groma

@@ -39,18 +39,18 @@ class Anthropic final : public ChatFormat {
     return lines;
   }
 
-  const char* missing_field() const override { return "seed"; }
+  const char* field_not_in_format() const override { return "seed"; }
 
   // A schema is possible as the input of a tool, but a grammar is not.
-  std::string unsupported(const ChatConstraint& constraint, Server) const override {
+  std::string why_unsupported(const ChatConstraint& constraint, ServerSoftware) const override {
     return constraint.gbnf.empty() && constraint.lark.empty() ? "" : "this API takes no grammar";
   }
 
   // System messages are joined into the member `system`. Neighbouring messages of one role are
   // joined, because the API wants the roles to alternate. A schema becomes a tool that the model
   // has to call.
-  std::string body(const ChatRequest& request, const std::string& model, bool stream,
-                   const ServerDialect& dialect) const override {
+  std::string request_body(const ChatRequest& request, const std::string& model, bool stream,
+                           const ServerDialect& dialect) const override {
     json body = {{"model", model}, {"max_tokens", request.max_tokens}, {"stream", stream}};
     json& messages = body["messages"] = json::array();
     std::string system;
@@ -69,7 +69,7 @@ class Anthropic final : public ChatFormat {
       }
     }
     if (!system.empty()) body["system"] = system;
-    if (request.temperature && !dialect.left_out.contains("temperature")) {
+    if (request.temperature && !dialect.refused_fields.contains("temperature")) {
       body["temperature"] = *request.temperature;
     }
     if (!request.constraint.json_schema.empty()) {
@@ -86,7 +86,7 @@ class Anthropic final : public ChatFormat {
     const json* usage = member(value, "usage");
     if (usage == nullptr || !usage->is_object()) return;
     // The counts in each event of a stream replace the counts of earlier events.
-    ChatUsage& total = reply->counted;
+    ChatUsage& total = reply->reported_usage;
     total.cached_tokens = count_in(*usage, "cache_read_input_tokens", total.cached_tokens);
     if (member(*usage, "input_tokens") != nullptr) {
       total.input_tokens = count_in(*usage, "input_tokens") + total.cached_tokens +
@@ -96,11 +96,11 @@ class Anthropic final : public ChatFormat {
   }
 
   // A reply is a list of content blocks, which are joined.
-  void read_rest(const json& body, ParsedReply* reply) const override {
+  void read_content(const json& body, ParsedReply* reply) const override {
     reply->finish = text_in(body, "stop_reason");
     const json* content = member(body, "content");
     if (content == nullptr || !content->is_array()) {
-      reply->wrong = "it has no `content`";
+      reply->parse_error = "it has no `content`";
       return;
     }
     for (const json& block : *content) add_block(block, true, reply);
@@ -114,7 +114,7 @@ class Anthropic final : public ChatFormat {
       reply->model = text_in(*message, "model");
       add_usage(*message, reply);
       // A later event of the stream reports the output tokens.
-      reply->counted.output_tokens = -1;
+      reply->reported_usage.output_tokens = -1;
     }
     if (const json* block = member(event, "content_block")) add_block(*block, false, reply);
     if (const json* delta = member(event, "delta")) {

@@ -16,19 +16,19 @@ std::optional<double> Budget::money_of(const ChatUsage& usage) const {
 
 // Refuses a request whose worst case exceeds a limit by itself. If it exceeds a limit only together
 // with what other requests have reserved, returns kLater.
-Budget::Reserve Budget::reserve(const ChatUsage& worst, ChatError* why) {
+Budget::ReserveResult Budget::reserve(const ChatUsage& worst, ChatError* why) {
   const std::lock_guard lock(mutex_);
   ChatUsage alone;
   alone.input_tokens = spent_.input_tokens + worst.input_tokens;
   alone.output_tokens = spent_.output_tokens + worst.output_tokens;
-  if (exceeds_limit(alone, why)) return Reserve::kRefused;
+  if (exceeds_limit(alone, why)) return ReserveResult::kRefused;
   ChatUsage all = alone;
   all.input_tokens += reserved_.input_tokens;
   all.output_tokens += reserved_.output_tokens;
-  if (exceeds_limit(all, why)) return Reserve::kLater;
+  if (exceeds_limit(all, why)) return ReserveResult::kLater;
   reserved_.input_tokens += worst.input_tokens;
   reserved_.output_tokens += worst.output_tokens;
-  return Reserve::kDone;
+  return ReserveResult::kDone;
 }
 
 // Returns true and sets `*why` if this usage exceeds the limit on tokens or on money.
@@ -51,7 +51,7 @@ bool Budget::exceeds_limit(const ChatUsage& all, ChatError* why) const {
 }
 
 // Replaces the reservation of a request by its real cost, so that other requests may use the rest.
-void Budget::settle(const ChatUsage& worst, const ChatUsage& cost) {
+void Budget::replace_reservation(const ChatUsage& worst, const ChatUsage& cost) {
   const std::lock_guard lock(mutex_);
   reserved_.input_tokens -= worst.input_tokens;
   reserved_.output_tokens -= worst.output_tokens;
@@ -62,7 +62,7 @@ void Budget::settle(const ChatUsage& worst, const ChatUsage& cost) {
   spent_.estimated = spent_.estimated || cost.estimated;
 }
 
-void Budget::add_other(std::int64_t tokens, double money) {
+void Budget::add_earlier_spending(std::int64_t tokens, double money) {
   const std::lock_guard lock(mutex_);
   other_tokens_ += tokens;
   other_money_ += money;

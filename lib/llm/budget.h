@@ -15,18 +15,18 @@ class Budget {
   explicit Budget(const ChatOptions& options)
       : max_tokens_(options.max_tokens), max_money_(options.max_money), price_(options.price) {}
 
-  enum class Reserve { kDone, kRefused, kLater };
+  enum class ReserveResult { kDone, kRefused, kLater };
   // Reserves the worst case of a request. kRefused: it exceeds a limit, and `*why` is set to the
   // reason. kLater: the caller should call reserve() again later, because other requests have
   // reserved amounts that they may not need.
-  Reserve reserve(const ChatUsage& worst, ChatError* why);
+  ReserveResult reserve(const ChatUsage& worst, ChatError* why);
   // Replaces the reserved worst case by the real cost of the exchange.
-  void settle(const ChatUsage& worst, const ChatUsage& cost);
+  void replace_reservation(const ChatUsage& worst, const ChatUsage& cost);
 
   ChatSpending spent() const;
   // Adds spending from before this client was made. It counts towards the limits, but spent() does
   // not contain it.
-  void add_other(std::int64_t tokens, double money);
+  void add_earlier_spending(std::int64_t tokens, double money);
   // Returns the cost of the usage; nullopt if the options have no price.
   std::optional<double> money_of(const ChatUsage& usage) const;
 

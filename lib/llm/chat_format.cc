@@ -81,7 +81,7 @@ json parse_json(std::string_view text) {
 
 // Returns the error in a body; nullopt if the body is not an error. Servers put errors in `error`,
 // in `detail`, or at the top of the object.
-std::optional<ServerError> error_in(const json& value) {
+std::optional<ServerError> find_server_error(const json& value) {
   if (!value.is_object()) return std::nullopt;
   if (const json* error = member(value, "error")) {
     if (error->is_object()) return error_of(*error);
@@ -107,15 +107,15 @@ bool WireReply::is_stream() const {
                       [&](char wanted, char c) { return same(c, wanted); });
   };
   const bool begins = body.starts_with("data:") || body.starts_with("event:");
-  if (plain) return false;
+  if (is_reply_text) return false;
   return typed("text/event-stream") || (begins && !typed("application/json"));
 }
 
 // Counts that are both 0 are treated as missing, because some servers report 0 for "not known".
 std::optional<ChatUsage> ParsedReply::usage() const {
-  const bool said = counted.input_tokens >= 0 && counted.output_tokens >= 0;
-  if (!said || counted.input_tokens + counted.output_tokens == 0) return std::nullopt;
-  return counted;
+  const bool said = reported_usage.input_tokens >= 0 && reported_usage.output_tokens >= 0;
+  if (!said || reported_usage.input_tokens + reported_usage.output_tokens == 0) return std::nullopt;
+  return reported_usage;
 }
 
 // If the body is not JSON, sets `wrong` and reads nothing else.
@@ -123,13 +123,13 @@ ParsedReply ChatFormat::parse_body(std::string_view body) const {
   ParsedReply reply;
   const json value = parse_json(body);
   if (value.is_discarded()) {
-    reply.wrong = "it is not JSON";
+    reply.parse_error = "it is not JSON";
     return reply;
   }
-  reply.error = error_in(value);
+  reply.error = find_server_error(value);
   add_usage(value, &reply);
   reply.model = text_in(value, "model");
-  read_rest(value, &reply);
+  read_content(value, &reply);
   return reply;
 }
 
@@ -140,10 +140,11 @@ bool ChatFormat::add_event(std::string_view data, ParsedReply* reply) const {
   const json value = parse_json(valid_utf8(data));
   if (value.is_discarded()) {
     // After the finish reason, only token counts may follow, so a broken event is ignored.
-    if (reply->wrong.empty() && reply->finish.empty()) reply->wrong = "an event of it is not JSON";
+    if (reply->parse_error.empty() && reply->finish.empty())
+      reply->parse_error = "an event of it is not JSON";
     return false;
   }
-  if (auto error = error_in(value)) reply->error = std::move(error);
+  if (auto error = find_server_error(value)) reply->error = std::move(error);
   add_usage(value, reply);
   if (reply->model.empty()) reply->model = text_in(value, "model");
   const std::size_t before = reply->text.size() + reply->reasoning.size();
@@ -151,7 +152,9 @@ bool ChatFormat::add_event(std::string_view data, ParsedReply* reply) const {
   return reply->text.size() + reply->reasoning.size() > before;
 }
 
-std::optional<ServerError> read_error(std::string_view body) { return error_in(parse_json(body)); }
+std::optional<ServerError> read_error(std::string_view body) {
+  return find_server_error(parse_json(body));
+}
 
 // Returns at most 10,000 names of models. The first model with a known `owned_by` tells the
 // software of the server.
@@ -161,16 +164,16 @@ std::optional<ModelList> read_models(std::string_view body) {
   if (data == nullptr || !data->is_array()) return std::nullopt;
   struct Owner {
     std::string_view name;
-    Server server;
+    ServerSoftware server;
   };
-  constexpr std::array<Owner, 8> kOwners = {{{"llamacpp", Server::kLlamaCpp},
-                                             {"me", Server::kLlamaCppPython},
-                                             {"vllm", Server::kVllm},
-                                             {"sglang", Server::kSglang},
-                                             {"fireworks", Server::kFireworks},
-                                             {"openai", Server::kOpenAi},
-                                             {"system", Server::kOpenAi},
-                                             {"library", Server::kOllama}}};
+  constexpr std::array<Owner, 8> kOwners = {{{"llamacpp", ServerSoftware::kLlamaCpp},
+                                             {"me", ServerSoftware::kLlamaCppPython},
+                                             {"vllm", ServerSoftware::kVllm},
+                                             {"sglang", ServerSoftware::kSglang},
+                                             {"fireworks", ServerSoftware::kFireworks},
+                                             {"openai", ServerSoftware::kOpenAi},
+                                             {"system", ServerSoftware::kOpenAi},
+                                             {"library", ServerSoftware::kOllama}}};
   ModelList list;
   for (const json& model : *data) {
     const std::string name = text_in(model, "id");
@@ -179,7 +182,8 @@ std::optional<ModelList> read_models(std::string_view body) {
     const std::string by = text_in(model, "owned_by");
     const auto* owner =
         std::find_if(kOwners.begin(), kOwners.end(), [&](const Owner& o) { return o.name == by; });
-    if (owner != kOwners.end() && list.server == Server::kUnknown) list.server = owner->server;
+    if (owner != kOwners.end() && list.server == ServerSoftware::kUnknown)
+      list.server = owner->server;
   }
   return list;
 }

@@ -17,7 +17,7 @@ namespace groma::llm {
 
 // The inference software that a server runs. It determines in which form a request asks for a JSON
 // schema or a grammar.
-enum class Server {
+enum class ServerSoftware {
   kUnknown,
   kLlamaCpp,
   kLlamaCppPython,
@@ -30,11 +30,11 @@ enum class Server {
 
 // What is known about a chat server: its software, and the request fields that it refuses.
 struct ServerDialect {
-  Server server = Server::kUnknown;
+  ServerSoftware server = ServerSoftware::kUnknown;
   // True if requests limit the tokens with `max_completion_tokens` instead of `max_tokens`.
-  bool completion_limit = false;
+  bool uses_max_completion_tokens = false;
   // The request fields that the server refuses, so that requests leave them out.
-  std::set<std::string> left_out;
+  std::set<std::string> refused_fields;
 };
 
 // An error that a chat server reports.
@@ -55,10 +55,10 @@ struct ParsedReply {
   // True if the reply has a text, which may be empty.
   bool has_text = false;
   // The token counts that the server reports. -1: the server has not reported the count.
-  ChatUsage counted{.input_tokens = -1, .output_tokens = -1};
+  ChatUsage reported_usage{.input_tokens = -1, .output_tokens = -1};
   std::optional<ServerError> error;
   // Why the body is not a valid reply, such as "`choices` is empty". Empty if it is valid.
-  std::string wrong;
+  std::string parse_error;
 
   // Returns the token counts if the server reported both and at least one is not 0.
   std::optional<ChatUsage> usage() const;
@@ -78,17 +78,18 @@ class ChatFormat {
   virtual std::vector<std::string> headers(const std::string& key) const = 0;
   // Returns the name of a request field that this format does not have; empty if it has all of
   // them.
-  virtual const char* missing_field() const { return ""; }
+  virtual const char* field_not_in_format() const { return ""; }
   // Returns why the server cannot be asked for the constraint; an empty text if it can.
-  virtual std::string unsupported(const ChatConstraint& constraint, Server server) const = 0;
+  virtual std::string why_unsupported(const ChatConstraint& constraint,
+                                      ServerSoftware server) const = 0;
   // Returns the body of a request as JSON, without the fields that the server refuses.
-  virtual std::string body(const ChatRequest& request, const std::string& model, bool stream,
-                           const ServerDialect& dialect) const = 0;
+  virtual std::string request_body(const ChatRequest& request, const std::string& model,
+                                   bool stream, const ServerDialect& dialect) const = 0;
 
  private:
   // read_rest() parses the body of a reply, and read_event() parses one event of a stream, both
   // without errors, token counts and the name of the model. add_usage() reads the token counts.
-  virtual void read_rest(const nlohmann::json& body, ParsedReply* reply) const = 0;
+  virtual void read_content(const nlohmann::json& body, ParsedReply* reply) const = 0;
   virtual void read_event(const nlohmann::json& event, ParsedReply* reply) const = 0;
   virtual void add_usage(const nlohmann::json& value, ParsedReply* reply) const = 0;
 };
@@ -102,7 +103,7 @@ std::optional<ServerError> read_error(std::string_view body);
 // The names of the models that an endpoint lists, and the server software that the list reveals.
 struct ModelList {
   std::vector<std::string> names;
-  Server server = Server::kUnknown;
+  ServerSoftware server = ServerSoftware::kUnknown;
 };
 // Parses the body of a reply as a list of models. Returns nullopt if it is not one.
 std::optional<ModelList> read_models(std::string_view body);

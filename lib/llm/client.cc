@@ -84,7 +84,8 @@ class ChatClient::Impl {
         transport_(std::move(transport)),
         budget_(options_),
         random_(std::random_device{}()) {
-    if (*format_.missing_field() != 0) dialect_.left_out.insert(format_.missing_field());
+    if (*format_.field_not_in_format() != 0)
+      dialect_.refused_fields.insert(format_.field_not_in_format());
   }
 
   // Asks the model, with retries. Adds the time and the number of attempts to the reply or to the
@@ -109,7 +110,7 @@ class ChatClient::Impl {
   }
 
   ChatSpending spent() const { return budget_.spent(); }
-  void add_spent(std::int64_t tokens, double money) { budget_.add_other(tokens, money); }
+  void add_spent(std::int64_t tokens, double money) { budget_.add_earlier_spending(tokens, money); }
   const ChatOptions& options() const { return options_; }
 
  private:
@@ -148,7 +149,7 @@ class ChatClient::Impl {
   // Makes one exchange with the endpoint and adds its time to the call.
   WireReply exchange(Call& call, const WireRequest& request,
                      std::function<bool(std::string_view)> on_body = {}) {
-    const WireWatch watch{call.deadline, call.watch.stop, std::move(on_body)};
+    const ExchangeControl watch{call.deadline, call.watch.stop, std::move(on_body)};
     WireReply reply = transport_->exchange(request, watch);
     call.elapsed_ms += reply.elapsed_ms;
     return reply;
@@ -157,7 +158,7 @@ class ChatClient::Impl {
   // Returns how long to wait after a failed attempt, in milliseconds. The wait is random between 0
   // and a bound that doubles with each attempt (full jitter). If the server asks for a wait, that
   // wait and a short random time are used.
-  std::int64_t wait_before(int attempt, const Verdict& verdict) {
+  std::int64_t wait_before(int attempt, const FailureVerdict& verdict) {
     const std::int64_t base = std::min<std::int64_t>(
         kMaxBackoffMs, std::int64_t{options_.backoff_ms} << std::min(attempt - 1, 14));
     const std::lock_guard lock(mutex_);
@@ -187,8 +188,8 @@ class ChatClient::Impl {
       call.attempts = attempt;
       AttemptResult<T> step = once(attempt);
       if (step.value) return std::move(*step.value);
-      Verdict& verdict = step.verdict;
-      if (!verdict.again || attempt >= call.most_attempts) return verdict.error;
+      FailureVerdict& verdict = step.verdict;
+      if (!verdict.may_retry || attempt >= call.most_attempts) return verdict.error;
       const std::int64_t wait_ms = wait_before(attempt, verdict);
       // A server may ask for a wait of hours. The caller then gets the error and can decide.
       if (verdict.wait_ms.value_or(0) > options_.max_retry_after_ms) {
@@ -220,12 +221,13 @@ class ChatClient::Impl {
     return with_retries<ModelList>(call, [&](int) {
       const WireRequest request{false, "/models", "", false};
       const WireReply reply = exchange(call, request);
-      if (!reply.done()) {
-        return AttemptResult<ModelList>{{}, judge(reply, options_.endpoint)};
+      if (!reply.succeeded()) {
+        return AttemptResult<ModelList>{{}, judge_failed_exchange(reply, options_.endpoint)};
       }
       auto list = read_models(reply.body);
-      if (!list) return AttemptResult<ModelList>{{}, judge_wrong(reply, "no list of models")};
-      if (reply.server.starts_with("llama.cpp")) list->server = Server::kLlamaCpp;
+      if (!list)
+        return AttemptResult<ModelList>{{}, judge_unusable_reply(reply, "no list of models")};
+      if (reply.server.starts_with("llama.cpp")) list->server = ServerSoftware::kLlamaCpp;
       const std::lock_guard lock(mutex_);
       dialect_.server = list->server;
       listed_ = true;
@@ -256,7 +258,7 @@ class ChatClient::Impl {
       return failure(Code::kBadRequest, "the grammar has a NUL in it");
     }
     if (auto error = learn(call, constrained, model)) return error;
-    const std::string why = format_.unsupported(constraint, dialect().server);
+    const std::string why = format_.why_unsupported(constraint, dialect().server);
     if (!why.empty()) return failure(Code::kUnsupported, why);
     return std::nullopt;
   }
@@ -327,7 +329,7 @@ class ChatClient::Impl {
         std::optional<ServerError> told;
         AttemptResult<ChatReply> step = attempt_once(call, request, wire, attempt, &told);
         if (step.value) {
-          for (const std::string& field : dialect.left_out) {
+          for (const std::string& field : dialect.refused_fields) {
             if (asks_for(request, field)) step.value->left_out.push_back(field);
           }
           keep(dialect);
@@ -343,7 +345,7 @@ class ChatClient::Impl {
   // Returns the request as it is sent to the endpoint.
   WireRequest wire_of(const ChatRequest& request, const std::string& model,
                       const ServerDialect& dialect) const {
-    return {true, format_.path(), format_.body(request, model, options_.stream, dialect),
+    return {true, format_.path(), format_.request_body(request, model, options_.stream, dialect),
             options_.stream};
   }
 
@@ -367,9 +369,9 @@ class ChatClient::Impl {
       for (std::size_t i = 0; i < count; ++i) {
         ServerDialect other = ways[i];
         if (limit) {
-          other.completion_limit = !other.completion_limit;
-        } else if (other.left_out.erase(field) == 0) {
-          other.left_out.insert(field);
+          other.uses_max_completion_tokens = !other.uses_max_completion_tokens;
+        } else if (other.refused_fields.erase(field) == 0) {
+          other.refused_fields.insert(field);
         }
         ways.push_back(std::move(other));
       }
@@ -388,8 +390,8 @@ class ChatClient::Impl {
   // another thread may have set it meanwhile.
   void keep(const ServerDialect& dialect) {
     const std::lock_guard lock(mutex_);
-    dialect_.completion_limit = dialect.completion_limit;
-    dialect_.left_out = dialect.left_out;
+    dialect_.uses_max_completion_tokens = dialect.uses_max_completion_tokens;
+    dialect_.refused_fields = dialect.refused_fields;
   }
 
   // Changes `*dialect` so that requests leave out the field that the server refused. Returns false
@@ -398,8 +400,8 @@ class ChatClient::Impl {
     const std::string field = refused_field(told, body);
     if (field.empty()) return false;
     if (field == "max_tokens") {
-      dialect->completion_limit = true;
-    } else if (field == "max_completion_tokens" || !dialect->left_out.insert(field).second) {
+      dialect->uses_max_completion_tokens = true;
+    } else if (field == "max_completion_tokens" || !dialect->refused_fields.insert(field).second) {
       // A request always limits the tokens, because without a limit the reply might cost any
       // amount.
       return false;
@@ -413,16 +415,16 @@ class ChatClient::Impl {
   AttemptResult<ChatReply> attempt_once(Call& call, const ChatRequest& request,
                                         const WireRequest& wire, int attempt,
                                         std::optional<ServerError>* told) {
-    const ChatUsage worst = worst_case(wire, request.max_tokens);
+    const ChatUsage worst = worst_case_usage(wire, request.max_tokens);
     ChatError ceiling;
     auto aside = budget_.reserve(worst, &ceiling);
     // Other requests may cost less than they have reserved, so this request waits until they are
     // settled.
-    for (; aside == Budget::Reserve::kLater; aside = budget_.reserve(worst, &ceiling)) {
+    for (; aside == Budget::ReserveResult::kLater; aside = budget_.reserve(worst, &ceiling)) {
       if (auto error = given_up(call)) return {{}, {*error}};
       std::this_thread::sleep_for(kTurn);
     }
-    if (aside == Budget::Reserve::kRefused) return {{}, {ceiling}};
+    if (aside == Budget::ReserveResult::kRefused) return {{}, {ceiling}};
 
     ParsedReply live;
     SseParser parser;
@@ -436,17 +438,17 @@ class ChatClient::Impl {
       return came;
     });
     ParsedReply read = read_body(format_, reply);
-    if (reply.done() && options_.stream) {
+    if (reply.succeeded() && options_.stream) {
       parser.finish(add);
       // If no event came, the server ignored the wish for a stream and sent the whole reply at
       // once.
       text.finish(live.text.empty() ? read.text : live.text);
     }
 
-    AttemptResult<ChatReply> step = conclude(request, reply, &read, options_);
+    AttemptResult<ChatReply> step = make_chat_reply(request, reply, &read, options_);
     // A failed attempt may also have cost tokens, because the server may have worked on it.
     const bool may_have_cost = step.value || step.verdict.may_have_cost;
-    budget_.settle(worst, cost_of(reply, read, may_have_cost, worst));
+    budget_.replace_reservation(worst, charged_usage(reply, read, may_have_cost, worst));
     if (step.value) step.value->money = budget_.money_of(step.value->usage);
     const bool refused = reply.status == 400 || reply.status == 422;
     if (refused && step.verdict.error.code == Code::kBadRequest) *told = read_error(reply.body);
@@ -497,7 +499,7 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
                          "name an endpoint, such as http://127.0.0.1:8080/v1, or put a key into "
                          "GROMA_API_KEY or a file");
   }
-  Result<std::string> endpoint = normal_endpoint(options);
+  Result<std::string> endpoint = normalized_endpoint(options);
   if (!endpoint) return endpoint.error();
   options.endpoint = std::move(endpoint).value();
   if (without_whole_key(options.endpoint, key) != options.endpoint) {
@@ -506,7 +508,7 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
   std::unique_ptr<Transport> transport;
   if (!options.replay.empty()) {
     RecordingOrigin recorded;
-    auto replay = make_replay(options, &recorded);
+    auto replay = make_replay_transport(options, &recorded);
     if (!replay) return replay.error();
     if (!recorded.endpoint.empty()) {
       options.endpoint = recorded.endpoint;
@@ -514,14 +516,14 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
     }
     transport = std::move(replay).value();
   } else if (options.endpoint.starts_with("exec:")) {
-    transport = make_exec(options);
+    transport = make_command_transport(options);
   } else {
     const ChatFormat& format =
         options.api == ChatApi::kOpenAi ? openai_format() : anthropic_format();
-    transport = make_http(options, format.headers(key));
+    transport = make_http_transport(options, format.headers(key));
   }
   if (!options.record.empty()) {
-    auto recorder = make_recorder(options, std::move(transport));
+    auto recorder = make_recording_transport(options, std::move(transport));
     if (!recorder) return recorder.error();
     transport = std::move(recorder).value();
   }

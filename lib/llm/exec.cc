@@ -28,7 +28,7 @@ class ExecTransport final : public Transport {
   // Runs the command with the request on its input. The command does not get the key in its
   // environment. If the command fails, the end of its standard error becomes the detail of the
   // failure.
-  WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
+  WireReply exchange(const WireRequest& request, const ExchangeControl& watch) override {
     WireReply reply;
     // A GET asks for the list of models, which a command does not have.
     if (!request.post) {
@@ -47,11 +47,11 @@ class ExecTransport final : public Transport {
     command.deadline_ms = std::max<std::int64_t>(left.count(), 1);
     const auto outcome = run_command(command);
     if (!outcome) {
-      reply.failure = Failure::kChild;
+      reply.failure = TransportFailure::kChild;
       reply.detail = outcome.error().message;
       return reply;
     }
-    reply.plain = true;
+    reply.is_reply_text = true;
     reply.body = redacted(valid_utf8(first_part(outcome->out)), key_);
     reply.elapsed_ms = static_cast<std::int64_t>(outcome->seconds * 1000);
     std::string said = redacted(valid_utf8(last_part(outcome->err)), key_);
@@ -59,15 +59,15 @@ class ExecTransport final : public Transport {
     const std::string because = said.empty() ? "" : fmt::format(": {}", said);
     using End = CommandOutcome::End;
     if (outcome->end == End::kDeadline) {
-      reply.failure = Failure::kTotal;
+      reply.failure = TransportFailure::kTotal;
       reply.detail = fmt::format("not done after {:.1f} s", outcome->seconds);
     } else if (outcome->end == End::kStopped) {
-      reply.failure = Failure::kStopped;
+      reply.failure = TransportFailure::kStopped;
     } else if (outcome->end == End::kTooMuchOutput) {
-      reply.failure = Failure::kTooLarge;
+      reply.failure = TransportFailure::kTooLarge;
     } else if (outcome->end == End::kSignalled || outcome->code != 0) {
       const char* how = outcome->end == End::kSignalled ? "ended by signal" : "ended with";
-      reply.failure = Failure::kChild;
+      reply.failure = TransportFailure::kChild;
       reply.detail = fmt::format("the command {} {}{}", how, outcome->code, because);
     } else {
       reply.status = 200;
@@ -95,7 +95,7 @@ class ExecTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_exec(const ChatOptions& options) {
+std::unique_ptr<Transport> make_command_transport(const ChatOptions& options) {
   return std::make_unique<ExecTransport>(options);
 }
 

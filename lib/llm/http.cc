@@ -56,7 +56,7 @@ struct RawHeaders {
 // The state of one transfer, which the callbacks of libcurl write.
 struct Transfer {
   CURL* easy = nullptr;
-  const WireWatch* watch = nullptr;
+  const ExchangeControl* watch = nullptr;
   std::size_t most_bytes = 0;
   WireReply reply;
   RawHeaders headers;
@@ -161,37 +161,37 @@ std::optional<std::int64_t> retry_after_ms(const RawHeaders& headers) {
 }
 
 // Returns which failure a result of libcurl means.
-Failure failure_of(CURLcode code, const Transfer& transfer) {
+TransportFailure failure_of(CURLcode code, const Transfer& transfer) {
   switch (code) {
     case CURLE_OK:
-      return Failure::kNone;
+      return TransportFailure::kNone;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return Failure::kUnknownHost;
+      return TransportFailure::kUnknownHost;
     case CURLE_COULDNT_CONNECT:
-      return Failure::kRefused;
+      return TransportFailure::kRefused;
     case CURLE_OPERATION_TIMEDOUT:
       // A timeout of libcurl is always one of connecting, because set_up() sets no other timeout.
-      return Failure::kConnectTimeout;
+      return TransportFailure::kConnectTimeout;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:
-      return Failure::kCertificate;
+      return TransportFailure::kCertificate;
     case CURLE_SSL_CONNECT_ERROR:
-      return Failure::kTls;
+      return TransportFailure::kTls;
     case CURLE_GOT_NOTHING:
-      return Failure::kClosed;
+      return TransportFailure::kClosed;
     case CURLE_PARTIAL_FILE:
-      return Failure::kCut;
+      return TransportFailure::kCut;
     case CURLE_WRITE_ERROR:
-      return transfer.too_large ? Failure::kTooLarge : Failure::kEncoding;
+      return transfer.too_large ? TransportFailure::kTooLarge : TransportFailure::kEncoding;
     case CURLE_BAD_CONTENT_ENCODING:
-      return Failure::kEncoding;
+      return TransportFailure::kEncoding;
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
-      return Failure::kNotHttp;
+      return TransportFailure::kNotHttp;
     default:
-      return Failure::kReset;
+      return TransportFailure::kReset;
   }
 }
 
@@ -234,7 +234,7 @@ class HttpTransport final : public Transport {
   }
 
   // Sends the request and returns the reply or the failure. The key is removed from the reply.
-  WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
+  WireReply exchange(const WireRequest& request, const ExchangeControl& watch) override {
     std::unique_ptr<Channel> channel = take_channel();
     const HeaderList headers(headers_for(request));
     Transfer transfer;
@@ -306,7 +306,7 @@ class HttpTransport final : public Transport {
   }
 
   // Stores in the reply of the transfer why the transfer failed.
-  void fail(Transfer* transfer, Failure failure, std::string detail) const {
+  void fail(Transfer* transfer, TransportFailure failure, std::string detail) const {
     transfer->reply.failure = failure;
     transfer->reply.detail = std::move(detail);
   }
@@ -316,7 +316,7 @@ class HttpTransport final : public Transport {
   void drive(const Channel& channel, Clock::time_point begin, Transfer* transfer, char* why) const {
     const auto idle = std::chrono::milliseconds(options_.idle_timeout_ms);
     if (begin >= transfer->watch->deadline) {
-      return fail(transfer, Failure::kTotal, "no time was left to ask");
+      return fail(transfer, TransportFailure::kTotal, "no time was left to ask");
     }
     // Each turn lets libcurl work, then checks the limits, then waits for new bytes.
     for (int running = 1;;) {
@@ -324,21 +324,22 @@ class HttpTransport final : public Transport {
       int left = 0;
       if (const CURLMsg* message = curl_multi_info_read(channel.multi, &left)) {
         const CURLcode code = message->data.result;
-        const Failure failure = failure_of(code, *transfer);
-        if (failure != Failure::kNone)
+        const TransportFailure failure = failure_of(code, *transfer);
+        if (failure != TransportFailure::kNone)
           fail(transfer, failure, why[0] != 0 ? why : curl_easy_strerror(code));
         return;
       }
       const auto now = Clock::now();
       if (transfer->watch->stop && transfer->watch->stop()) {
-        return fail(transfer, Failure::kStopped, "stopped");
+        return fail(transfer, TransportFailure::kStopped, "stopped");
       }
       if (now >= transfer->watch->deadline) {
         const auto waited = std::chrono::duration<double>(now - begin).count();
-        return fail(transfer, Failure::kTotal, fmt::format("not done after {:.1f} s", waited));
+        return fail(transfer, TransportFailure::kTotal,
+                    fmt::format("not done after {:.1f} s", waited));
       }
       if (transfer->last_text != Clock::time_point() && now - transfer->last_text >= idle) {
-        return fail(transfer, Failure::kIdle,
+        return fail(transfer, TransportFailure::kIdle,
                     fmt::format("silent for {:.1f} s", options_.idle_timeout_ms / 1e3));
       }
       curl_multi_poll(channel.multi, nullptr, 0, kPollMs, nullptr);
@@ -353,7 +354,8 @@ class HttpTransport final : public Transport {
     reply.sent = sent_bytes > 0;
     curl_easy_getinfo(channel.easy, CURLINFO_RESPONSE_CODE, &status);
     reply.status = static_cast<int>(status);
-    if (reply.failure == Failure::kReset && reply.status != 0) reply.failure = Failure::kCut;
+    if (reply.failure == TransportFailure::kReset && reply.status != 0)
+      reply.failure = TransportFailure::kCut;
     reply.retry_after_ms = retry_after_ms(transfer->headers);
     const std::string& word = transfer->headers.should_retry;
     if (word == "true" || word == "false") reply.should_retry = word == "true";
@@ -383,7 +385,7 @@ class HttpTransport final : public Transport {
 // The address must not have a password or a query. With a key, plain HTTP is accepted only to this
 // computer. A missing path becomes /v1, and the name of a method at its end is dropped, since the
 // client adds it.
-Result<std::string> normal_endpoint(const ChatOptions& options) {
+Result<std::string> normalized_endpoint(const ChatOptions& options) {
   const std::string& given = options.endpoint;
   if (given.empty()) {
     return std::string(options.api == ChatApi::kOpenAi ? "https://api.openai.com/v1"
@@ -425,7 +427,8 @@ Result<std::string> normal_endpoint(const ChatOptions& options) {
   return fmt::format("{}://{}{}{}{}", scheme, host, port.empty() ? "" : ":", port, path);
 }
 
-std::unique_ptr<Transport> make_http(const ChatOptions& options, std::vector<std::string> headers) {
+std::unique_ptr<Transport> make_http_transport(const ChatOptions& options,
+                                               std::vector<std::string> headers) {
   return std::make_unique<HttpTransport>(options, std::move(headers));
 }
 

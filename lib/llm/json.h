@@ -47,6 +47,6 @@ inline std::int64_t count_in(const json& object, const char* key, std::int64_t o
 }
 
 // Returns the error that a parsed body contains; nullopt if it contains none.
-std::optional<ServerError> error_in(const json& value);
+std::optional<ServerError> find_server_error(const json& value);
 
 }  // namespace groma::llm

@@ -62,7 +62,7 @@ void add_tools(const json& calls, ParsedReply* reply) {
 // members.
 void add_message(const json& message, ParsedReply* reply) {
   if (const json* content = member(message, "content")) {
-    if (!add_content(*content, reply)) reply->wrong = "`content` is not a text";
+    if (!add_content(*content, reply)) reply->parse_error = "`content` is not a text";
   }
   const json* thoughts = member(message, "reasoning_content");
   if (thoughts == nullptr) thoughts = member(message, "reasoning");
@@ -75,7 +75,8 @@ void add_message(const json& message, ParsedReply* reply) {
 // Adds one choice of a reply. `key` is `message`, or `delta` in a stream. A choice may also hold an
 // error.
 void add_choice(const json& choice, const char* key, ParsedReply* reply) {
-  if (const json* error = member(choice, "error")) reply->error = error_in({{"error", *error}});
+  if (const json* error = member(choice, "error"))
+    reply->error = find_server_error({{"error", *error}});
   if (const json* message = member(choice, key)) add_message(*message, reply);
   const std::string finish = text_in(choice, "finish_reason");
   if (!finish.empty()) reply->finish = finish;
@@ -83,27 +84,28 @@ void add_choice(const json& choice, const char* key, ParsedReply* reply) {
 
 // Returns the request's `response_format`, which asks for the JSON schema. llama-cpp-python has a
 // form of its own.
-json format_of(const std::string& schema, Server server) {
+json format_of(const std::string& schema, ServerSoftware server) {
   json parsed = parse_json(schema);
-  if (server == Server::kLlamaCppPython) return {{"type", "json_object"}, {"schema", parsed}};
+  if (server == ServerSoftware::kLlamaCppPython)
+    return {{"type", "json_object"}, {"schema", parsed}};
   return {{"type", "json_schema"},
           {"json_schema", {{"name", "reply"}, {"strict", true}, {"schema", parsed}}}};
 }
 
 // Adds the grammar to a request in the form that the server takes. OpenAI takes Lark, as the format
 // of a tool that the model must call. All others take GBNF, under different names.
-void add_grammar(const ChatConstraint& constraint, Server server, json* body) {
+void add_grammar(const ChatConstraint& constraint, ServerSoftware server, json* body) {
   switch (server) {
-    case Server::kVllm:
+    case ServerSoftware::kVllm:
       (*body)["structured_outputs"] = {{"grammar", constraint.gbnf}};
       break;
-    case Server::kSglang:
+    case ServerSoftware::kSglang:
       (*body)["ebnf"] = constraint.gbnf;
       break;
-    case Server::kFireworks:
+    case ServerSoftware::kFireworks:
       (*body)["response_format"] = {{"type", "grammar"}, {"grammar", constraint.gbnf}};
       break;
-    case Server::kOpenAi:
+    case ServerSoftware::kOpenAi:
       (*body)["tools"] = {
           {{"type", "custom"},
            {"custom",
@@ -129,10 +131,11 @@ class OpenAi final : public ChatFormat {
   }
 
   // A schema is always possible. A grammar must be in the syntax that the server takes.
-  std::string unsupported(const ChatConstraint& constraint, Server server) const override {
+  std::string why_unsupported(const ChatConstraint& constraint,
+                              ServerSoftware server) const override {
     if (constraint.gbnf.empty() && constraint.lark.empty()) return "";
-    if (server == Server::kOllama) return "Ollama takes no grammar";
-    const bool lark = server == Server::kOpenAi;
+    if (server == ServerSoftware::kOllama) return "Ollama takes no grammar";
+    const bool lark = server == ServerSoftware::kOpenAi;
     return (lark ? constraint.lark : constraint.gbnf).empty()
                ? std::string("the server takes grammars in ") + (lark ? "Lark" : "GBNF")
                : "";
@@ -140,16 +143,18 @@ class OpenAi final : public ChatFormat {
 
   // Leaves out the fields that the server refused (`dialect.left_out`), and the model if it has no
   // name.
-  std::string body(const ChatRequest& request, const std::string& model, bool stream,
-                   const ServerDialect& dialect) const override {
-    const auto wanted = [&dialect](const char* name) { return !dialect.left_out.contains(name); };
+  std::string request_body(const ChatRequest& request, const std::string& model, bool stream,
+                           const ServerDialect& dialect) const override {
+    const auto wanted = [&dialect](const char* name) {
+      return !dialect.refused_fields.contains(name);
+    };
     json body = {{"messages", json::array()}};
     if (!model.empty()) body["model"] = model;
     for (const ChatMessage& message : request.messages) {
       body["messages"].push_back(
           {{"role", kRoles[static_cast<int>(message.role)]}, {"content", message.text}});
     }
-    const char* limit = dialect.completion_limit ? "max_completion_tokens" : "max_tokens";
+    const char* limit = dialect.uses_max_completion_tokens ? "max_completion_tokens" : "max_tokens";
     if (wanted(limit)) body[limit] = request.max_tokens;
     if (request.temperature && wanted("temperature")) body["temperature"] = *request.temperature;
     if (request.seed && wanted("seed")) body["seed"] = *request.seed;
@@ -171,18 +176,18 @@ class OpenAi final : public ChatFormat {
   void add_usage(const json& value, ParsedReply* reply) const override {
     const json* usage = member(value, "usage");
     if (usage == nullptr || !usage->is_object()) return;
-    reply->counted = usage_of(*usage);
+    reply->reported_usage = usage_of(*usage);
   }
 
   // Reads the first choice of a reply, and ignores the others.
-  void read_rest(const json& body, ParsedReply* reply) const override {
+  void read_content(const json& body, ParsedReply* reply) const override {
     const json* choices = member(body, "choices");
     if (choices == nullptr || !choices->is_array()) {
-      reply->wrong = "it has no `choices`";
+      reply->parse_error = "it has no `choices`";
     } else if (choices->empty()) {
-      reply->wrong = "its `choices` are empty";
+      reply->parse_error = "its `choices` are empty";
     } else if (member((*choices)[0], "message") == nullptr) {
-      reply->wrong = "its first choice has no `message`";
+      reply->parse_error = "its first choice has no `message`";
     } else {
       add_choice((*choices)[0], "message", reply);
     }

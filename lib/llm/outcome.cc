@@ -54,7 +54,7 @@ AttemptResult<ChatReply> accept(const ChatRequest& request, const WireReply& wir
   for (std::string* text : {&read->refusal, &read->tool, &read->model}) {
     *text = redacted(*text, key);
   }
-  Verdict verdict;
+  FailureVerdict verdict;
   verdict.may_have_cost = true;
   verdict.error.status = wire.status;
   const bool filtered = read->finish == "content_filter" || read->finish == "refusal";
@@ -71,7 +71,7 @@ AttemptResult<ChatReply> accept(const ChatRequest& request, const WireReply& wir
                                 ? "the reply has no text"
                                 : fmt::format("the model calls a tool `{}` instead of answering",
                                               printable_line(read->tool, 60));
-    verdict.error.help = wire.plain
+    verdict.error.help = wire.is_reply_text
                              ? "the command has to write the reply's text to its standard output"
                              : "another model or prompt may get one";
     return {{}, verdict};
@@ -80,7 +80,7 @@ AttemptResult<ChatReply> accept(const ChatRequest& request, const WireReply& wir
   reply.usage = read->usage().value_or(estimate(request, *read));
   reply.text = std::move(read->text);
   reply.reasoning = std::move(read->reasoning);
-  split_thoughts(&reply.text, &reply.reasoning);
+  move_reasoning_out(&reply.text, &reply.reasoning);
   reply.text = redacted(reply.text, key);
   reply.reasoning = redacted(reply.reasoning, key);
   reply.model = printable_line(read->model, 200);
@@ -97,7 +97,7 @@ AttemptResult<ChatReply> accept(const ChatRequest& request, const WireReply& wir
 // read.
 ParsedReply read_body(const ChatFormat& format, const WireReply& reply) {
   ParsedReply read;
-  if (reply.plain) {
+  if (reply.is_reply_text) {
     read.text = reply.body;
     read.has_text = true;
     read.finish = "stop";
@@ -113,27 +113,27 @@ ParsedReply read_body(const ChatFormat& format, const WireReply& reply) {
 }
 
 // A stream without a finish reason counts as cut off, even if its connection ended normally.
-AttemptResult<ChatReply> conclude(const ChatRequest& request, const WireReply& reply,
-                                  ParsedReply* read, const ChatOptions& options) {
-  if (!reply.done()) {
-    return {{}, judge(reply, options.endpoint)};
+AttemptResult<ChatReply> make_chat_reply(const ChatRequest& request, const WireReply& reply,
+                                         ParsedReply* read, const ChatOptions& options) {
+  if (!reply.succeeded()) {
+    return {{}, judge_failed_exchange(reply, options.endpoint)};
   }
-  if (read->error) return {{}, judge_error(*read->error, reply.status)};
+  if (read->error) return {{}, judge_server_error(*read->error, reply.status)};
   if (reply.is_stream() && read->finish.empty()) {
     WireReply cut = reply;
-    cut.failure = Failure::kCut;
+    cut.failure = TransportFailure::kCut;
     const bool nothing = read->text.empty() && read->reasoning.empty();
     cut.detail = nothing ? "a stream without text; perhaps the prompt is too long for it"
                          : "the stream ended before the reply did";
-    return {{}, judge(cut, options.endpoint)};
+    return {{}, judge_failed_exchange(cut, options.endpoint)};
   }
-  if (!read->wrong.empty()) return {{}, judge_wrong(reply, read->wrong)};
+  if (!read->parse_error.empty()) return {{}, judge_unusable_reply(reply, read->parse_error)};
   return accept(request, reply, read, ChatKeyText::text_of(options.key));
 }
 
 // No tokeniser makes more tokens than a text has bytes. Only the chat template of the model may add
 // a few tokens.
-ChatUsage worst_case(const WireRequest& request, int max_tokens) {
+ChatUsage worst_case_usage(const WireRequest& request, int max_tokens) {
   ChatUsage usage;
   usage.input_tokens = static_cast<std::int64_t>(request.body.size());
   usage.output_tokens = max_tokens;
@@ -143,12 +143,13 @@ ChatUsage worst_case(const WireRequest& request, int max_tokens) {
 
 // Uses the counts of the server only if the reply is complete. A reply that was cut off costs the
 // worst case, or what the server reported if that is more.
-ChatUsage cost_of(const WireReply& reply, const ParsedReply& read, bool may_have_cost,
-                  const ChatUsage& worst) {
+ChatUsage charged_usage(const WireReply& reply, const ParsedReply& read, bool may_have_cost,
+                        const ChatUsage& worst) {
   if (!may_have_cost) return {};
   const std::optional<ChatUsage> said = read.usage();
   if (!said) return worst;
-  if (reply.done() && !read.error && (!reply.is_stream() || !read.finish.empty())) return *said;
+  if (reply.succeeded() && !read.error && (!reply.is_stream() || !read.finish.empty()))
+    return *said;
   ChatUsage cost = worst;
   cost.input_tokens = std::max(cost.input_tokens, said->input_tokens);
   cost.output_tokens = std::max(cost.output_tokens, said->output_tokens);

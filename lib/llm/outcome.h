@@ -10,7 +10,7 @@ namespace groma::llm {
 template <typename T>
 struct AttemptResult {
   std::optional<T> value;
-  Verdict verdict;
+  FailureVerdict verdict;
 };
 
 // Parses the body of a successful exchange. A stream was already parsed while it arrived. Its whole
@@ -19,15 +19,15 @@ ParsedReply read_body(const ChatFormat& format, const WireReply& reply);
 
 // Makes the reply from the parsed body. Gives a verdict instead if the body is not a usable reply.
 // Moves the texts out of `*read`.
-AttemptResult<ChatReply> conclude(const ChatRequest& request, const WireReply& reply,
-                                  ParsedReply* read, const ChatOptions& options);
+AttemptResult<ChatReply> make_chat_reply(const ChatRequest& request, const WireReply& reply,
+                                         ParsedReply* read, const ChatOptions& options);
 
 // Returns the largest number of tokens that a request may cost.
-ChatUsage worst_case(const WireRequest& request, int max_tokens);
+ChatUsage worst_case_usage(const WireRequest& request, int max_tokens);
 
 // Returns the cost of an exchange. A complete reply costs what the server reports. Otherwise the
 // cost is the worst case, or nothing if the server cannot have worked on the request.
-ChatUsage cost_of(const WireReply& reply, const ParsedReply& read, bool may_have_cost,
-                  const ChatUsage& worst);
+ChatUsage charged_usage(const WireReply& reply, const ParsedReply& read, bool may_have_cost,
+                        const ChatUsage& worst);
 
 }  // namespace groma::llm

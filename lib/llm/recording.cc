@@ -46,7 +46,7 @@ json reply_json(const WireReply& reply) {
   add("location", reply.location);
   add("failure", std::string(kFailureNames[static_cast<int>(reply.failure)]));
   add("detail", reply.detail);
-  if (reply.plain) made["plain"] = true;
+  if (reply.is_reply_text) made["plain"] = true;
   if (!reply.sent) made["sent"] = false;
   if (reply.retry_after_ms) made["retry_after_ms"] = *reply.retry_after_ms;
   if (reply.should_retry) made["should_retry"] = *reply.should_retry;
@@ -66,14 +66,14 @@ WireReply reply_from(const json& value) {
   const auto* name =
       std::find(std::begin(kFailureNames), std::end(kFailureNames), text_in(value, "failure"));
   reply.failure = name == std::end(kFailureNames)
-                      ? Failure::kReset
-                      : static_cast<Failure>(name - std::begin(kFailureNames));
+                      ? TransportFailure::kReset
+                      : static_cast<TransportFailure>(name - std::begin(kFailureNames));
   const auto flag = [&value](const char* key) {
     const json* found = member(value, key);
     return found != nullptr && found->is_boolean() ? std::optional<bool>(found->get<bool>())
                                                    : std::nullopt;
   };
-  reply.plain = flag("plain").value_or(false);
+  reply.is_reply_text = flag("plain").value_or(false);
   reply.sent = flag("sent").value_or(true);
   reply.should_retry = flag("should_retry");
   if (member(value, "retry_after_ms") != nullptr) {
@@ -90,14 +90,14 @@ class Recorder final : public Transport {
   ~Recorder() override { close(file_); }
 
   // Makes the exchange and records it. If the recording cannot be written, the exchange fails, too.
-  WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
+  WireReply exchange(const WireRequest& request, const ExchangeControl& watch) override {
     WireReply reply = inner_->exchange(request, watch);
     // An exchange that the caller stopped is not recorded.
-    if (reply.failure == Failure::kStopped) return reply;
+    if (reply.failure == TransportFailure::kStopped) return reply;
     const std::string line =
         dump({{"request", request_json(request, key_)}, {"reply", reply_json(reply)}}) + "\n";
     if (!append(line)) {
-      reply.failure = Failure::kRecording;
+      reply.failure = TransportFailure::kRecording;
       reply.detail = fmt::format("cannot write `{}`: {}", path_, std::strerror(errno));
     }
     return reply;
@@ -170,7 +170,7 @@ class Replay final : public Transport {
 
   // Returns the reply of the first equal request that was not used yet. Threads may ask in another
   // order than in the recording. A list of models may be used any number of times.
-  WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
+  WireReply exchange(const WireRequest& request, const ExchangeControl& watch) override {
     const json wanted = request_json(request, key_);
     const std::lock_guard lock(mutex_);
     Line* line = find(dump(wanted), !request.post);
@@ -232,7 +232,7 @@ class Replay final : public Transport {
   // similar recorded request differs.
   WireReply missing(const json& wanted) const {
     WireReply reply;
-    reply.failure = Failure::kRecording;
+    reply.failure = TransportFailure::kRecording;
     const Line* line = nearest(wanted);
     reply.detail =
         line == nullptr
@@ -263,8 +263,8 @@ std::optional<RecordingOrigin> head_of(std::string_view line) {
 }  // namespace
 
 // Creates the file and writes its first line. Fails if the file exists.
-Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
-                                                 std::unique_ptr<Transport> inner) {
+Result<std::unique_ptr<Transport>> make_recording_transport(const ChatOptions& options,
+                                                            std::unique_ptr<Transport> inner) {
   const std::string& path = options.record;
   // A recording is never overwritten, because it may have cost money. Only the user may read the
   // file.
@@ -286,8 +286,8 @@ Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
 }
 
 // Reads a recording of at most 256 MiB. Its first line names the endpoint that was recorded.
-Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options,
-                                               RecordingOrigin* recorded) {
+Result<std::unique_ptr<Transport>> make_replay_transport(const ChatOptions& options,
+                                                         RecordingOrigin* recorded) {
   const std::string& path = options.replay;
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) {

@@ -20,21 +20,21 @@ void SseParser::feed(std::string_view bytes, const OnData& on_data) {
     after_cr_ = bytes[end] == '\r';
     line_ += bytes.substr(0, end);
     bytes.remove_prefix(end + 1);
-    line(line_, on_data);
+    read_line(line_, on_data);
     line_.clear();
   }
 }
 
 // At the end of the stream, a last line without a line end counts as complete.
 void SseParser::finish(const OnData& on_data) {
-  if (!line_.empty()) line(line_, on_data);
+  if (!line_.empty()) read_line(line_, on_data);
   line_.clear();
-  line("", on_data);
+  read_line("", on_data);
 }
 
 // Reads one line. An empty line ends the event, `data` and `error` lines add to it, and other lines
 // are ignored.
-void SseParser::line(std::string_view text, const OnData& on_data) {
+void SseParser::read_line(std::string_view text, const OnData& on_data) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (!begun_ && text.starts_with(kMark)) text.remove_prefix(kMark.size());
   begun_ = true;

@@ -21,7 +21,7 @@ class SseParser {
   void finish(const OnData& on_data);
 
  private:
-  void line(std::string_view text, const OnData& on_data);
+  void read_line(std::string_view text, const OnData& on_data);
 
   std::string line_, data_;
   bool begun_ = false, has_data_ = false, after_cr_ = false;

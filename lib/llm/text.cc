@@ -86,7 +86,7 @@ std::string printable_line(std::string_view text, std::size_t most) {
 
 // Some models begin with reasoning but only write its closing tag. The text in front of such a tag
 // counts as reasoning, unless the server has sent the reasoning separately.
-void split_thoughts(std::string* text, std::string* reasoning) {
+void move_reasoning_out(std::string* text, std::string* reasoning) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTags = {
       {{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}};
   const bool come_apart = !reasoning->empty();

@@ -19,6 +19,6 @@ std::string printable_line(std::string_view text, std::size_t most = 300);
 // Moves reasoning (<think>...</think>, also without its end mark) from `text` to `reasoning`.
 // Reasoning without its begin mark is only moved if `reasoning` is empty, because the server has
 // then not separated it.
-void split_thoughts(std::string* text, std::string* reasoning);
+void move_reasoning_out(std::string* text, std::string* reasoning);
 
 }  // namespace groma::llm

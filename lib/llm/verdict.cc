@@ -92,35 +92,35 @@ struct FailureWords {
 
 // Returns how a failure of the transport is reported. A failure that is not listed means that the
 // connection broke.
-FailureWords words_of(Failure failure) {
+FailureWords words_of(TransportFailure failure) {
   switch (failure) {
-    case Failure::kRefused:
+    case TransportFailure::kRefused:
       return {Code::kUnreachable, "nobody answers", true, false};
-    case Failure::kUnknownHost:
+    case TransportFailure::kUnknownHost:
       return {Code::kUnreachable, "no such host", true, false};
-    case Failure::kConnectTimeout:
+    case TransportFailure::kConnectTimeout:
       return {Code::kTimeout, "no connection in time", true, false};
-    case Failure::kCertificate:
+    case TransportFailure::kCertificate:
       return {Code::kCertificate, "its certificate is not to be trusted", false, false};
-    case Failure::kTls:
+    case TransportFailure::kTls:
       return {Code::kUnreachable, "no secure connection", true, false};
-    case Failure::kClosed:
+    case TransportFailure::kClosed:
       return {Code::kUnreachable, "it closed the connection without an answer", true, true};
-    case Failure::kIdle:
+    case TransportFailure::kIdle:
       return {Code::kTimeout, "it fell silent", true, true};
-    case Failure::kTotal:
+    case TransportFailure::kTotal:
       return {Code::kTimeout, "out of time", false, true};
-    case Failure::kStopped:
+    case TransportFailure::kStopped:
       return {Code::kStopped, "stopped", false, true};
-    case Failure::kTooLarge:
+    case TransportFailure::kTooLarge:
       return {Code::kTooLarge, "the reply is larger than it may be", false, true};
-    case Failure::kEncoding:
+    case TransportFailure::kEncoding:
       return {Code::kBadReply, "its compressed reply is broken", false, true};
-    case Failure::kNotHttp:
+    case TransportFailure::kNotHttp:
       return {Code::kBadReply, "what answers is no HTTP server", false, false};
-    case Failure::kChild:
+    case TransportFailure::kChild:
       return {Code::kServer, "the command failed", false, true};
-    case Failure::kRecording:
+    case TransportFailure::kRecording:
       return {Code::kReplay, "the recording", false, false};
     default:
       return {Code::kUnreachable, "the connection broke", true, true};
@@ -131,8 +131,8 @@ FailureWords words_of(Failure failure) {
 
 // Recognises an exceeded quota and a prompt that is too long by the words of the server, since
 // servers send different statuses for them.
-Verdict judge_error(const ServerError& error, int status) {
-  Verdict verdict;
+FailureVerdict judge_server_error(const ServerError& error, int status) {
+  FailureVerdict verdict;
   const int meant = status_of(error, status);
   verdict.error.status = status;
   verdict.error.code = code_of(meant);
@@ -147,7 +147,7 @@ Verdict judge_error(const ServerError& error, int status) {
   verdict.error.message =
       fmt::format("the server answers {}{}{}", status, quoted.empty() ? "" : ": ", quoted);
   verdict.error.help = help_for(code);
-  verdict.again = (code == Code::kServer && meant != 501) || code == Code::kRateLimit;
+  verdict.may_retry = (code == Code::kServer && meant != 501) || code == Code::kRateLimit;
   // With any other status, the server refused the request before it worked on it.
   const bool begun = status >= 500 && status != 501 && status != 503 && status != 529;
   verdict.may_have_cost = status / 100 == 2 || status == 408 || begun;
@@ -156,20 +156,20 @@ Verdict judge_error(const ServerError& error, int status) {
 
 // A redirection is an error, because the key must not go to another address. If the server says
 // whether to retry, that decides, except after an exceeded quota.
-Verdict judge(const WireReply& reply, const std::string& endpoint) {
-  if (reply.failure != Failure::kNone) {
+FailureVerdict judge_failed_exchange(const WireReply& reply, const std::string& endpoint) {
+  if (reply.failure != TransportFailure::kNone) {
     const FailureWords words = words_of(reply.failure);
-    Verdict verdict;
+    FailureVerdict verdict;
     verdict.error.code = words.code;
     verdict.error.status = reply.status;
     const std::string detail = printable_line(reply.detail, 600);
     verdict.error.message =
-        reply.failure == Failure::kRecording
+        reply.failure == TransportFailure::kRecording
             ? detail
             : fmt::format("{}: {}{}{}", endpoint, words.words, detail.empty() ? "" : ": ", detail);
-    if (reply.failure == Failure::kRefused) verdict.error.help = "is the server running?";
-    verdict.again = words.again;
-    const bool answered = reply.failure == Failure::kRecording && reply.status != 0;
+    if (reply.failure == TransportFailure::kRefused) verdict.error.help = "is the server running?";
+    verdict.may_retry = words.again;
+    const bool answered = reply.failure == TransportFailure::kRecording && reply.status != 0;
     verdict.may_have_cost = (words.may_have_cost && reply.sent) || answered;
     return verdict;
   }
@@ -178,15 +178,16 @@ Verdict judge(const WireReply& reply, const std::string& endpoint) {
   if (reply.status >= 300 && reply.status < 400) {
     error.message = "it is elsewhere, and nothing is sent there: " + reply.location;
   }
-  Verdict verdict = judge_error(error, reply.status);
+  FailureVerdict verdict = judge_server_error(error, reply.status);
   verdict.wait_ms = reply.retry_after_ms;
-  if (reply.should_retry && verdict.error.code != Code::kQuota) verdict.again = *reply.should_retry;
+  if (reply.should_retry && verdict.error.code != Code::kQuota)
+    verdict.may_retry = *reply.should_retry;
   return verdict;
 }
 
 // The message quotes the beginning of the body. A web page gets the help for a wrong address.
-Verdict judge_wrong(const WireReply& reply, const std::string& why) {
-  Verdict verdict;
+FailureVerdict judge_unusable_reply(const WireReply& reply, const std::string& why) {
+  FailureVerdict verdict;
   verdict.error.code = Code::kBadReply;
   verdict.error.status = reply.status;
   verdict.error.message = fmt::format("what the server answers is not a chat reply: {}", why);

@@ -1,5 +1,5 @@
-// Verdict: the error of a failed exchange, with the information whether to try again and whether
-// the exchange may have cost money.
+// FailureVerdict: the error of a failed exchange, with the information whether to try again and
+// whether the exchange may have cost money.
 #pragma once
 
 #include "llm/chat_format.h"
@@ -7,10 +7,10 @@
 namespace groma::llm {
 
 // The judgement on a failed exchange with a chat server.
-struct Verdict {
+struct FailureVerdict {
   ChatError error;
   // True if another attempt may succeed.
-  bool again = false;
+  bool may_retry = false;
   // The wait before the next attempt that the server asks for, in milliseconds. nullopt: none.
   std::optional<std::int64_t> wait_ms = {};
   // True if the server may have worked on the request, so that the failed exchange may cost money.
@@ -18,13 +18,13 @@ struct Verdict {
 };
 
 // Judges an exchange that failed, or whose status is not a success.
-Verdict judge(const WireReply& reply, const std::string& endpoint);
+FailureVerdict judge_failed_exchange(const WireReply& reply, const std::string& endpoint);
 
 // Judges an error that a server reported in a body or an event. `status` is the HTTP status of the
 // exchange, which may be a success.
-Verdict judge_error(const ServerError& error, int status);
+FailureVerdict judge_server_error(const ServerError& error, int status);
 
 // Judges an answer whose status is a success but whose body is not the reply of a model.
-Verdict judge_wrong(const WireReply& reply, const std::string& why);
+FailureVerdict judge_unusable_reply(const WireReply& reply, const std::string& why);
 
 }  // namespace groma::llm

@@ -29,7 +29,7 @@ struct WireRequest {
 
 // Why an exchange with the endpoint did not complete. After a failure from kRefused to kTls,
 // nothing of the request was sent.
-enum class Failure {
+enum class TransportFailure {
   kNone,
   kRefused,         // The endpoint accepted no connection.
   kUnknownHost,     // No address is known for the host of the endpoint.
@@ -77,21 +77,21 @@ struct WireReply {
   // The body of the answer after decompression, as far as it arrived.
   std::string body;
   // True if the body is the text of the reply itself, as a child process writes it.
-  bool plain = false;
-  Failure failure = Failure::kNone;
+  bool is_reply_text = false;
+  TransportFailure failure = TransportFailure::kNone;
   // The reason for the failure, as text for a person.
   std::string detail;
   // True if at least a part of the request was sent.
   bool sent = true;
   std::int64_t elapsed_ms = 0;
 
-  bool done() const { return failure == Failure::kNone && status / 100 == 2; }
+  bool succeeded() const { return failure == TransportFailure::kNone && status / 100 == 2; }
   // Returns true if the body is a stream of events, to judge by its content type or its beginning.
   bool is_stream() const;
 };
 
 // The limits of an exchange: how long it may take, who may stop it, and who receives a stream.
-struct WireWatch {
+struct ExchangeControl {
   Clock::time_point deadline;
   std::function<bool()> stop;
   // Receives the bytes of an event stream while they arrive. Returns true if they brought text,
@@ -105,7 +105,7 @@ class Transport {
  public:
   virtual ~Transport() = default;
   // Makes one exchange. A failure is part of the reply.
-  virtual WireReply exchange(const WireRequest& request, const WireWatch& watch) = 0;
+  virtual WireReply exchange(const WireRequest& request, const ExchangeControl& watch) = 0;
   // Returns false for a replay, which needs no waits between attempts.
   virtual bool waits_between_attempts() const { return true; }
   // For a recording, returns the position of the answer to this request; nullopt if there is none.
@@ -116,7 +116,7 @@ class Transport {
 
 // Returns the URL for requests, without a final slash: "https://host:1/v1". Fails if a key would be
 // sent over plain HTTP to another computer (ChatOptions::endpoint).
-Result<std::string> normal_endpoint(const ChatOptions& options);
+Result<std::string> normalized_endpoint(const ChatOptions& options);
 
 // The server with which a recording was made.
 struct RecordingOrigin {
@@ -125,11 +125,12 @@ struct RecordingOrigin {
   std::string endpoint;
 };
 
-std::unique_ptr<Transport> make_http(const ChatOptions& options, std::vector<std::string> headers);
-std::unique_ptr<Transport> make_exec(const ChatOptions& options);
-Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
-                                                 std::unique_ptr<Transport> inner);
-Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options,
-                                               RecordingOrigin* recorded);
+std::unique_ptr<Transport> make_http_transport(const ChatOptions& options,
+                                               std::vector<std::string> headers);
+std::unique_ptr<Transport> make_command_transport(const ChatOptions& options);
+Result<std::unique_ptr<Transport>> make_recording_transport(const ChatOptions& options,
+                                                            std::unique_ptr<Transport> inner);
+Result<std::unique_ptr<Transport>> make_replay_transport(const ChatOptions& options,
+                                                         RecordingOrigin* recorded);
 
 }  // namespace groma::llm

@@ -90,7 +90,7 @@ void decide_layouts(const Program& program, const TaskView& task, const RegionNa
     if (candidate.memory == MemKind::kVirtual) continue;
     const auto layout = program.layout(task.name, names, kind, candidate.memory);
     if (!layout) continue;
-    candidate.layout = join_layouts({layout->layout, layout->named}, demanded);
+    candidate.layout = complete_layout({layout->layout, layout->named}, demanded);
     candidate.layout_origin = layout->origin;
     candidate.layout_named = layout->named;
   }

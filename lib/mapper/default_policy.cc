@@ -86,7 +86,7 @@ void target_processors(const TaskView& task, const Machine& machine,
 
 // Goes from the root down to the first region with at most an equal share of the root's points for
 // each node (Legion: default_policy_select_instance_region).
-std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t nodes) {
+std::size_t choose_instance_region(std::span<const std::int64_t> volumes, std::int64_t nodes) {
   std::size_t i = volumes.size() - 1;
   const std::int64_t share = volumes[i] / nodes;
   while (i > 0 && nodes > 1 && volumes[i] > share) --i;
@@ -95,7 +95,7 @@ std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t no
 
 // Finds the requirements for which all points of the launch ask for the same region, and which they
 // only read or only reduce to.
-void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer) {
+void find_collective_requirements(const TaskView& task, std::vector<std::uint32_t>& answer) {
   for (std::uint32_t i = 0; task.is_index && i < task.requirements.size(); ++i) {
     const RequirementView& requirement = task.requirements[i];
     const bool shares = requirement.privilege == Privilege::kReadOnly ||
@@ -242,7 +242,7 @@ const char* cure_of(DiagId id) {
 }  // namespace
 
 // Does nothing if the error has a help already, or if there is no general help for it.
-void add_refusal_cure(Diagnostic& diagnostic) {
+void add_refusal_help(Diagnostic& diagnostic) {
   const char* const cure = cure_of(diagnostic.id);
   if (cure == nullptr || !diagnostic.helps.empty()) return;
   if (diagnostic.id == DiagId::kLayoutDemanded) {
@@ -261,9 +261,9 @@ Diagnostic no_variant_error(const TaskView& task, const Machine& machine,
     if (best_variant(task, one) != nullptr) variants.push_back(name_of(one));
     if (machine.has(one)) present.push_back(name_of(one));
   }
-  Diagnostic diagnostic =
-      one_diagnostic(DiagId::kNoVariant, task.name,
-                     variants.empty() ? "it has no variant" : join_names(variants, "and"));
+  Diagnostic diagnostic = diagnostic_without_source(
+      DiagId::kNoVariant, task.name,
+      variants.empty() ? "it has no variant" : join_names(variants, "and"));
   diagnostic.note(kind ? "it was to run on `" + std::string(name_of(*kind)) + "`"
                        : "`" + machine.name() + "` has " + join_names(present, "and"));
   add_variant_cure(task, machine, diagnostic);

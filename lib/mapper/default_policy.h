@@ -47,11 +47,11 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
 // of points of the regions from the requirement's own up to the root. On one node it is the root.
 // On several nodes it is the first region, from the root down, of which a node holds at most its
 // share. If there is none, it is the requirement's own region. Returns an index into `volumes`.
-std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t nodes);
+std::size_t choose_instance_region(std::span<const std::int64_t> volumes, std::int64_t nodes);
 
 // Finds the requirements of an index launch in which all points read, or all reduce to, the same
 // whole region. Writes their positions to `answer`.
-void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer);
+void find_collective_requirements(const TaskView& task, std::vector<std::uint32_t>& answer);
 
 // Returns the layout that a variant demands for a requirement, or SOA F_order.
 LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position);
@@ -73,6 +73,6 @@ Diagnostic no_variant_error(const TaskView& task, const Machine& machine,
 void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic);
 // Adds a help to the refusal of an answer if it has none yet. To a `layout-demanded` error it also
 // adds a note that the task may rely on the layout, since its own program chose it.
-void add_refusal_cure(Diagnostic& diagnostic);
+void add_refusal_help(Diagnostic& diagnostic);
 
 }  // namespace groma::mapper

@@ -49,7 +49,7 @@ void add_demand(const LayoutDemand& demand, LayoutSpec* layout) {
 
 // Returns the statement's layout, completed by what a variant demands. Where both name a part, the
 // statement's stays; whether it contradicts the demand is checked elsewhere.
-LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded) {
+LayoutSpec complete_layout(const StatedLayout& said, const LayoutSpec& demanded) {
   LayoutSpec layout = said.layout;
   layout.exact = layout.exact || demanded.exact;
   if (!said.named.dimensions) layout.dimensions = demanded.dimensions;

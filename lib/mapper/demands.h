@@ -23,7 +23,7 @@ void add_demand(const LayoutDemand& demand, LayoutSpec* layout);
 
 // Returns the layout that a Layout statement gives an instance. The variant's demand supplies any
 // order that the statement leaves out, the exactness, and the alignment if the statement has none.
-LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded);
+LayoutSpec complete_layout(const StatedLayout& said, const LayoutSpec& demanded);
 
 // Returns the demand reduced to the properties that a Layout statement names, since only these can
 // contradict it.

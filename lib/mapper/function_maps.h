@@ -14,7 +14,7 @@
 
 #include "groma/diagnostics.h"
 #include "groma/index_map.h"
-#include "index_map/recent_map.h"
+#include "index_map/recently_used_cache.h"
 
 namespace groma::mapper {
 
@@ -96,7 +96,8 @@ class FunctionMaps {
   BoundProgram bound_;
   std::function<bool()> stop_;
   mutable std::mutex mutex_;
-  mutable RecentMap<LaunchKey, std::shared_ptr<const IndexMap>, LaunchHash, LaunchEqual, kKept>
+  mutable RecentlyUsedCache<LaunchKey, std::shared_ptr<const IndexMap>, LaunchHash, LaunchEqual,
+                            kKept>
       maps_;
 };
 
@@ -140,7 +141,7 @@ class LaunchCursor {
 
   const FunctionMaps* maps_;
   Diagnostics diags_;
-  RecentMap<LaunchKey, MapAndCursor, LaunchHash, LaunchEqual, kKept> open_;
+  RecentlyUsedCache<LaunchKey, MapAndCursor, LaunchHash, LaunchEqual, kKept> open_;
   std::optional<LaunchKey> last_key_;
   MapAndCursor* last_ = nullptr;
 };

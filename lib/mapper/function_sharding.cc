@@ -112,7 +112,8 @@ void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTa
 
 // Makes the functors of all functions. All string literals of the program are names that a function
 // may compare with.
-FunctionFunctors::FunctionFunctors(const BoundProgram& bound, const CursorPool* cursors)
+FunctionShardingFunctors::FunctionShardingFunctors(const BoundProgram& bound,
+                                                   const CursorPool* cursors)
     : cursors_(cursors), machine_(&bound.machine()) {
   const program::ProgramData& data = bound.program().data();
   for (FunctionId f = 0; f < data.functions.size(); ++f) add_functor(f, "");
@@ -130,12 +131,12 @@ FunctionFunctors::FunctionFunctors(const BoundProgram& bound, const CursorPool* 
 }
 
 // Adds a functor for a function and a task name, and returns its id.
-ShardingId FunctionFunctors::add_functor(FunctionId function, std::string task) {
+ShardingId FunctionShardingFunctors::add_functor(FunctionId function, std::string task) {
   list_.push_back(&functors_.emplace_back(cursors_, machine_, function, std::move(task)));
   return static_cast<ShardingId>(list_.size());
 }
 
-ShardingId FunctionFunctors::functor_id(FunctionId function, std::string_view task) const {
+ShardingId FunctionShardingFunctors::functor_id(FunctionId function, std::string_view task) const {
   const auto found = ids_by_name_.find(std::pair(function, std::string(task)));
   return found == ids_by_name_.end() ? function + 1 : found->second;
 }

@@ -1,5 +1,5 @@
-// FunctionSharding: uses a mapping function as a sharding functor. FunctionFunctors: the functors
-// of all functions of a program.
+// FunctionSharding: uses a mapping function as a sharding functor. FunctionShardingFunctors: the
+// functors of all functions of a program.
 #pragma once
 
 #include <deque>
@@ -41,12 +41,12 @@ class FunctionSharding final : public ShardingFunctor {
 // The sharding functors of a program. Function f has the functor with id f + 1. A function that
 // reads its task's name also has a functor for each name that the program contains. A function can
 // only compare names, so all other names count as no name.
-class FunctionFunctors {
+class FunctionShardingFunctors {
  public:
   // Both arguments must outlive the functors.
-  FunctionFunctors(const BoundProgram& bound, const CursorPool* cursors);
-  FunctionFunctors(const FunctionFunctors&) = delete;
-  FunctionFunctors& operator=(const FunctionFunctors&) = delete;
+  FunctionShardingFunctors(const BoundProgram& bound, const CursorPool* cursors);
+  FunctionShardingFunctors(const FunctionShardingFunctors&) = delete;
+  FunctionShardingFunctors& operator=(const FunctionShardingFunctors&) = delete;
 
   // Returns all functors. The id of a functor is its position plus 1.
   std::span<const ShardingFunctor* const> all_functors() const { return list_; }

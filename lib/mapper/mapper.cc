@@ -75,7 +75,7 @@ Processor Mapper::default_processor(const TaskView& task, ProcKind kind) {
 void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptions& answer) {
   answer.initial = site_.local;
   answer.memoize = site_.settings.memoize;
-  mapper::find_collective(task, answer.collective);
+  mapper::find_collective_requirements(task, answer.collective);
   const auto kind = default_kind(task);
   if (!kind) {
     answer.failure = mapper::no_variant_error(task, machine());

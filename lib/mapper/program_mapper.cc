@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "evaluate/processors.h"
-#include "mapper/cut.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
 #include "mapper/function_maps.h"
 #include "mapper/function_sharding.h"
 #include "mapper/instance_limits.h"
+#include "mapper/launch_cutter.h"
 #include "mapper/task_facts.h"
 #include "mapper/unhonoured.h"
 
@@ -30,7 +30,7 @@ struct ProgramMapper::Shared {
   LogSink* log;
   mapper::FunctionMaps maps;
   mapper::CursorPool cursors;
-  mapper::FunctionFunctors functors;
+  mapper::FunctionShardingFunctors functors;
   // For each kind of processor, the widest scope of the TaskSteal statements.
   std::array<std::optional<StealScope>, kProcKindCount> steals{};
   bool limits_any = false;
@@ -56,7 +56,7 @@ struct ProgramMapper::Shared {
   // Logs, once for all mapper objects, the statements that this runtime does not honour.
   void tell(const MapperRuntime& runtime) {
     if (log == nullptr || told.load(std::memory_order_relaxed) || told.exchange(true)) return;
-    mapper::log_unhonoured(bound.program(), runtime.capabilities(), *log);
+    mapper::log_unsupported_statements(bound.program(), runtime.capabilities(), *log);
   }
 };
 
@@ -171,7 +171,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   // either.
   const bool limited = facts.has_limit(task, runtime);
   answer.memoize = site().settings.memoize && !limited;
-  if (!limited) mapper::find_collective(task, answer.collective);
+  if (!limited) mapper::find_collective_requirements(task, answer.collective);
   if (!facts.kind) {
     answer.failure = mapper::no_kind_error(program(), task, machine());
     return;

@@ -35,7 +35,7 @@ class Refusals {
   // Adds a diagnostic and returns it, so that notes can be added.
   template <typename... Args>
   Diagnostic& add_refusal(DiagId id, Origin origin, const Args&... args) {
-    refusals_.push_back({one_diagnostic(id, args...), origin});
+    refusals_.push_back({diagnostic_without_source(id, args...), origin});
     return refusals_.back().diagnostic;
   }
   // Sets the cause of the refusal that was added last.

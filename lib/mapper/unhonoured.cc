@@ -53,7 +53,7 @@ std::string meant(std::string_view name, const std::vector<std::string_view>& ca
 }  // namespace
 
 // Logs one warning for each statement that has no effect, with its line.
-void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log) {
+void log_unsupported_statements(const Program& program, const Capabilities& can, LogSink& log) {
   // The statement that was reported last. A statement may have several rows.
   std::uint32_t last = 0;
   for (const StatementRow& row : program.data().rows) {

@@ -19,7 +19,7 @@
 namespace groma::mapper {
 
 // Logs a line for each statement that has no effect on a runtime with these capabilities.
-void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log);
+void log_unsupported_statements(const Program& program, const Capabilities& can, LogSink& log);
 
 // The names that occurred in a run.
 struct NamesOfRun {

@@ -95,7 +95,7 @@ void check_layout(Refusals& refusals, const TaskView& task, std::size_t i,
     Diagnostic& diagnostic = refusals.add_refusal(
         by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused, wish.layout_origin, i,
         task.name, opposite ? one.wants + mapper::kAndTheOpposite : one.wants, one.says);
-    if (by_mapper) mapper::add_refusal_cure(diagnostic);
+    if (by_mapper) mapper::add_refusal_help(diagnostic);
     if (opposite) mapper::add_opposite_orders_cure(diagnostic);
     refusals.set_cause(cause_of(one.part));
   }
@@ -431,8 +431,8 @@ std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
       taken[task] = true;
       continue;
     }
-    return {{one_diagnostic(DiagId::kBadSteal, "permit_steal_request",
-                            "a task is named twice or is not stealable"),
+    return {{diagnostic_without_source(DiagId::kBadSteal, "permit_steal_request",
+                                       "a task is named twice or is not stealable"),
              {}}};
   }
   return {};
@@ -443,14 +443,14 @@ std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
 std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operation,
                                        std::size_t functors) {
   if (answer <= functors) return {};
-  return {{one_diagnostic(DiagId::kBadSharding, operation.name, answer, functors), {}}};
+  return {{diagnostic_without_source(DiagId::kBadSharding, operation.name, answer, functors), {}}};
 }
 
 // Returns the refusal as text with a help. If the mapper is a program, the text points to the
 // statement in its source.
 std::string render(const Refusal& refusal, const Mapper& mapper, bool color) {
   Diagnostic shown = refusal.diagnostic;
-  mapper::add_refusal_cure(shown);
+  mapper::add_refusal_help(shown);
   const auto* const of_program = dynamic_cast<const ProgramMapper*>(&mapper);
   if (of_program != nullptr && refusal.origin && !shown.range) {
     shown.range = of_program->program().range(refusal.origin);
@@ -465,7 +465,8 @@ std::string render(const Refusal& refusal, const Mapper& mapper, bool color) {
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
                               const ShardTable& shards) {
   if (answer < shards.size()) return {};
-  return {{one_diagnostic(DiagId::kBadShard, operation.name, text_of(point), answer, shards.size()),
+  return {{diagnostic_without_source(DiagId::kBadShard, operation.name, text_of(point), answer,
+                                     shards.size()),
            {}}};
 }
 

@@ -103,7 +103,7 @@ std::string_view bare_statements(std::string_view text, bool cut) {
 }
 
 // The changes that a model's reply makes to one segment of a text.
-struct Piece {
+struct SegmentChange {
   // The new text of the segment. nullopt if the reply has no new text for the segment.
   std::optional<std::string> instead;
   // Statements to insert before the segment's text, where they take precedence.
@@ -140,11 +140,11 @@ std::string mistake_in(std::string_view text) {
 // text `base`.
 class Reader {
  public:
-  Reader(const Segments& base, const AnswerForm& form) : base_(base), form_(form) {}
+  Reader(const Segments& base, const ExpectedReplyForm& form) : base_(base), form_(form) {}
 
   // Reads the reply of a model. If `cut` is true, the reply ended at its limit of tokens, so its
   // last statement may be incomplete.
-  Answer read(std::string_view text, bool cut) {
+  ModelAnswer read(std::string_view text, bool cut) {
     const std::vector<FencedBlock> fences = fenced_blocks(text);
     if (fences.empty()) {
       read_bare(text, cut);
@@ -194,7 +194,7 @@ class Reader {
       if (object ? read_object(*object) : read_members(body)) return;
     }
     std::string_view label = find_label(fence.info);
-    if (label.empty() && fence.before.size() < 64) label = find_label(fence.before);
+    if (label.empty() && fence.line_above.size() < 64) label = find_label(fence.line_above);
     const auto& all = base_.all();
     if (label.empty() && !form_.is_mapping && read_marked(fence.body)) return;
     if (label.empty() && !form_.is_mapping && all.size() == 1) label = all.front().name;
@@ -367,7 +367,7 @@ class Reader {
   bool read_members(std::string_view text) {
     bool any = false;
     for (const Segment& segment : base_.all()) {
-      const std::optional<std::string> value = string_member(text, segment.name);
+      const std::optional<std::string> value = find_string_member(text, segment.name);
       if (!value) continue;
       any = true;
       read_value(segment.name, *value);
@@ -401,7 +401,7 @@ class Reader {
       // In a whole mapping, a segment that the reply does not mention is empty.
       if (form_.is_mapping && form_.is_whole && !damaged_.contains(segment.name)) text.clear();
       if (found != pieces_.end()) {
-        const Piece& piece = found->second;
+        const SegmentChange& piece = found->second;
         if (piece.instead) text = *piece.instead;
         // Statements that stood in the block of another segment take precedence over older
         // statements with the same key.
@@ -432,48 +432,51 @@ class Reader {
   // Stores in the answer the reason why nothing in the reply could be used.
   void refuse(bool without_fences) {
     for (const std::string& text : answer_.notes) {
-      answer_.why += (answer_.why.empty() ? "" : "; ") + text;
+      answer_.refusal_reason += (answer_.refusal_reason.empty() ? "" : "; ") + text;
     }
-    if (!answer_.why.empty()) return;
-    answer_.why = without_fences ? "no block in the form that was asked for was found in it"
+    if (!answer_.refusal_reason.empty()) return;
+    answer_.refusal_reason = without_fences
+                                 ? "no block in the form that was asked for was found in it"
                                  : "nothing in its blocks could be used";
   }
 
   const Segments& base_;
-  const AnswerForm form_;
-  Answer answer_;
+  const ExpectedReplyForm form_;
+  ModelAnswer answer_;
   // The changes of each segment, by the name of the segment.
-  std::map<std::string, Piece, std::less<>> pieces_;
+  std::map<std::string, SegmentChange, std::less<>> pieces_;
   std::set<std::string, std::less<>> damaged_;
 };
 
 }  // namespace
 
 // If a reply ended at its limit of tokens, its complete statements are read.
-Answer read_answer(const llm::ChatReply& reply, const Segments& base, const AnswerForm& form) {
-  Answer answer;
-  const std::optional<std::string> text = reply_text(reply, &answer.why);
+ModelAnswer read_answer(const llm::ChatReply& reply, const Segments& base,
+                        const ExpectedReplyForm& form) {
+  ModelAnswer answer;
+  const std::optional<std::string> text = text_without_reasoning(reply, &answer.refusal_reason);
   if (!text) return answer;
   return Reader(base, form).read(*text, reply.finish == llm::ChatReply::Finish::kLength);
 }
 
 // Refuses the whole reply if the SEARCH text of one edit is not found, or if an edit changes a
 // marked text outside its segments.
-Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_mapping) {
-  Answer answer;
-  const std::optional<std::string> text = reply_text(reply, &answer.why);
+ModelAnswer apply_reply_edits(const llm::ChatReply& reply, const Segments& base, bool is_mapping) {
+  ModelAnswer answer;
+  const std::optional<std::string> text = text_without_reasoning(reply, &answer.refusal_reason);
   if (!text) return answer;
-  const auto edits = parse_edits(*text, &answer.why);
+  const auto edits = parse_edits(*text, &answer.refusal_reason);
   if (!edits) return answer;
   if (edits->empty()) return read_answer(reply, base, {is_mapping, true});
-  const std::optional<std::string> changed = apply_edits(base.text(), *edits, &answer.why);
+  const std::optional<std::string> changed =
+      apply_edits(base.text(), *edits, &answer.refusal_reason);
   if (!changed) return answer;
   answer.plan = one_line(trimmed(*text).substr(0, trimmed(*text).find('\n')), kMaxPlan);
   if (answer.plan.starts_with('`') || answer.plan.starts_with('<')) answer.plan.clear();
   const Source source("reply", *changed);
   if (is_mapping) {
-    answer.why = mistake_in(*changed);
-    if (answer.why.empty()) answer.segments = Segments::of_mapping(source);
+    answer.refusal_reason = mistake_in(*changed);
+    if (answer.refusal_reason.empty()) answer.segments = Segments::of_mapping(source);
     return answer;
   }
   Result<Segments> marked = Segments::of_marked(source);
@@ -485,7 +488,7 @@ Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_map
     for (const Segment& segment : marked->all()) same &= !kept.set(segment.name, segment.text);
   }
   if (!same || kept.text() != *changed) {
-    answer.why = "it edits what stands outside of the marked segments";
+    answer.refusal_reason = "it edits what stands outside of the marked segments";
     return answer;
   }
   answer.segments = std::move(kept);
@@ -493,7 +496,7 @@ Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_map
 }
 
 // A JSON object in a closed fenced block is preferred to braces in prose.
-std::optional<llm::json> read_object(std::string_view text) {
+std::optional<llm::json> find_json_object(std::string_view text) {
   for (const FencedBlock& fence : fenced_blocks(text)) {
     if (!fence.closed || !trimmed(fence.body).starts_with('{')) continue;
     if (auto object = parse_object(fence.body)) return object;

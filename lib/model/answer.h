@@ -19,7 +19,7 @@ namespace groma::tuning {
 inline constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 16;
 
 // The form in which a language model is expected to reply.
-struct AnswerForm {
+struct ExpectedReplyForm {
   // True if the text is a mapping. False if it is another text in which marks enclose the segments.
   bool is_mapping = true;
   // True if the reply replaces the whole text. Segments of a mapping that the reply does not
@@ -29,11 +29,11 @@ struct AnswerForm {
 };
 
 // What could be read from the reply of a language model.
-struct Answer {
+struct ModelAnswer {
   // The segments with the changes of the reply. nullopt if nothing in the reply could be used.
   std::optional<Segments> segments;
   // If `segments` is nullopt, the reason why. The next prompt tells it to the model.
-  std::string why;
+  std::string refusal_reason;
   // Remarks about the parts of the reply that were ignored.
   std::vector<std::string> notes;
   // The plan that the reply states, in one line. Empty if it states none.
@@ -44,15 +44,16 @@ struct Answer {
 // JSON, or from bare statements. A mapping statement is added to the segment that its keyword
 // belongs to, whatever the label says. A segment whose new text has a mistake keeps its text in
 // `base`.
-Answer read_answer(const llm::ChatReply& reply, const Segments& base, const AnswerForm& form);
+ModelAnswer read_answer(const llm::ChatReply& reply, const Segments& base,
+                        const ExpectedReplyForm& form);
 
 // Applies the SEARCH/REPLACE edits in a model's reply to base.text(). Every SEARCH text must occur
 // there. A reply without edits is read as a whole text.
-Answer read_edits(const llm::ChatReply& reply, const Segments& base, bool is_mapping);
+ModelAnswer apply_reply_edits(const llm::ChatReply& reply, const Segments& base, bool is_mapping);
 
 // Returns the JSON object in a model's reply, which may stand alone, in a fenced block or inside
 // prose. Line ends inside strings are accepted. Returns nullopt if there is no object, or if the
 // object is cut off or nested too deeply.
-std::optional<llm::json> read_object(std::string_view text);
+std::optional<llm::json> find_json_object(std::string_view text);
 
 }  // namespace groma::tuning

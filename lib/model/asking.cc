@@ -1,4 +1,4 @@
-// Asker: sends the questions of a proposer to a language model, and turns the replies into
+// ModelAsker: sends the questions of a proposer to a language model, and turns the replies into
 // proposals of mappings. The file also has the parts of prompts that all proposers with a model
 // share.
 #include "model/asking.h"
@@ -38,27 +38,28 @@ const Step* find_step(const Round& round, const std::string& canonical) {
 
 // If replies are bare programs, they are constrained by a grammar that allows only the names of the
 // application's tasks and regions.
-Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
-             std::size_t prompt_bytes)
+ModelAsker::ModelAsker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
+                       std::size_t prompt_bytes)
     : is_mapping_(problem.is_mapping()),
       seed_(seed),
       options_(options),
       prompt_bytes_(prompt_bytes) {
-  if (!writes_programs() || problem.inputs.empty()) return;
-  NarrowGrammar narrow = narrow_grammar(problem.inputs.front(), *problem.machine);
+  if (!replies_with_program() || problem.inputs.empty()) return;
+  ApplicationGrammar narrow = application_grammar(problem.inputs.front(), *problem.machine);
   grammar_.gbnf = std::move(narrow.gbnf);
   grammar_.lark = std::move(narrow.lark);
 }
 
 // Builds the request to the model for a question. The seed of the request depends only on the seed
 // of the search, the step and `sample`, so that a resumed search sends the same requests.
-llm::ChatRequest Asker::request(const ModelQuestion& question, std::uint64_t sample) const {
+llm::ChatRequest ModelAsker::make_request(const ModelQuestion& question,
+                                          std::uint64_t sample) const {
   llm::ChatRequest request;
   request.messages = question.prompt.messages(prompt_bytes_);
   // The seed has 31 bits, which every server accepts.
   request.seed = static_cast<std::int64_t>(random_at(random_at(seed_, step_), sample) >> 33);
   request.max_tokens = options_.max_tokens;
-  if (options_.constrain && question.program && is_mapping_) {
+  if (options_.constrain && question.expects_program && is_mapping_) {
     request.constraint = grammar_;
   } else if (options_.constrain) {
     request.constraint.json_schema = question.json_schema;
@@ -70,7 +71,7 @@ llm::ChatRequest Asker::request(const ModelQuestion& question, std::uint64_t sam
 // size of its context window, at most a third of it is reserved for the reply, and a token counts
 // as 2.5 bytes. If this does not reduce the limit, it falls by a third. Returns false if the limit
 // cannot fall further.
-bool Asker::shorten(const llm::ChatError& error) {
+bool ModelAsker::reduce_prompt_limit(const llm::ChatError& error) {
   const std::size_t before = prompt_bytes_;
   if (error.context_tokens > 0) {
     options_.max_tokens = static_cast<int>(std::min<std::int64_t>(
@@ -86,9 +87,9 @@ bool Asker::shorten(const llm::ChatError& error) {
 
 // Sends at most kMaxAtOnce questions to the model at once. Prompts that were too long are shortened
 // and sent again, at most kMaxShorter times.
-std::vector<std::optional<llm::ChatReply>> Asker::ask(Round& round,
-                                                      std::span<const ModelQuestion> questions,
-                                                      double temperature) {
+std::vector<std::optional<llm::ChatReply>> ModelAsker::ask(Round& round,
+                                                           std::span<const ModelQuestion> questions,
+                                                           double temperature) {
   std::vector<std::optional<llm::ChatReply>> replies(questions.size());
   std::vector<std::size_t> open(questions.size());
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
@@ -102,7 +103,7 @@ std::vector<std::optional<llm::ChatReply>> Asker::ask(Round& round,
           std::span(open).subspan(first, std::min(kMaxAtOnce, open.size() - first));
       std::vector<llm::ChatRequest> requests;
       for (const std::size_t i : part) {
-        requests.push_back(request(questions[i], i));
+        requests.push_back(make_request(questions[i], i));
         requests.back().temperature = options_.temperature.value_or(temperature);
       }
       auto answers = round.ask(requests);
@@ -115,7 +116,7 @@ std::vector<std::optional<llm::ChatReply>> Asker::ask(Round& round,
         if (error->code == llm::ChatError::Code::kContextTooLong) too_long.push_back(part[a]);
       }
     }
-    if (!too_long.empty() && again < kMaxShorter && !round.stop() && shorten(*error)) {
+    if (!too_long.empty() && again < kMaxShorter && !round.stop() && reduce_prompt_limit(*error)) {
       open = std::move(too_long);
       continue;
     }
@@ -127,20 +128,20 @@ std::vector<std::optional<llm::ChatReply>> Asker::ask(Round& round,
   return replies;
 }
 
-void Asker::remark(std::string text) {
+void ModelAsker::add_remark(std::string text) {
   if (remarks_.size() < kMaxRemarks) remarks_.push_back(std::move(text));
 }
 
-void Asker::remark_refusal(const std::string& why) {
-  remark(fmt::format("YOUR LAST REPLY could not be used: {}.", why));
+void ModelAsker::remark_refusal(const std::string& why) {
+  add_remark(fmt::format("YOUR LAST REPLY could not be used: {}.", why));
 }
 
-void Asker::refuse(Round& round, const std::string& why) {
+void ModelAsker::report_unusable_reply(Round& round, const std::string& why) {
   remark_refusal(why);
   round.reject(why);
 }
 
-std::nullopt_t Asker::refuse_proposal(Round& round, const std::string& why) {
+std::nullopt_t ModelAsker::refuse_proposal(Round& round, const std::string& why) {
   remark_refusal(why);
   round.reject_proposal(why);
   return std::nullopt;
@@ -148,14 +149,14 @@ std::nullopt_t Asker::refuse_proposal(Round& round, const std::string& why) {
 
 // Refuses a text whose normal form was proposed before, and tells the model the result of the
 // earlier proposal.
-std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
-                                        std::string_view otherwise) {
-  if (!answer.segments) return refuse_proposal(round, answer.why);
+std::optional<Proposal> ModelAsker::make_proposal(Round& round, const ModelAnswer& answer,
+                                                  std::string_view otherwise) {
+  if (!answer.segments) return refuse_proposal(round, answer.refusal_reason);
   for (const std::string& text : answer.notes) {
-    remark(fmt::format("OF YOUR LAST REPLY not all could be used: {}.", text));
+    add_remark(fmt::format("OF YOUR LAST REPLY not all could be used: {}.", text));
   }
   // The first call marks the recent texts of the search as proposed.
-  if (!std::exchange(begun_, true)) {
+  if (!std::exchange(has_marked_history_, true)) {
     for (const Step& step : round.history().recent()) {
       mark_proposed(round, step.proposal.text);
     }
@@ -168,14 +169,14 @@ std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
     return refuse_proposal(
         round, step == nullptr ? std::string("it was proposed before")
                                : fmt::format("it was tried before: #{} {}", step->number,
-                                             result_words(step->evaluation, round.evaluator())));
+                                             describe_result(step->evaluation, round.evaluator())));
   }
   proposal.why = answer.plan.empty() ? std::string(otherwise) : answer.plan;
   return proposal;
 }
 
 // Each remark about an earlier reply is added to one prompt only.
-std::string Asker::take_remarks() {
+std::string ModelAsker::take_remarks() {
   std::string text;
   for (const std::string& remark : remarks_) text += remark + "\n";
   remarks_.clear();
@@ -183,24 +184,24 @@ std::string Asker::take_remarks() {
 }
 
 // Writes what the model is asked to do, and how the result is measured.
-std::string role_words(const Problem& problem, const Evaluator& evaluator) {
+std::string system_introduction(const Problem& problem, const Evaluator& evaluator) {
   if (!problem.is_mapping()) {
     return fmt::format(
         "You improve marked parts of a text, called segments. The text outside of them stays as it "
         "is. {}. A text that does not work is worth nothing.\n",
-        goal_words(evaluator));
+        describe_goal(evaluator));
   }
   return fmt::format(
       "You tune the placement of a task-based parallel program on a machine. You write a small "
       "mapping program. It says which processors run each task, which memory holds each region, "
       "how the data lies there, and where the points of index launches go. {}. A mapping that "
       "cannot run is worth nothing.\n",
-      goal_words(evaluator));
+      describe_goal(evaluator));
 }
 
 // The segments of a mapping have fixed names, which the instructions list. The names of the
 // segments of a marked text are shown with its blocks.
-std::string segments_format(const Problem& problem) {
+std::string segment_reply_instructions(const Problem& problem) {
   std::string text =
       "First write one line, PLAN: what limits the current text and the one or two changes that "
       "you try now. Then write one fenced block for each segment that you change, labelled with "
@@ -213,7 +214,7 @@ std::string segments_format(const Problem& problem) {
 
 // If a grammar constrains the reply, the server allows nothing but the program, so no fences are
 // requested.
-std::string whole_format(const Problem& problem, bool bare) {
+std::string whole_reply_instructions(const Problem& problem, bool bare) {
   if (bare) return "Reply with the whole program and nothing else.\n";
   return problem.is_mapping()
              ? "Reply with one line, PLAN: what you try, then the whole program in one fenced "
@@ -224,11 +225,11 @@ std::string whole_format(const Problem& problem, bool bare) {
 
 // Parts of the language description with a RemovalStage other than kNever may be removed from a
 // prompt that is too long.
-void add_card(Prompt& prompt, const Problem& problem) {
+void add_language_card(Prompt& prompt, const Problem& problem) {
   if (!problem.is_mapping()) return;
-  prompt.system("\n");
-  for (const CardPiece& piece : language_card()) {
-    prompt.system(piece.text, piece.stage);
+  prompt.add_system_text("\n");
+  for (const LanguageCardPart& piece : language_card()) {
+    prompt.add_system_text(piece.text, piece.stage);
   }
 }
 

@@ -1,4 +1,4 @@
-// Asker: sends the questions of a proposer to a language model, and turns the replies into
+// ModelAsker: sends the questions of a proposer to a language model, and turns the replies into
 // proposals of mappings. All proposers that use a model share this code.
 #pragma once
 
@@ -22,20 +22,20 @@ struct ModelQuestion {
   std::string json_schema = {};
   // True if the reply is a mapping program. If AskOptions::constrain is set, the reply is then
   // constrained to the grammar of the mapping language.
-  bool program = false;
+  bool expects_program = false;
 };
 
 // Sends the questions of one proposer to a language model, and turns the replies into proposals.
-class Asker {
+class ModelAsker {
  public:
-  Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
-        std::size_t prompt_bytes = kPromptBytes);
+  ModelAsker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
+             std::size_t prompt_bytes = kPromptBytes);
 
   // Returns true if the model replies to a question with `program` set by a bare program without
   // fences. This is so if replies are constrained (AskOptions::constrain) and the text is a
   // mapping.
-  bool writes_programs() const { return options_.constrain && is_mapping_; }
-  AnswerForm form() const { return {is_mapping_, writes_programs()}; }
+  bool replies_with_program() const { return options_.constrain && is_mapping_; }
+  ExpectedReplyForm expected_reply_form() const { return {is_mapping_, replies_with_program()}; }
 
   // Sends the questions to the model, several at the same time and each with its own seed. Returns
   // one entry for each question, which is nullopt if there was no reply. The reason is then passed
@@ -46,29 +46,30 @@ class Asker {
 
   // Reports that a reply could not be used: to the current round of the search, and in the next
   // prompt to the model.
-  void refuse(Round& round, const std::string& why);
+  void report_unusable_reply(Round& round, const std::string& why);
   // Adds a remark to the model's next prompt.
-  void remark(std::string text);
+  void add_remark(std::string text);
   // Turns a model's answer into a proposal for the search. The description of the proposal is the
   // plan in the answer, or `otherwise` if the answer states no plan. Refuses the reply and returns
   // nullopt if the answer has no text, or a text that was proposed before. The notes of the answer
   // become remarks in the next prompt.
-  std::optional<Proposal> proposal(Round& round, const Answer& answer, std::string_view otherwise);
+  std::optional<Proposal> make_proposal(Round& round, const ModelAnswer& answer,
+                                        std::string_view otherwise);
   // Marks a text that another proposer has proposed, so that the model cannot propose it again.
   void mark_proposed(const Round& round, const std::string& text) {
     proposed_.add(hash_of(round.evaluator().canonical(text)), {});
   }
   // Removes the mark of a proposed text that was not tried, so that the model may propose it again.
   void unmark_proposed(const Round& round, const std::string& text) {
-    proposed_.forget(hash_of(round.evaluator().canonical(text)));
+    proposed_.erase(hash_of(round.evaluator().canonical(text)));
   }
   // Returns the remarks about the model's replies since the last call, one on each line ("YOUR LAST
   // REPLY ..."), and removes them. Returns an empty text if there are none.
   std::string take_remarks();
 
  private:
-  llm::ChatRequest request(const ModelQuestion& question, std::uint64_t sample) const;
-  bool shorten(const llm::ChatError& error);
+  llm::ChatRequest make_request(const ModelQuestion& question, std::uint64_t sample) const;
+  bool reduce_prompt_limit(const llm::ChatError& error);
   void remark_refusal(const std::string& why);
   // Reports that a reply could not be used as a proposal: to the current round of the search, and
   // in the next prompt to the model. Always returns nullopt.
@@ -80,7 +81,7 @@ class Asker {
   std::size_t prompt_bytes_;
   llm::ChatConstraint grammar_;
   std::uint64_t step_ = 0;
-  bool begun_ = false;
+  bool has_marked_history_ = false;
   // The hashes of the normal forms of the texts that were proposed.
   RecentMap<std::monostate> proposed_{4096};
   std::vector<std::string> remarks_;
@@ -88,14 +89,14 @@ class Asker {
 
 // Returns the first sentences of the system message to the model ("You improve ..."). They are the
 // same for every proposer.
-std::string role_words(const Problem& problem, const Evaluator& evaluator);
+std::string system_introduction(const Problem& problem, const Evaluator& evaluator);
 // Returns the part of a prompt that tells the model to reply with new texts of segments.
-std::string segments_format(const Problem& problem);
+std::string segment_reply_instructions(const Problem& problem);
 // Returns the part of a prompt that tells the model to reply with a whole text. If `bare` is true,
 // the reply shall have no plan and no fences.
-std::string whole_format(const Problem& problem, bool bare);
+std::string whole_reply_instructions(const Problem& problem, bool bare);
 // Adds the description of the mapping language to a prompt, if the text is a mapping.
-void add_card(Prompt& prompt, const Problem& problem);
+void add_language_card(Prompt& prompt, const Problem& problem);
 // Returns the text that was tried in a step of the search, or the problem's start text if `step` is
 // null.
 const std::string& text_of(const Step* step, const Problem& problem);

@@ -14,15 +14,16 @@ namespace {
 std::string operations_text() {
   std::string text = "   Views of a machine; n is the extent of dimension d:";
   for (const syntax::MethodInfo& method : syntax::kMethods) {
-    if (!method.on_card) continue;
-    fmt::format_to(std::back_inserter(text), "\n   {}: {}", signature_of(method), method.words);
+    if (!method.on_reference_card) continue;
+    fmt::format_to(std::back_inserter(text), "\n   {}: {}", signature_of(method),
+                   method.description);
   }
   return text;
 }
 
 // Returns the parts of the reference card. Parts about rarely used statements have a stage at which
 // they are removed from a prompt that is too long.
-std::vector<CardPiece> make_card() {
+std::vector<LanguageCardPart> make_card() {
   return {
       {R"(MAPPING LANGUAGE - REFERENCE CARD
 Every statement ends with `;`. Comments start with `#`. `*` stands for all.
@@ -95,8 +96,8 @@ mapping never changes results, only the speed and whether the program may run.
 
 }  // namespace
 
-std::span<const CardPiece> language_card() {
-  static const std::vector<CardPiece> card = make_card();
+std::span<const LanguageCardPart> language_card() {
+  static const std::vector<LanguageCardPart> card = make_card();
   return card;
 }
 

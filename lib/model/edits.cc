@@ -43,8 +43,8 @@ std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view t
 }  // namespace
 
 // Reads the marks of the edits line by line, and ignores the text outside the edits.
-std::optional<std::vector<Edit>> parse_edits(std::string_view text, std::string* why) {
-  std::vector<Edit> edits;
+std::optional<std::vector<SearchReplaceEdit>> parse_edits(std::string_view text, std::string* why) {
+  std::vector<SearchReplaceEdit> edits;
   enum class State { kOutside, kSearch, kReplace } state = State::kOutside;
   std::size_t begin = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -78,9 +78,10 @@ std::optional<std::vector<Edit>> parse_edits(std::string_view text, std::string*
 // Applies the edits in their order. An edit with an empty SEARCH text appends its replacement. Any
 // other SEARCH text is looked for exactly, and then without regard to white space at both ends of
 // its lines.
-std::optional<std::string> apply_edits(std::string text, const std::vector<Edit>& edits,
+std::optional<std::string> apply_edits(std::string text,
+                                       const std::vector<SearchReplaceEdit>& edits,
                                        std::string* why) {
-  for (const Edit& edit : edits) {
+  for (const SearchReplaceEdit& edit : edits) {
     if (text.size() + edit.replacement.size() > kMaxReplyBytes) {
       *why = "the edits make the program too long";
       return std::nullopt;

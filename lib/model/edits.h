@@ -10,16 +10,17 @@
 namespace groma::tuning {
 
 // A text to search for, and the text that replaces it.
-struct Edit {
+struct SearchReplaceEdit {
   std::string_view search, replacement;
 };
 
 // Returns the edits in `text`, as views of it. Returns nullopt and sets `why` if a mark is missing
 // or there are too many edits.
-std::optional<std::vector<Edit>> parse_edits(std::string_view text, std::string* why);
+std::optional<std::vector<SearchReplaceEdit>> parse_edits(std::string_view text, std::string* why);
 // Applies the edits to `text` and returns the result. Returns nullopt and sets `why` if a SEARCH
 // text is not found or the result is too long.
-std::optional<std::string> apply_edits(std::string text, const std::vector<Edit>& edits,
+std::optional<std::string> apply_edits(std::string text,
+                                       const std::vector<SearchReplaceEdit>& edits,
                                        std::string* why);
 
 }  // namespace groma::tuning

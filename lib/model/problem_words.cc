@@ -66,9 +66,9 @@ std::optional<double> megabytes(const app::Data& data, const app::RequirementDat
 }
 
 // Lists the different launches of a task, without duplicates: "single, index 8x8".
-std::string launches_words(const TaskUses& uses) {
+std::string launches_words(const TaskLaunches& uses) {
   std::vector<std::string> words;
-  for (const app::LaunchUse& use : uses.uses) {
+  for (const app::DistinctLaunch& use : uses.launches) {
     std::string launch = "single";
     if (use.domain) {
       launch = "index";
@@ -85,9 +85,9 @@ std::string launches_words(const TaskUses& uses) {
 // Returns the region names that launches use for the region requirement `r`, as a mapping statement
 // writes them. If there are none, returns the position of the requirement, which a statement may
 // use too.
-std::string region_words(const TaskUses& uses, std::size_t r) {
+std::string region_words(const TaskLaunches& uses, std::size_t r) {
   std::vector<std::string> names;
-  for (const app::LaunchNames& launch : uses.names) {
+  for (const app::LaunchNames& launch : uses.name_lists) {
     if (launch[r].empty() || names.size() == kMaxLaunches) continue;
     const std::string name = syntax::spell_name(launch[r].front()).value_or("");
     const bool known = std::find(names.begin(), names.end(), name) != names.end();
@@ -98,7 +98,7 @@ std::string region_words(const TaskUses& uses, std::size_t r) {
 
 // Describes a task in one line: its name, the processor kinds of its variants, its launches, and
 // its regions with privileges and MB.
-std::string task_words(const app::Data& data, const app::Task& task, const TaskUses& uses,
+std::string task_words(const app::Data& data, const app::Task& task, const TaskLaunches& uses,
                        const Machine& machine, const std::string& name) {
   std::string kinds;
   for (const app::Variant& variant : task.variants) {
@@ -118,7 +118,8 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskU
     }
     line += fmt::format("{} {} {}", line.ends_with('|') ? "" : ",", region_words(uses, r),
                         name_of(requirement.privilege));
-    const app::RequirementData& where = app::data_of_requirement(task, uses.uses.front().launch, r);
+    const app::RequirementData& where =
+        app::data_of_requirement(task, uses.launches.front().launch, r);
     if (const auto size = megabytes(data, where, requirement))
       line += fmt::format(" {:.3g}", *size);
   }
@@ -140,7 +141,7 @@ std::string requirement_words(const ExplainedRequirement& requirement) {
 }  // namespace
 
 // Nodes of the same type are counted together. At most four node types are described.
-std::string machine_words(const Machine& machine) {
+std::string describe_machine(const Machine& machine) {
   const std::int64_t nodes = machine.node_count();
   std::string words = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
   // Most machines have equal nodes, which one sentence describes.
@@ -157,17 +158,17 @@ std::string machine_words(const Machine& machine) {
 
 // Leaves out the top-level task, tasks that the application does not launch, and tasks whose names
 // a mapping statement cannot write.
-AppWords app_words(const Workload& app, const Machine& machine) {
-  AppWords words;
+AppDescription describe_application(const Workload& app, const Machine& machine) {
+  AppDescription words;
   words.name = app.name();
   for (const auto& [name, value] : app.values()) {
     words.values += fmt::format("{}{}={}", words.values.empty() ? "" : " ", name, value);
   }
   const app::Data& data = app.data();
   bool complete = true;
-  const std::vector<TaskUses> uses = uses_by_task(data, complete);
+  const std::vector<TaskLaunches> uses = launches_by_task(data, complete);
   for (std::size_t t = 0; t < data.tasks.size() && words.tasks.size() < kMaxTasks; ++t) {
-    if (static_cast<int>(t) == data.top_level || uses[t].uses.empty()) continue;
+    if (static_cast<int>(t) == data.top_level || uses[t].launches.empty()) continue;
     const std::optional<std::string> name = syntax::spell_name(data.tasks[t].name);
     if (name) words.tasks.push_back(task_words(data, data.tasks[t], uses[t], machine, *name));
   }
@@ -176,8 +177,8 @@ AppWords app_words(const Workload& app, const Machine& machine) {
 
 // Explains the mapping for the application, without running it, and writes the decisions about each
 // task on one line.
-std::string decision_words(const std::string& mapping, const Machine& machine,
-                           const Workload& app) {
+std::string describe_decisions(const std::string& mapping, const Machine& machine,
+                               const Workload& app) {
   Diagnostics diags(Source("mapping", mapping));
   const Program program = compile(diags.source(), diags);
   if (diags.has_errors()) return "";
@@ -214,7 +215,7 @@ std::string decision_words(const std::string& mapping, const Machine& machine,
   return words;
 }
 
-NarrowGrammar narrow_grammar(const Workload& app, const Machine& machine) {
+ApplicationGrammar application_grammar(const Workload& app, const Machine& machine) {
   const GrammarNames names = grammar_names(&app, &machine);
   return {grammar(GrammarFormat::kGbnf, names), grammar(GrammarFormat::kLark, names)};
 }

@@ -12,27 +12,28 @@
 namespace groma::tuning {
 
 // Describes the nodes of a machine: "2 nodes, each with 4 GPU, 16 CPU, FBMEM 16 GB, ..."
-std::string machine_words(const Machine& machine);
+std::string describe_machine(const Machine& machine);
 
 // The description of an application for a prompt. `tasks` has one line for each launched task: its
 // variants, its launches, and its regions, each with its privilege and the MB that one point uses.
-struct AppWords {
+struct AppDescription {
   std::string name;
   // The parameters of the application: "n=8000 steps=10".
   std::string values;
   std::vector<std::string> tasks;
 };
-AppWords app_words(const Workload& app, const Machine& machine);
+AppDescription describe_application(const Workload& app, const Machine& machine);
 
 // Describes what a mapping decides, in one line for each task: the processor kind, the memories,
 // the layouts and the mapping function. Returns an empty text if the mapping has errors.
-std::string decision_words(const std::string& mapping, const Machine& machine, const Workload& app);
+std::string describe_decisions(const std::string& mapping, const Machine& machine,
+                               const Workload& app);
 
 // Grammars that constrain the reply of a model, in GBNF and in Lark's syntax. They allow only the
 // names of the application's tasks and regions.
-struct NarrowGrammar {
+struct ApplicationGrammar {
   std::string gbnf, lark;
 };
-NarrowGrammar narrow_grammar(const Workload& app, const Machine& machine);
+ApplicationGrammar application_grammar(const Workload& app, const Machine& machine);
 
 }  // namespace groma::tuning

@@ -101,7 +101,7 @@ std::string number_words(double value, double noise) {
 
 // A path begins with `/` or `~/` and does not follow a word. Only its last component is kept,
 // because prompts must not show how the user's disk is organised.
-std::string without_paths(std::string_view text) {
+std::string strip_directories(std::string_view text) {
   std::string kept;
   for (std::size_t i = 0; i < text.size();) {
     // A `/` behind a word or a bracket is a division or part of a URL, not the beginning of a path.
@@ -172,7 +172,7 @@ std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
 
 // Describes the goal of the search: which unit the result has, and whether it should be high or
 // low.
-std::string goal_words(const Evaluator& evaluator) {
+std::string describe_goal(const Evaluator& evaluator) {
   const std::vector<std::string> inputs = evaluator.inputs();
   std::string words = fmt::format("The result is measured in {}. Make it as {} as possible",
                                   evaluator.unit(), evaluator.higher_is_better() ? "high" : "low");
@@ -187,29 +187,31 @@ std::string goal_words(const Evaluator& evaluator) {
 void add_problem(Prompt& prompt, const Problem& problem) {
   if (!problem.is_mapping()) {
     const std::string about =
-        problem.about.empty() ? "a program" : without_paths(problem.about.substr(0, kMaxAbout));
-    prompt.user("ABOUT THE TEXT\n" + about + "\n\n");
+        problem.about.empty() ? "a program" : strip_directories(problem.about.substr(0, kMaxAbout));
+    prompt.add_user_text("ABOUT THE TEXT\n" + about + "\n\n");
     return;
   }
   const Machine& machine = *problem.machine;
-  prompt.user(fmt::format("MACHINE: {}\n", machine_words(machine)));
+  prompt.add_user_text(fmt::format("MACHINE: {}\n", describe_machine(machine)));
   if (problem.inputs.empty()) return;
-  const AppWords words = app_words(problem.inputs.front(), machine);
-  prompt.user(fmt::format("APPLICATION: {}{}\n", without_paths(one_line(words.name, 80)),
-                          words.values.empty() ? "" : " with " + words.values));
+  const AppDescription words = describe_application(problem.inputs.front(), machine);
+  prompt.add_user_text(fmt::format("APPLICATION: {}{}\n",
+                                   strip_directories(one_line(words.name, 80)),
+                                   words.values.empty() ? "" : " with " + words.values));
   for (std::size_t i = 1; i < std::min(problem.inputs.size(), kMaxInputs); ++i) {
-    prompt.user(fmt::format("ALSO RUN WITH: {}\n", app_words(problem.inputs[i], machine).values));
+    prompt.add_user_text(fmt::format("ALSO RUN WITH: {}\n",
+                                     describe_application(problem.inputs[i], machine).values));
   }
   // The lines about the first tasks always stay, since a mapping cannot be written without names.
-  prompt.user("TASKS name | variants | launched as | regions (access, MB of a point)\n");
+  prompt.add_user_text("TASKS name | variants | launched as | regions (access, MB of a point)\n");
   for (std::size_t i = 0; i < words.tasks.size(); ++i) {
-    prompt.user(fmt::format(" {}\n", words.tasks[i]),
-                i < kSureTasks ? RemovalStage::kNever : RemovalStage::kApp);
+    prompt.add_user_text(fmt::format(" {}\n", words.tasks[i]),
+                         i < kSureTasks ? RemovalStage::kNever : RemovalStage::kApp);
   }
-  prompt.user("\n");
+  prompt.add_user_text("\n");
 }
 
-void add_surroundings(Prompt& prompt, const Problem& problem) {
+void add_text_outside_segments(Prompt& prompt, const Problem& problem) {
   if (problem.is_mapping()) return;
   const Result<Segments> segments = segments_of(problem, problem.start);
   if (!segments.ok() || segments->outside().empty()) return;
@@ -231,8 +233,9 @@ void add_surroundings(Prompt& prompt, const Problem& problem) {
     }
     if (!last) text += fmt::format("[the segment {}]\n", segments->all()[i].name);
   }
-  prompt.user("AROUND THE SEGMENTS, which stays as it is\n" + fenced(without_paths(text)) + "\n",
-              RemovalStage::kApp);
+  prompt.add_user_text("AROUND THE SEGMENTS, which stays as it is\n" +
+                           as_fenced_block(strip_directories(text)) + "\n",
+                       RemovalStage::kApp);
 }
 
 Result<Segments> segments_of(const Problem& problem, const std::string& text) {
@@ -241,7 +244,7 @@ Result<Segments> segments_of(const Problem& problem, const std::string& text) {
 }
 
 // The fence has three backticks, or more if the text itself contains three in a row.
-std::string fenced(std::string_view text, std::string_view label) {
+std::string as_fenced_block(std::string_view text, std::string_view label) {
   std::size_t longest = 2, run = 0;
   for (const char c : text) {
     run = c == '`' ? run + 1 : 0;
@@ -258,15 +261,15 @@ std::string fenced_segments(const Segments& segments) {
     // The segments of a mapping need no description, because the card describes them.
     if (!segment.about.empty() && !segments.outside().empty()) {
       shown += fmt::format("{}: {}\n", segment.name,
-                           one_line(without_paths(segment.about), kMaxOfSegment));
+                           one_line(strip_directories(segment.about), kMaxOfSegment));
     }
-    shown += fenced(segment.text.empty() ? "NONE" : segment.text, segment.name);
+    shown += as_fenced_block(segment.text.empty() ? "NONE" : segment.text, segment.name);
   }
   return shown;
 }
 
 // Lines that only `text` has get the sign `+`, and lines that only `base` has get the sign `-`.
-std::string difference(const Segments& text, const Segments& base) {
+std::string describe_segment_changes(const Segments& text, const Segments& base) {
   std::string lines;
   for (const Segment& segment : text.all()) {
     const Segment* other = base.find(segment.name);
@@ -281,28 +284,30 @@ std::string difference(const Segments& text, const Segments& base) {
   return lines;
 }
 
-std::string score_words(const Evaluation& evaluation, const Evaluator& evaluator) {
+std::string format_score(const Evaluation& evaluation, const Evaluator& evaluator) {
   return fmt::format("{} {}", number_words(evaluator.value_of(evaluation.score), evaluation.noise),
                      evaluator.unit());
 }
 
 // Shows the values of at most kMaxInputs inputs.
-std::string values_words(const Evaluation& evaluation, const Evaluator& evaluator) {
+std::string format_input_values(const Evaluation& evaluation, const Evaluator& evaluator) {
   const std::vector<std::string> inputs = evaluator.inputs();
   if (inputs.size() < 2 || evaluation.values.size() != inputs.size()) return "";
   std::string words;
   for (std::size_t i = 0; i < std::min(inputs.size(), kMaxInputs); ++i) {
-    words += fmt::format("{}{} {}", i == 0 ? " (" : ", ", without_paths(one_line(inputs[i], 60)),
-                         number_words(evaluation.values[i], evaluation.noise));
+    words +=
+        fmt::format("{}{} {}", i == 0 ? " (" : ", ", strip_directories(one_line(inputs[i], 60)),
+                    number_words(evaluation.values[i], evaluation.noise));
   }
   return words + ")";
 }
 
 // The description of a valid result includes the score and the values of the inputs.
-std::string result_words(const Evaluation& evaluation, const Evaluator& evaluator) {
+std::string describe_result(const Evaluation& evaluation, const Evaluator& evaluator) {
   switch (evaluation.status) {
     case Evaluation::Status::kOk:
-      return "valid, " + score_words(evaluation, evaluator) + values_words(evaluation, evaluator);
+      return "valid, " + format_score(evaluation, evaluator) +
+             format_input_values(evaluation, evaluator);
     case Evaluation::Status::kRefused:
       return "refused before it ran";
     case Evaluation::Status::kFailed:
@@ -318,7 +323,7 @@ std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail d
   std::vector<FeedbackLine> lines;
   const auto add = [&](std::string_view head, const std::string& text,
                        RemovalStage stage = RemovalStage::kNever) {
-    const std::string line = one_line(without_paths(text), kMaxLine);
+    const std::string line = one_line(strip_directories(text), kMaxLine);
     if (!line.empty()) lines.push_back({fmt::format("{}: {}\n", head, line), stage});
   };
   const auto add_all = [&](std::string_view head, const std::vector<std::string>& texts) {
@@ -334,7 +339,7 @@ std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail d
   if (detail >= GuideDetail::kExplain) add_all("EXPLAIN", feedback.explain);
   if (detail >= GuideDetail::kSuggest) add_all("SUGGEST", feedback.suggest);
   if (detail >= GuideDetail::kProfile && feedback.profile) {
-    const std::string words = without_paths(profile_words(*feedback.profile));
+    const std::string words = strip_directories(profile_words(*feedback.profile));
     lines.push_back(
         {fmt::format("PROFILE: {}\n", one_line(words, 3 * kMaxLine)), RemovalStage::kProfile});
   }
@@ -354,21 +359,21 @@ std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::
   }
   if (!feedback.explain.empty()) add(GuideDetail::kExplain, feedback.explain.front());
   if (!feedback.suggest.empty()) add(GuideDetail::kSuggest, feedback.suggest.front());
-  return one_line(without_paths(words), most);
+  return one_line(strip_directories(words), most);
 }
 
 // The score of the best text so far is added to the result, so that the model can compare both.
 void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& round,
                   GuideDetail detail) {
-  std::string result = "RESULT: " + result_words(evaluation, round.evaluator());
+  std::string result = "RESULT: " + describe_result(evaluation, round.evaluator());
   const Step* best = round.history().best();
   if (best != nullptr) {
     result +=
-        fmt::format("; the best so far: {}", score_words(best->evaluation, round.evaluator()));
+        fmt::format("; the best so far: {}", format_score(best->evaluation, round.evaluator()));
   }
-  prompt.user(result + "\n");
+  prompt.add_user_text(result + "\n");
   for (FeedbackLine& line : feedback_lines(evaluation.feedback, detail)) {
-    prompt.user(std::move(line.text), line.stage);
+    prompt.add_user_text(std::move(line.text), line.stage);
   }
 }
 
@@ -377,19 +382,20 @@ void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& rou
 void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail) {
   const std::vector<Step>& failures = round.history().failures();
   if (failures.empty()) return;
-  prompt.heading("\nTRIED, NOT VALID (against the current text)\n", RemovalStage::kTried);
+  prompt.add_heading("\nTRIED, NOT VALID (against the current text)\n", RemovalStage::kTried);
   for (std::size_t i = failures.size() - std::min(failures.size(), kMaxFailures);
        i < failures.size(); ++i) {
     const Step& step = failures[i];
     const std::string why =
         feedback_summary(step.evaluation.feedback, std::min(detail, GuideDetail::kExplain), 160);
-    std::string text =
-        fmt::format("#{} {}{}{}\n", step.number, result_words(step.evaluation, round.evaluator()),
-                    why.empty() ? "" : ": ", why);
+    std::string text = fmt::format("#{} {}{}{}\n", step.number,
+                                   describe_result(step.evaluation, round.evaluator()),
+                                   why.empty() ? "" : ": ", why);
     const auto segments = segments_of(round.problem(), step.proposal.text);
-    if (segments.ok()) text += difference(*segments, current).substr(0, 2 * kMaxDifference);
+    if (segments.ok())
+      text += describe_segment_changes(*segments, current).substr(0, 2 * kMaxDifference);
     if (text.back() != '\n') text += "...\n";
-    prompt.user(std::move(text), RemovalStage::kTried);
+    prompt.add_user_text(std::move(text), RemovalStage::kTried);
   }
 }
 

@@ -29,15 +29,15 @@ enum class RemovalStage : std::uint8_t { kProfile, kHistory, kTried, kApp, kCard
 // every prompt come first, because servers can cache a common beginning.
 class Prompt {
  public:
-  void system(std::string text, RemovalStage stage = RemovalStage::kNever) {
+  void add_system_text(std::string text, RemovalStage stage = RemovalStage::kNever) {
     parts_.push_back({std::move(text), stage, true, false});
   }
-  void user(std::string text, RemovalStage stage = RemovalStage::kNever) {
+  void add_user_text(std::string text, RemovalStage stage = RemovalStage::kNever) {
     parts_.push_back({std::move(text), stage, false, false});
   }
   // Adds a heading to the user message. The heading is removed when no part of the same stage is
   // left below it.
-  void heading(std::string text, RemovalStage stage) {
+  void add_heading(std::string text, RemovalStage stage) {
     parts_.push_back({std::move(text), stage, false, true});
   }
 
@@ -56,21 +56,21 @@ class Prompt {
 
 // A part of the reference card, which describes the mapping language to a language model that never
 // saw it. The lines of all parts that begin with four spaces form one valid program.
-struct CardPiece {
+struct LanguageCardPart {
   std::string text;
   RemovalStage stage = RemovalStage::kNever;
 };
 // Returns the reference card, which describes the mapping language, in parts.
-std::span<const CardPiece> language_card();
+std::span<const LanguageCardPart> language_card();
 
 // Describes the goal of the search: "The result is measured in s. Make it as low as possible".
-std::string goal_words(const Evaluator& evaluator);
+std::string describe_goal(const Evaluator& evaluator);
 // Adds a description of the problem to a prompt. For a mapping, these are the machine and the
 // application. For any other text, it is Problem::about.
 void add_problem(Prompt& prompt, const Problem& problem);
 // Adds the text outside the segments of a marked text to a prompt. The model cannot change this
 // text. If there is too much of it, the parts nearest to the segments are kept.
-void add_surroundings(Prompt& prompt, const Problem& problem);
+void add_text_outside_segments(Prompt& prompt, const Problem& problem);
 // Divides a text into segments. The segments of a mapping follow from its statements. In any other
 // text, marks must enclose the segments. Fails if there are no valid marks (Segments::of_marked()).
 Result<Segments> segments_of(const Problem& problem, const std::string& text);
@@ -80,21 +80,21 @@ Result<Segments> segments_of(const Problem& problem, const std::string& text);
 std::string fenced_segments(const Segments& segments);
 // Returns the text as a fenced block as in Markdown. The fence has more backticks than any run of
 // backticks in the text.
-std::string fenced(std::string_view text, std::string_view label = "");
+std::string as_fenced_block(std::string_view text, std::string_view label = "");
 
 // Describes how `text` differs from `base`, in one line for each segment that differs, with added
 // and removed lines: "region: + ... - ...". Returns an empty text if there is no difference.
-std::string difference(const Segments& text, const Segments& base);
+std::string describe_segment_changes(const Segments& text, const Segments& base);
 
 // Formats the score of an evaluation in the evaluator's unit, "0.0331 s". A noisy score has fewer
 // digits.
-std::string score_words(const Evaluation& evaluation, const Evaluator& evaluator);
+std::string format_score(const Evaluation& evaluation, const Evaluator& evaluator);
 // Describes how the evaluation of a text ended: "valid, 0.0331 s", "refused before it ran",
 // "failed", or that it was stopped because it was far slower than the best.
-std::string result_words(const Evaluation& evaluation, const Evaluator& evaluator);
+std::string describe_result(const Evaluation& evaluation, const Evaluator& evaluator);
 // Lists the measured value for each input of the application: " (small 0.1, large 2.4)". Returns an
 // empty text if there is only one input.
-std::string values_words(const Evaluation& evaluation, const Evaluator& evaluator);
+std::string format_input_values(const Evaluation& evaluation, const Evaluator& evaluator);
 // One line of a prompt with feedback about a tried text: "EXECUTION: ...", "OUTPUT: ...", "EXPLAIN:
 // ...", "SUGGEST: ..." or "PROFILE: ...".
 struct FeedbackLine {
@@ -113,6 +113,6 @@ void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& rou
 void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail);
 
 // Returns a copy of the text in which every file path is reduced to the file name.
-std::string without_paths(std::string_view text);
+std::string strip_directories(std::string_view text);
 
 }  // namespace groma::tuning

@@ -102,7 +102,7 @@ std::optional<llm::json> parse_object(std::string_view text) {
 }
 
 // Searches for the key without parsing the whole JSON text, which may be damaged elsewhere.
-std::optional<std::string> string_member(std::string_view text, std::string_view key) {
+std::optional<std::string> find_string_member(std::string_view text, std::string_view key) {
   const std::string quoted = '"' + std::string(key) + '"';
   for (std::size_t at = 0; (at = text.find(quoted, at)) != text.npos;) {
     at += quoted.size();
@@ -124,9 +124,9 @@ std::optional<std::string> string_member(std::string_view text, std::string_view
 }
 
 // Refuses a reply that has nothing but reasoning: the model then used all its tokens to think.
-std::optional<std::string> reply_text(const llm::ChatReply& reply, std::string* why) {
+std::optional<std::string> text_without_reasoning(const llm::ChatReply& reply, std::string* why) {
   std::string text = reply.text, thoughts = reply.reasoning;
-  llm::split_thoughts(&text, &thoughts);
+  llm::move_reasoning_out(&text, &thoughts);
   if (trimmed(text).empty()) {
     *why = thoughts.empty() ? "it is empty" : "all of it is thoughts; answer sooner";
     return std::nullopt;

@@ -17,14 +17,14 @@ inline constexpr std::size_t kMaxReplyBytes = std::size_t{1} << 20;
 
 // Returns the text of a model's reply without the model's reasoning. Returns nullopt and sets `why`
 // to the reason if the text is empty or too long.
-std::optional<std::string> reply_text(const llm::ChatReply& reply, std::string* why);
+std::optional<std::string> text_without_reasoning(const llm::ChatReply& reply, std::string* why);
 
 // A fenced block, as in Markdown: text between two lines of ``` or ~~~ (fences).
 struct FencedBlock {
   // The first word after the opening marks.
   std::string_view info;
   // The last line above the fence that is not empty.
-  std::string_view before;
+  std::string_view line_above;
   // The lines between the opening and the closing fence.
   std::string_view body;
   bool closed = false;
@@ -40,6 +40,6 @@ std::optional<llm::json> parse_object(std::string_view text);
 std::string_view outermost_braces(std::string_view text);
 // Returns the string of the first complete `"key": "..."` in a JSON text that may be cut off
 // anywhere, or nullopt if there is none.
-std::optional<std::string> string_member(std::string_view text, std::string_view key);
+std::optional<std::string> find_string_member(std::string_view text, std::string_view key);
 
 }  // namespace groma::tuning

@@ -10,7 +10,7 @@ namespace groma::profile {
 namespace {
 
 using Event = RunRecord::Event;
-using Use = MeasuredEvent::Use;
+using Use = MeasuredEvent::InstanceUse;
 
 // At least this many of the latest events that use an instance are examined as possible causes.
 constexpr std::size_t kLookedAt = 64;
@@ -72,7 +72,8 @@ class Finder {
       event.end = std::clamp(first->time, event.start, event.end);
       // The event must not be longer than the task's own work. The runtime took the rest of the
       // time.
-      if (events_[i].own > 0) event.end = std::min(event.end, event.start + events_[i].own);
+      if (events_[i].own_time > 0)
+        event.end = std::min(event.end, event.start + events_[i].own_time);
     }
     // All events sorted by their end, and the tasks of each processor sorted by their begin.
     // go_on() searches in these lists.
@@ -106,7 +107,7 @@ class Finder {
   void go_on(std::size_t i, RunTime end, const std::vector<Span>& by_end,
              const std::unordered_map<std::int32_t, std::vector<Span>>& by_processor) {
     const MeasuredEvent task = events_[i];
-    RunTime left = task.own - (task.event.end - task.event.start);
+    RunTime left = task.own_time - (task.event.end - task.event.start);
     std::vector<Span> gaps;
     RunTime since = task.event.end;
     const auto add = [&](RunTime until) {
@@ -143,10 +144,10 @@ class Finder {
       if (left <= 0) break;
       MeasuredEvent more = task;
       more.uses.clear();
-      more.goes_on = true;
+      more.continues_task = true;
       more.event.start = more.event.ready = gap.end - std::min(left, gap.length());
       more.event.end = gap.end;
-      more.event.mapping = more.event.mapped = more.created = gap.begin;
+      more.event.mapping = more.event.mapped = more.creation_time = gap.begin;
       left -= more.event.end - more.event.start;
       events_.push_back(std::move(more));
     }
@@ -168,9 +169,9 @@ class Finder {
     MeasuredEvent& each = events_[static_cast<std::size_t>(i)];
     Event& event = each.event;
     // A copy counts as mapped together with the task that needed it.
-    const auto mapped = each.goes_on ? mapped_.end() : mapped_.find(each.task);
-    event.after = last_ended(-1, mapped == mapped_.end() ? each.created : mapped->second, i);
-    if (each.goes_on) {
+    const auto mapped = each.continues_task ? mapped_.end() : mapped_.find(each.task);
+    event.after = last_ended(-1, mapped == mapped_.end() ? each.creation_time : mapped->second, i);
+    if (each.continues_task) {
       event.continues = first_.at(each.task);
     } else {
       const std::int64_t holder = is_task(event) ? holder_of(event) : -1;
@@ -193,7 +194,7 @@ class Finder {
   // the creation of `i` and before `i` was ready, the last one with a conflicting use of an
   // instance. Without such a use, returns the last of these events. Returns -1 if there are none.
   std::int64_t waited_for(const MeasuredEvent& each, std::int64_t i) const {
-    const RunTime created = each.created, ready = each.event.ready;
+    const RunTime created = each.creation_time, ready = each.event.ready;
     std::int64_t last = -1;
     for (const Use& use : each.uses) {
       const auto users = users_.find(use.instance);
@@ -239,8 +240,8 @@ class Finder {
 
 }  // namespace
 
-void add_events(std::vector<MeasuredEvent> events, std::vector<Launch> launches,
-                RunRecord& record) {
+void add_events_with_causes(std::vector<MeasuredEvent> events, std::vector<Launch> launches,
+                            RunRecord& record) {
   Finder(std::move(events), std::move(launches)).find(record);
 }
 

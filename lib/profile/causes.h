@@ -18,24 +18,24 @@ namespace groma::profile {
 // What was measured about an event, besides the times in RunRecord::Event.
 struct MeasuredEvent {
   // The use of one instance by the event.
-  struct Use {
+  struct InstanceUse {
     std::uint64_t instance = 0;
     // A set of fields with one bit for each. Several fields may share a bit.
     std::uint64_t fields = 0;
     bool writes = false;
   };
-  // The event. add_events() sets its members `cause`, `after` and `continues`.
+  // The event. add_events_with_causes() sets its members `cause`, `after` and `continues`.
   RunRecord::Event event;
   // The time at which Legion created the event, in picoseconds.
-  RunTime created = 0;
+  RunTime creation_time = 0;
   // For a task, the time for which it worked itself, without waiting. 0 if this was not measured.
-  RunTime own = 0;
+  RunTime own_time = 0;
   // The id of the task. For a copy, the id of the task that needed the copy.
   std::uint64_t task = 0;
-  std::vector<Use> uses;
-  // True for an event that add_events() itself adds: a part of the work that a launching task did
-  // after its first launch.
-  bool goes_on = false;
+  std::vector<InstanceUse> uses;
+  // True for an event that add_events_with_causes() itself adds: a part of the work that a
+  // launching task did after its first launch.
+  bool continues_task = false;
 };
 // The launch of a single task or an index launch. `task` is the id of the task that launched it.
 struct Launch {
@@ -52,6 +52,7 @@ struct Launch {
 // the longest intervals, each before one of its launches or its end, in which the task cannot have
 // waited: no task or copy ended there, and its processor ran no other task. Each such interval
 // becomes an event.
-void add_events(std::vector<MeasuredEvent> events, std::vector<Launch> launches, RunRecord& record);
+void add_events_with_causes(std::vector<MeasuredEvent> events, std::vector<Launch> launches,
+                            RunRecord& record);
 
 }  // namespace groma::profile

@@ -2,7 +2,7 @@
 // picoseconds.
 #include "groma/harmless.h"
 #include "profile/json_text.h"
-#include "profile/lanes.h"
+#include "profile/timeline.h"
 #include "profile/words.h"
 
 namespace groma {
@@ -197,8 +197,8 @@ class JsonWriter {
     for (std::size_t i = 0; i < profile_.flows.size(); ++i) {
       const Profile::Flow& flow = profile_.flows[i];
       if (i >= kMaxProfileFlows) {
-        add(bytes, flow.bytes);
-        add(number, flow.number);
+        add_saturating(bytes, flow.bytes);
+        add_saturating(number, flow.number);
         continue;
       }
       json["flows"].push_back({{"from", memory_json(flow.from)},

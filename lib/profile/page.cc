@@ -9,8 +9,8 @@
 
 #include "groma/harmless.h"
 #include "profile/json_text.h"
-#include "profile/lanes.h"
 #include "profile/page_parts.h"
+#include "profile/timeline.h"
 #include "profile/words.h"
 
 namespace groma {
@@ -86,7 +86,7 @@ class Page {
         "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
         "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<main>\n"
         "<h1>{0}: {2}</h1>\n",
-        title, page_style(), time_words(profile_.total));
+        title, page_style(), format_time(profile_.total));
     path();
     lanes();
     causes();
@@ -159,8 +159,8 @@ class Page {
         text_ += "<tr>";
         words_cell(name_of(static_cast<Profile::Doing>(d)));
         words_cell(words_of(static_cast<Profile::Reason>(r)));
-        number_cell(time_words(time));
-        bar_cell(share(time, profile_.total));
+        number_cell(format_time(time));
+        bar_cell(fraction_of(time, profile_.total));
         text_ += "</tr>\n";
       }
     }
@@ -178,11 +178,11 @@ class Page {
       words_cell(cause.doing == Profile::Doing::kRuntime ? "" : words_of(cause.reason));
       code_cell(cause.move < 0
                     ? std::string()
-                    : statement_words(
+                    : describe_statement(
                           words_, profile_.moves[static_cast<std::size_t>(cause.move)].statement));
       number_cell(cause.segments);
-      number_cell(time_words(cause.time));
-      bar_cell(share(cause.time, profile_.total));
+      number_cell(format_time(cause.time));
+      bar_cell(fraction_of(cause.time, profile_.total));
       text_ += "</tr>\n";
     }
     end(profile_.path_causes.size());
@@ -198,12 +198,12 @@ class Page {
       const Profile::Move& move = profile_.moves[i];
       text_ += "<tr>";
       words_cell(words_of(profile_, move));
-      code_cell(statement_words(words_, move.statement));
+      code_cell(describe_statement(words_, move.statement));
       number_cell(move.number);
-      number_cell(bytes_words(move.bytes));
-      number_cell(time_words(move.time));
-      number_cell(time_words(move.waited));
-      bar_cell(share(move.bytes, profile_.moved_bytes));
+      number_cell(format_bytes(move.bytes));
+      number_cell(format_time(move.time));
+      number_cell(format_time(move.waited));
+      bar_cell(fraction_of(move.bytes, profile_.moved_bytes));
       text_ += "</tr>\n";
     }
     end(profile_.moves.size());
@@ -220,11 +220,11 @@ class Page {
       words_cell(task_name(record_, task.task));
       words_cell(task.kind);
       number_cell(task.runs);
-      number_cell(time_words(task.time));
-      number_cell(time_words(task.mean()));
-      number_cell(time_words(task.longest));
-      number_cell(time_words(task.waited));
-      bar_cell(share(task.time, profile_.task_time));
+      number_cell(format_time(task.time));
+      number_cell(format_time(task.mean()));
+      number_cell(format_time(task.longest));
+      number_cell(format_time(task.waited));
+      bar_cell(fraction_of(task.time, profile_.task_time));
       text_ += "</tr>\n";
     }
     end(profile_.tasks.size());
@@ -239,9 +239,9 @@ class Page {
       words_cell(fmt::format("all {}: {} of {} used, busiest {:.2f} times the mean", kind.kind,
                              kind.used, kind.processors, Profile::imbalance(kind)));
       number_cell(kind.runs);
-      number_cell(time_words(kind.busy));
-      number_cell(time_words(kind.idle));
-      bar_cell(share(kind.busy, profile_.total) / static_cast<double>(kind.processors));
+      number_cell(format_time(kind.busy));
+      number_cell(format_time(kind.idle));
+      bar_cell(fraction_of(kind.busy, profile_.total) / static_cast<double>(kind.processors));
       text_ += "</tr>\n";
     }
     for (std::size_t i = 0; i < std::min(kRows, profile_.processors.size()); ++i) {
@@ -249,9 +249,9 @@ class Page {
       text_ += "<tr>";
       words_cell(name_of(record_.processors[static_cast<std::size_t>(processor.processor)]));
       number_cell(processor.runs);
-      number_cell(time_words(processor.busy));
-      number_cell(time_words(profile_.total - processor.busy));
-      bar_cell(share(processor.busy, profile_.total));
+      number_cell(format_time(processor.busy));
+      number_cell(format_time(profile_.total - processor.busy));
+      bar_cell(fraction_of(processor.busy, profile_.total));
       text_ += "</tr>\n";
     }
     end(profile_.processors.size());
@@ -268,9 +268,9 @@ class Page {
       text_ += "<tr>";
       words_cell(name_of(record_.links[static_cast<std::size_t>(channel.link)]));
       number_cell(channel.copies);
-      number_cell(bytes_words(channel.bytes));
-      number_cell(time_words(channel.busy));
-      bar_cell(share(channel.busy, profile_.total));
+      number_cell(format_bytes(channel.bytes));
+      number_cell(format_time(channel.busy));
+      bar_cell(fraction_of(channel.busy, profile_.total));
       text_ += "</tr>\n";
     }
     end(profile_.channels.size());
@@ -310,7 +310,7 @@ class Page {
       const auto from = numbers.find(end_name(flow.from, level));
       const auto to = numbers.find(end_name(flow.to, level));
       if (from == numbers.end() || to == numbers.end()) continue;
-      add(bytes[from->second * ends.size() + to->second], flow.bytes);
+      add_saturating(bytes[from->second * ends.size() + to->second], flow.bytes);
     }
     const std::int64_t most = bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
     text_ +=
@@ -330,7 +330,7 @@ class Page {
           text_ += "<td></td>";
         } else {
           put("<td class=\"n\" style=\"background:rgb(var(--heat) / {:.2f})\">{}</td>",
-              0.05 + 0.4 * share(value, most), bytes_words(value));
+              0.05 + 0.4 * fraction_of(value, most), format_bytes(value));
         }
       }
       text_ += "</tr>\n";
@@ -348,18 +348,18 @@ class Page {
     }
     if (shown.empty()) return;
     const auto fill = [&](const Profile::Memory* memory) {
-      return share(record_of(*memory).peak_bytes, record_of(*memory).capacity_bytes);
+      return fraction_of(record_of(*memory).peak_bytes, record_of(*memory).capacity_bytes);
     };
     // The memories that are nearest to their capacity come first.
     std::stable_sort(shown.begin(), shown.end(),
                      [&](const auto* a, const auto* b) { return fill(a) > fill(b); });
     text_ += "<h2 id=\"memory\">Memory over time</h2>\n";
-    const auto levels = levels_of(profile_, kLevelPoints);
+    const auto levels = memory_levels(profile_, kLevelPoints);
     for (std::size_t i = 0; i < std::min(kPictures, shown.size()); ++i) {
       const RunRecord::Memory& one = record_of(*shown[i]);
       put("<figure><figcaption>{}: at most {} of {} ({:.1f} %), at {}</figcaption>\n",
-          escaped(name_of(one)), bytes_words(one.peak_bytes), bytes_words(one.capacity_bytes),
-          100 * fill(shown[i]), time_words(shown[i]->peak_time));
+          escaped(name_of(one)), format_bytes(one.peak_bytes), format_bytes(one.capacity_bytes),
+          100 * fill(shown[i]), format_time(shown[i]->peak_time));
       picture(one, levels[static_cast<std::size_t>(shown[i]->memory)]);
       text_ += "</figure>\n";
     }
@@ -380,11 +380,13 @@ class Page {
         escaped(name_of(memory)));
     std::int64_t last = 0;
     // The y axis of SVG points down. The peak takes 95 % of the height.
-    const auto y = [&](std::int64_t bytes) { return 100 - 95 * share(bytes, memory.peak_bytes); };
+    const auto y = [&](std::int64_t bytes) {
+      return 100 - 95 * fraction_of(bytes, memory.peak_bytes);
+    };
     for (const MemoryLevel& level : levels) {
       // Each level gives a horizontal and a vertical line, because the number of bytes changes
       // instantly.
-      const double x = 1000 * share(level.time, profile_.total);
+      const double x = 1000 * fraction_of(level.time, profile_.total);
       put("L{:.1f} {:.1f}L{:.1f} {:.1f}", x, y(last), x, y(level.bytes));
       last = level.bytes;
     }
@@ -395,7 +397,7 @@ class Page {
 
   // Writes the timeline of the run: its controls, a canvas, and the data for the script.
   void lanes() {
-    const Lanes all = lanes_of(profile_, kMaxPageEvents);
+    const Timeline all = make_timeline(profile_, kMaxPageEvents);
     text_ +=
         "<h2 id=\"time\">Time line</h2>\n"
         "<p class=\"dim\">Drag to move; Ctrl and wheel, or + and -, to zoom; a double click shows "
@@ -404,7 +406,7 @@ class Page {
       put(" Of {} tasks and copies the {} longest are drawn; none of the rest takes longer than "
           "{}.",
           record_.events.size(), static_cast<std::int64_t>(record_.events.size()) - all.left_out,
-          time_words(all.longest_left_out));
+          format_time(all.longest_left_out));
     }
     for (const std::string& note : record_.notes) put(" Not in it: {}.", escaped(note));
     text_ +=
@@ -427,7 +429,7 @@ class Page {
   // Writes the data of the timeline as JSON, in the format that page_parts.h describes. The labels
   // of the spans are the names of the tasks, "copy of" each region, "reduction of" each region, and
   // `?` for anything unknown.
-  void data(const Lanes& all) {
+  void data(const Timeline& all) {
     put("{{\"total\":{},\"labels\":[", profile_.total);
     for (const std::string& name : record_.tasks) put("{},", script_json(name));
     for (const std::string_view what : {"copy", "reduction"}) {
@@ -437,16 +439,16 @@ class Page {
     }
     text_ += "\"?\"],\"lanes\":[";
     path_lane();
-    for (const Lane& lane : all.lanes) {
+    for (const TimelineLane& lane : all.lanes) {
       put(",\n{{\"name\":{},\"spans\":[", script_json(lane.name));
       RunTime at = 0;
       // The begin of a span is written as the gap since the previous span, which keeps the numbers
       // short.
-      for (const Span& span : lane.spans) {
+      for (const EventSpan& span : lane.spans) {
         // The mapping of a task is not marked as critical, because the row of the critical path
         // shows the runtime separately.
-        const bool on_path =
-            all.on_path[static_cast<std::size_t>(span.event)] && lane.kind != Lane::Kind::kRuntime;
+        const bool on_path = all.on_path[static_cast<std::size_t>(span.event)] &&
+                             lane.kind != TimelineLane::Kind::kRuntime;
         put("{}{},{},{},{:d},{}", &span == lane.spans.data() ? "" : ",", span.begin - at,
             span.end - span.begin, label_of(span.event), on_path, span.event);
         at = span.end;

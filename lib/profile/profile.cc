@@ -12,7 +12,7 @@
 namespace groma {
 namespace {
 
-using profile::add;
+using profile::add_saturating;
 using Event = RunRecord::Event;
 using Doing = Profile::Doing;
 using Reason = Profile::Reason;
@@ -112,7 +112,7 @@ class ProfileMaker {
     const RunTime time = length(event);
     const std::int64_t run = event.continues < 0 ? 1 : 0;
     profile_.task_runs += run;
-    add(profile_.task_time, time);
+    add_saturating(profile_.task_time, time);
     const std::uint64_t key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(event.name))
                                   << 32 |
                               kind_of_processor(event.where);
@@ -124,20 +124,20 @@ class ProfileMaker {
     }
     Profile::Task& task = profile_.tasks[found->second];
     task.runs += run;
-    add(task.time, time);
+    add_saturating(task.time, time);
     task.longest = std::max(task.longest, run == 1 ? time : time_of_run(event));
-    add(task.waited, waited(event));
+    add_saturating(task.waited, waited(event));
     if (!within(event.where, processors_)) return;
     Profile::Processor& processor = at(processors_, event.where);
     processor.runs += run;
-    add(processor.busy, time);
+    add_saturating(processor.busy, time);
     // If the time of mapping was not measured, nothing is added to the runtime processor.
     if (event.mapped <= event.mapping) return;
     const std::int64_t node = at(record_.processors, event.where).node;
     Profile::Runtime& runtime = runtimes_[node];
     runtime.node = node;
     ++runtime.mapped;
-    add(runtime.busy, std::max<RunTime>(0, clip(event.mapped) - clip(event.mapping)));
+    add_saturating(runtime.busy, std::max<RunTime>(0, clip(event.mapped) - clip(event.mapping)));
   }
 
   // Adds up the time of a task that consists of several events. Returns the sum up to `event`,
@@ -146,7 +146,7 @@ class ProfileMaker {
     const RunTime first =
         within(event.continues, record_.events) ? length(at(record_.events, event.continues)) : 0;
     RunTime& time = ran_.try_emplace(event.continues, first).first->second;
-    add(time, length(event));
+    add_saturating(time, length(event));
     return time;
   }
 
@@ -155,16 +155,16 @@ class ProfileMaker {
   void add_copy(const Event& event) {
     const RunTime time = length(event);
     ++(event.kind == Event::Kind::kCopy ? profile_.copies : profile_.reductions);
-    add(profile_.moved_bytes, event.bytes);
-    add(profile_.copy_time, time);
+    add_saturating(profile_.moved_bytes, event.bytes);
+    add_saturating(profile_.copy_time, time);
     Profile::Move& move = profile_.moves[move_of(event)];
     ++move.number;
-    add(move.bytes, event.bytes);
-    add(move.time, time);
-    add(move.waited, waited(event));
+    add_saturating(move.bytes, event.bytes);
+    add_saturating(move.time, time);
+    add_saturating(move.waited, waited(event));
     const bool from = within(event.from, memories_), to = within(event.where, memories_);
-    if (from) add(at(memories_, event.from).out_bytes, event.bytes);
-    if (to) add(at(memories_, event.where).in_bytes, event.bytes);
+    if (from) add_saturating(at(memories_, event.from).out_bytes, event.bytes);
+    if (to) add_saturating(at(memories_, event.where).in_bytes, event.bytes);
     if (from && to) {
       const std::uint64_t ends =
           static_cast<std::uint64_t>(event.from) << 32 | static_cast<std::uint32_t>(event.where);
@@ -172,15 +172,15 @@ class ProfileMaker {
       if (is_new) profile_.flows.push_back({event.from, event.where, 0, 0});
       Profile::Flow& flow = profile_.flows[found->second];
       ++flow.number;
-      add(flow.bytes, event.bytes);
+      add_saturating(flow.bytes, event.bytes);
     }
     if (!within(event.route, record_.routes)) return;
     for (std::int32_t link : at(record_.routes, event.route)) {
       if (!within(link, links_)) continue;
       Profile::Channel& channel = at(links_, link);
       ++channel.copies;
-      add(channel.bytes, event.bytes);
-      add(channel.busy, time);
+      add_saturating(channel.bytes, event.bytes);
+      add_saturating(channel.busy, time);
     }
   }
 
@@ -218,7 +218,7 @@ class ProfileMaker {
     for (const RunRecord::Allocation& each : record_.allocations) {
       if (!within(each.memory, memories_)) continue;
       std::int64_t& now = at(used, each.memory);
-      add(now, each.bytes);
+      add_saturating(now, each.bytes);
       if (now <= at(most, each.memory)) continue;
       at(most, each.memory) = now;
       at(memories_, each.memory).peak_time = clip(each.time);
@@ -234,7 +234,7 @@ class ProfileMaker {
       if (is_new) profile_.phases.push_back({at(record_.phase_names, phase.name), 0, 0});
       Profile::Phase& sum = profile_.phases[found->second];
       ++sum.times;
-      add(sum.time, std::max<RunTime>(0, clip(phase.end) - clip(phase.begin)));
+      add_saturating(sum.time, std::max<RunTime>(0, clip(phase.end) - clip(phase.begin)));
     }
   }
 
@@ -327,7 +327,7 @@ class ProfileMaker {
       const RunTime time = segment.end - segment.begin;
       const auto doing = static_cast<std::size_t>(segment.doing);
       const auto reason = static_cast<std::size_t>(segment.reason);
-      add(profile_.path_time[doing][reason], time);
+      add_saturating(profile_.path_time[doing][reason], time);
       Profile::PathCause cause{segment.doing, segment.reason, -1, -1, 0, 0};
       if (segment.event >= 0) {
         const Event& event = at(record_.events, segment.event);
@@ -343,7 +343,7 @@ class ProfileMaker {
       if (is_new) profile_.path_causes.push_back(cause);
       Profile::PathCause& sum = profile_.path_causes[found->second];
       ++sum.segments;
-      add(sum.time, time);
+      add_saturating(sum.time, time);
       segment.cause = static_cast<std::int32_t>(found->second);
     }
     const std::vector<std::int32_t> places = order_causes();
@@ -426,8 +426,8 @@ class ProfileMaker {
       kind.most = std::max(kind.most, processor.busy);
       ++kind.processors;
       kind.runs += processor.runs;
-      add(kind.busy, processor.busy);
-      add(kind.idle, profile_.total - processor.busy);
+      add_saturating(kind.busy, processor.busy);
+      add_saturating(kind.idle, profile_.total - processor.busy);
       if (processor.runs == 0) continue;
       ++kind.used;
       processor.processor = static_cast<std::int32_t>(p);
@@ -475,7 +475,7 @@ std::vector<RunTime> Profile::path_within(const std::string& phase) const {
                                         [&](const Segment& s) { return s.end <= each.begin; });
     for (; segment != path.end() && segment->begin < each.end; ++segment) {
       const RunTime time = std::min(segment->end, each.end) - std::max(segment->begin, each.begin);
-      add(at(times, segment->cause), std::max<RunTime>(0, time));
+      add_saturating(at(times, segment->cause), std::max<RunTime>(0, time));
     }
   }
   return times;

@@ -89,14 +89,14 @@ void visit(Archive& archive, RunRecord& record) {
 }
 
 // Returns true if a time is from 0 to the limit kMaxTime.
-bool good(RunTime time) { return time >= 0 && time <= kMaxTime; }
+bool is_valid(RunTime time) { return time >= 0 && time <= kMaxTime; }
 
 // Returns true if an event is valid: its times are within the limits, neither its mapping nor its
 // execution ends before it begins, and the events it refers to are earlier ones. `number` is the
 // number of the event.
-bool good(const Event& event, std::int64_t number) {
-  const bool times = good(event.mapping) && good(event.mapped) && good(event.ready) &&
-                     good(event.start) && good(event.end);
+bool is_valid(const Event& event, std::int64_t number) {
+  const bool times = is_valid(event.mapping) && is_valid(event.mapped) && is_valid(event.ready) &&
+                     is_valid(event.start) && is_valid(event.end);
   // Because every cause is an earlier event, following the causes cannot lead into a cycle.
   return times && event.kind <= Event::Kind::kReduction && event.mapping <= event.mapped &&
          event.start <= event.end && event.bytes >= 0 && event.cause < number &&
@@ -104,15 +104,15 @@ bool good(const Event& event, std::int64_t number) {
 }
 
 // Returns true if all events, allocations and phases of a run's record are valid.
-bool good(const RunRecord& record) {
+bool is_valid(const RunRecord& record) {
   for (std::size_t i = 0; i < record.events.size(); ++i) {
-    if (!good(record.events[i], static_cast<std::int64_t>(i))) return false;
+    if (!is_valid(record.events[i], static_cast<std::int64_t>(i))) return false;
   }
-  return good(record.end) &&
+  return is_valid(record.end) &&
          std::all_of(record.allocations.begin(), record.allocations.end(),
-                     [](const auto& one) { return good(one.time); }) &&
+                     [](const auto& one) { return is_valid(one.time); }) &&
          std::all_of(record.phases.begin(), record.phases.end(), [](const auto& one) {
-           return good(one.begin) && good(one.end) && one.begin <= one.end;
+           return is_valid(one.begin) && is_valid(one.end) && one.begin <= one.end;
          });
 }
 
@@ -131,7 +131,7 @@ Result<RunRecord> run_record_from(std::string_view text) {
   RunRecord record;
   archive::ArchiveReader reader(text, kMagic, kMaxDepth);
   visit(reader, record);
-  if (!reader.ok() || !reader.is_at_end() || !good(record)) {
+  if (!reader.ok() || !reader.is_at_end() || !is_valid(record)) {
     return Error{Error::Code::kMalformed, "what was measured of the run is damaged"};
   }
   return record;

@@ -116,7 +116,7 @@ class TextWriter {
   // Returns `words` followed by a mapping statement: "...; by a.mapper:8:1: Region * * GPU FBMEM".
   // If the line would be too long, the folders in front of the file's name are left out.
   std::string with_statement(const std::string& words, std::int32_t statement) const {
-    const std::string by = statement_words(words_, statement);
+    const std::string by = describe_statement(words_, statement);
     std::string whole = words + "; by " + by;
     // Only a statement whose file is known can be shortened.
     if (whole.size() <= kColumns - kIndent || statement == 0 || !words_.statement) return whole;
@@ -131,12 +131,12 @@ class TextWriter {
 
   // Writes the title of the profile, the time of the run, and the first phases of the run.
   void head() {
-    const std::string time = time_words(profile_.total);
+    const std::string time = format_time(profile_.total);
     const std::string name = cut(words_.title, kColumns - time.size() - 2);
     line(name.empty() ? time : fmt::format("{}: {}", name, time));
     for (std::size_t i = 0; i < std::min(kFewListed, profile_.phases.size()); ++i) {
       const Profile::Phase& phase = profile_.phases[i];
-      line(fmt::format("  phase {} {:>9}  {}", padded(phase.name, 24), time_words(phase.time),
+      line(fmt::format("  phase {} {:>9}  {}", padded(phase.name, 24), format_time(phase.time),
                        phase.times == 1 ? std::string() : fmt::format("{} times", phase.times)));
     }
     more(profile_.phases.size(), "phases", kFewListed);
@@ -154,15 +154,15 @@ class TextWriter {
     for (const auto& [doing, name] : kParts) {
       const RunTime time = profile_.path_doing(doing);
       if (time == 0) continue;
-      const double part = share(time, profile_.total);
-      line(fmt::format("  {} {:>9} {}  {}", padded(name, 30), time_words(time), percent(part),
+      const double part = fraction_of(time, profile_.total);
+      line(fmt::format("  {} {:>9} {}  {}", padded(name, 30), format_time(time), percent(part),
                        bar(part)));
     }
     title("Its largest causes");
     for (std::size_t i = 0; i < std::min(kListed, profile_.path_causes.size()); ++i) {
       const Profile::PathCause& cause = profile_.path_causes[i];
-      line(fmt::format("  {:>9} {}  {}", time_words(cause.time),
-                       percent(share(cause.time, profile_.total)),
+      line(fmt::format("  {:>9} {}  {}", format_time(cause.time),
+                       percent(fraction_of(cause.time, profile_.total)),
                        cut(words_of(profile_, cause), kColumns - kIndent)));
       if (cause.doing == Profile::Doing::kRuntime) continue;
       std::string why(words_of(cause.reason));
@@ -191,10 +191,10 @@ class TextWriter {
                       "mean", "longest", width > kTaskName ? "share" : "share of all tasks"));
     for (std::size_t i = 0; i < listed; ++i) {
       const Profile::Task& task = profile_.tasks[i];
-      const double part = share(task.time, profile_.task_time);
+      const double part = fraction_of(task.time, profile_.task_time);
       line(fmt::format("  {} {} {:>9} {:>9} {:>9} {:>9} {}", padded(names[i], width),
-                       padded(task.kind, 4), task.runs, time_words(task.time),
-                       time_words(task.mean()), time_words(task.longest),
+                       padded(task.kind, 4), task.runs, format_time(task.time),
+                       format_time(task.mean()), format_time(task.longest),
                        bar(part, "36", kBar + kTaskName - width)));
     }
     more(profile_.tasks.size(), "tasks");
@@ -206,7 +206,7 @@ class TextWriter {
     if (profile_.kinds.empty()) return;
     title("Processors, busy of the whole time");
     for (const Profile::Kind& kind : profile_.kinds) {
-      const auto of = [&](RunTime time) { return share(time, profile_.total); };
+      const auto of = [&](RunTime time) { return fraction_of(time, profile_.total); };
       // The mean is over all processors of the kind, including those that ran nothing.
       const double mean = of(kind.busy) / static_cast<double>(kind.processors);
       line(fmt::format("  {} {:>20}  {}, the least {}, the most {}  {}", padded(kind.kind, 5),
@@ -217,7 +217,7 @@ class TextWriter {
     const auto busiest =
         std::max_element(profile_.runtimes.begin(), profile_.runtimes.end(),
                          [](const auto& a, const auto& b) { return a.busy < b.busy; });
-    const double part = share(busiest->busy, profile_.total);
+    const double part = fraction_of(busiest->busy, profile_.total);
     line(fmt::format("  {} {:>14}  {}                                   {}",
                      padded("the runtime", 11), fmt::format("on node {}", busiest->node),
                      percent(part), bar(part, "32")));
@@ -229,7 +229,7 @@ class TextWriter {
     for (const Profile::Memory& memory : profile_.memories) fullest.push_back(&memory);
     const auto fill = [&](const Profile::Memory& memory) {
       const auto& one = record_.memories[static_cast<std::size_t>(memory.memory)];
-      return share(one.peak_bytes, one.capacity_bytes);
+      return fraction_of(one.peak_bytes, one.capacity_bytes);
     };
     std::stable_sort(fullest.begin(), fullest.end(),
                      [&](const auto* a, const auto* b) { return fill(*a) > fill(*b); });
@@ -239,8 +239,8 @@ class TextWriter {
       const auto& one = record_.memories[static_cast<std::size_t>(fullest[i]->memory)];
       const double part = fill(*fullest[i]);
       line(fmt::format("  {} {:>9} of {:>9} {}  {}", padded(name_of(one), 19),
-                       bytes_words(one.peak_bytes), bytes_words(one.capacity_bytes), percent(part),
-                       bar(part, "33")));
+                       format_bytes(one.peak_bytes), format_bytes(one.capacity_bytes),
+                       percent(part), bar(part, "33")));
     }
     more(fullest.size(), "memories", kFewListed);
   }
@@ -248,17 +248,18 @@ class TextWriter {
   // Writes the data movements with the most bytes, each with the mapping statement that caused it.
   void moves() {
     if (profile_.moves.empty()) return;
-    title(fmt::format("Moved: {} by {} copies and {} reductions", bytes_words(profile_.moved_bytes),
-                      profile_.copies, profile_.reductions));
+    title(fmt::format("Moved: {} by {} copies and {} reductions",
+                      format_bytes(profile_.moved_bytes), profile_.copies, profile_.reductions));
     for (std::size_t i = 0; i < std::min(kFewListed, profile_.moves.size()); ++i) {
       const Profile::Move& move = profile_.moves[i];
-      line(fmt::format("  {:>9} {}  {}", bytes_words(move.bytes),
-                       percent(share(move.bytes, profile_.moved_bytes)),
+      line(fmt::format("  {:>9} {}  {}", format_bytes(move.bytes),
+                       percent(fraction_of(move.bytes, profile_.moved_bytes)),
                        cut(words_of(profile_, move), kColumns - kIndent)));
-      const std::string shown = cut(with_statement(fmt::format("{} times {}", move.number,
-                                                               time_words(move.time / move.number)),
-                                                   move.statement),
-                                    kColumns - kIndent);
+      const std::string shown =
+          cut(with_statement(
+                  fmt::format("{} times {}", move.number, format_time(move.time / move.number)),
+                  move.statement),
+              kColumns - kIndent);
       line(std::string(kIndent, ' ') + (color_ ? fmt::format("\x1b[2m{}\x1b[0m", shown) : shown));
     }
     more(profile_.moves.size(), "causes", kFewListed);
@@ -274,10 +275,10 @@ class TextWriter {
     title("Channels, busy of the whole time");
     for (std::size_t i = 0; i < std::min(kFewListed, busiest.size()); ++i) {
       const Profile::Channel& channel = *busiest[i];
-      const double part = share(channel.busy, profile_.total);
+      const double part = fraction_of(channel.busy, profile_.total);
       line(fmt::format("  {} {:>11}  {}  {}",
                        padded(name_of(record_.links[static_cast<std::size_t>(channel.link)]), 30),
-                       bytes_words(channel.bytes), percent(part), bar(part, "35")));
+                       format_bytes(channel.bytes), percent(part), bar(part, "35")));
     }
     more(busiest.size(), "channels", kFewListed);
   }

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "profile/json_text.h"
-#include "profile/lanes.h"
+#include "profile/timeline.h"
 #include "profile/words.h"
 
 namespace groma {
@@ -44,7 +44,7 @@ class TraceWriter {
   // Returns the whole trace: the names of processes and threads, the spans, the critical path, and
   // the bytes in memories.
   std::string write() {
-    const Lanes lanes = lanes_of(profile_, kMaxTraceEvents);
+    const Timeline lanes = make_timeline(profile_, kMaxTraceEvents);
     text_ = fmt::format(
         "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"title\":{},\"left_out\":\"{}\"}},"
         "\"traceEvents\":[\n",
@@ -52,21 +52,21 @@ class TraceWriter {
         lanes.left_out == 0
             ? std::string("nothing")
             : fmt::format("{} of {} tasks and copies, none longer than {}", lanes.left_out,
-                          record_.events.size(), time_words(lanes.longest_left_out)));
+                          record_.events.size(), format_time(lanes.longest_left_out)));
     name_process(kPathProcess, "critical path");
     name_thread(kPathProcess, 0, "critical path");
     std::int64_t last_node = -1;
     // The number of a thread is the number of its row in the timeline, from 1.
     for (std::size_t i = 0; i < lanes.lanes.size(); ++i) {
-      const Lane& lane = lanes.lanes[i];
+      const TimelineLane& lane = lanes.lanes[i];
       // Lanes are sorted by node, so each node is named once.
       if (lane.node != last_node) name_process(lane.node + 1, fmt::format("node {}", lane.node));
       last_node = lane.node;
       name_thread(lane.node + 1, i + 1, lane.name);
     }
     for (std::size_t i = 0; i < lanes.lanes.size(); ++i) {
-      const Lane& lane = lanes.lanes[i];
-      for (const Span& span : lane.spans) add(lane, i + 1, span);
+      const TimelineLane& lane = lanes.lanes[i];
+      for (const EventSpan& span : lane.spans) add(lane, i + 1, span);
     }
     path();
     memories();
@@ -108,21 +108,21 @@ class TraceWriter {
   // each statement.
   const std::string& statement(std::int32_t number) {
     const auto [found, is_new] = statements_.try_emplace(number);
-    if (is_new) found->second = json_quoted(statement_words(words_, number));
+    if (is_new) found->second = json_quoted(describe_statement(words_, number));
     return found->second;
   }
 
   // Appends the span of one event to the trace: a task, the mapping of a task, a copy or a
   // reduction.
-  void add(const Lane& lane, std::size_t thread, const Span& span) {
+  void add(const TimelineLane& lane, std::size_t thread, const EventSpan& span) {
     const RunRecord::Event& one = record_.events[static_cast<std::size_t>(span.event)];
     const bool task = one.kind == RunRecord::Event::Kind::kTask;
     const std::string begin = micros(span.begin), length = micros(span.end - span.begin);
     if (task) {
       event(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},)"
             R"("args":{{"event":{}{}}}}})",
-            lane.kind == Lane::Kind::kRuntime ? "mapping" : "task", name_in(tasks_, one.name),
-            lane.node + 1, thread, begin, length, span.event,
+            lane.kind == TimelineLane::Kind::kRuntime ? "mapping" : "task",
+            name_in(tasks_, one.name), lane.node + 1, thread, begin, length, span.event,
             one.point < 0 ? "" : fmt::format(R"(,"point":{})", name_in(points_, one.point)));
       return;
     }
@@ -152,7 +152,7 @@ class TraceWriter {
   // Appends the allocated bytes in each memory over time to the trace, as counters. When kAllLevels
   // points have been written, the remaining memories are left out.
   void memories() {
-    const auto levels = levels_of(profile_, kLevels);
+    const auto levels = memory_levels(profile_, kLevels);
     std::size_t shown = 0;
     for (std::size_t m = 0; m < levels.size() && shown < kAllLevels; ++m) {
       const RunRecord::Memory& memory = record_.memories[m];

@@ -8,7 +8,7 @@
 
 namespace groma::profile {
 // Times in a record are picoseconds.
-std::string time_words(RunTime time) {
+std::string format_time(RunTime time) {
   constexpr std::array<std::string_view, 5> kUnits = {"ps", "ns", "us", "ms", "s"};
   return format_in_units(static_cast<double>(time), 1000, kUnits);
 }
@@ -97,7 +97,7 @@ std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
 }
 
 // A mapping statement whose text is not known is described by its number.
-std::string statement_words(const ProfileWords& words, std::int32_t statement) {
+std::string describe_statement(const ProfileWords& words, std::int32_t statement) {
   if (statement == 0) return "the default mapper";
   if (statement < 0) return "the program's own mapper (or unknown)";
   const StatementText text = words.statement ? words.statement(statement) : StatementText{};
@@ -106,7 +106,7 @@ std::string statement_words(const ProfileWords& words, std::int32_t statement) {
 }
 
 // The addition saturates, because a record from another process may have any numbers.
-void add(std::int64_t& sum, std::int64_t value) {
+void add_saturating(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) {
     sum = value < 0 ? std::numeric_limits<std::int64_t>::min()
                     : std::numeric_limits<std::int64_t>::max();
@@ -114,7 +114,7 @@ void add(std::int64_t& sum, std::int64_t value) {
 }
 
 // The whole is 0 for a run of no length or a memory without capacity.
-double share(RunTime part, RunTime whole) {
+double fraction_of(RunTime part, RunTime whole) {
   return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 

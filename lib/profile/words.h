@@ -12,8 +12,8 @@
 namespace groma::profile {
 
 // Formats a time, given in picoseconds, with three digits and a suitable unit: "12.3 ms".
-std::string time_words(RunTime time);
-using groma::bytes_words;
+std::string format_time(RunTime time);
+using groma::format_bytes;
 // Return the name of a processor or memory: its kind, its node and its index, "GPU (0, 3)".
 std::string name_of(const RunRecord::Processor& processor);
 std::string name_of(const RunRecord::Memory& memory);
@@ -39,11 +39,11 @@ std::string words_of(const Profile& profile, const Profile::Move& move);
 std::string words_of(const Profile& profile, const Profile::PathCause& cause);
 // Describes the mapping statement with this number: "a.mapper:6:1: Region * * GPU FBMEM". Returns
 // "the default mapper" for 0, and words for an unknown statement if the number is negative.
-std::string statement_words(const ProfileWords& words, std::int32_t statement);
+std::string describe_statement(const ProfileWords& words, std::int32_t statement);
 
 // Adds `value` to `sum`. If the sum overflows, it becomes the largest or the smallest number.
-void add(std::int64_t& sum, std::int64_t value);
+void add_saturating(std::int64_t& sum, std::int64_t value);
 // Returns part / whole, or 0 if `whole` is not positive.
-double share(RunTime part, RunTime whole);
+double fraction_of(RunTime part, RunTime whole);
 
 }  // namespace groma::profile

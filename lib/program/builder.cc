@@ -23,7 +23,8 @@ void CodeBuilder::build_function(FunctionId id) {
   bind_parameters(made, def);
   const auto first = static_cast<std::uint32_t>(context_.data.actions.size());
   bool returned = false;
-  for (const syntax::Statement& statement : Tree::entries_of(context_.tree.bodies, def.body)) {
+  for (const syntax::Statement& statement :
+       Tree::entries_of(context_.tree.body_statements, def.body)) {
     if (returned) {
       context_.report(DiagId::kUnreachableCode, statement.range, {});
       break;
@@ -32,7 +33,7 @@ void CodeBuilder::build_function(FunctionId id) {
     returned = std::holds_alternative<syntax::ReturnStatement>(statement.node);
   }
   made.body = {first, static_cast<std::uint32_t>(context_.data.actions.size()) - first};
-  made.slots = context_.scope.slot_count();
+  made.slot_count = context_.scope.slot_count();
   if (!returned && !def.body_broken) {
     context_
         .report(DiagId::kMissingReturn, def.name.range,
@@ -142,8 +143,9 @@ void CodeBuilder::build_top_assignment(const syntax::AssignStatement& node, std:
   action.value = expressions_.build_expression(node.value);
   action.target = index;
   action.range = range;
-  context_.data.top.push_back(action);
-  context_.data.top_slots = std::max(context_.data.top_slots, context_.scope.slot_count());
+  context_.data.top_level_actions.push_back(action);
+  context_.data.top_level_slot_count =
+      std::max(context_.data.top_level_slot_count, context_.scope.slot_count());
   // Later expressions of the top level may read this global.
   context_.current_global = index + 1;
 }
@@ -151,8 +153,9 @@ void CodeBuilder::build_top_assignment(const syntax::AssignStatement& node, std:
 // Builds a `print` outside functions. Its slots are only for the variables of comprehensions.
 void CodeBuilder::build_top_print(const syntax::PrintStatement& node, Range range) {
   context_.scope.begin_slots();
-  context_.data.top.push_back(build_print(node, range));
-  context_.data.top_slots = std::max(context_.data.top_slots, context_.scope.slot_count());
+  context_.data.top_level_actions.push_back(build_print(node, range));
+  context_.data.top_level_slot_count =
+      std::max(context_.data.top_level_slot_count, context_.scope.slot_count());
 }
 
 }  // namespace groma::program

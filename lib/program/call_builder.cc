@@ -17,7 +17,8 @@ using syntax::ExprKind;
 // Returns words that describe a value in a message about a wrong member: its type, or its text if
 // the type is unknown. A text of more than 40 bytes or several lines is "this value".
 std::string CallBuilder::describe_owner(CodeId base) const {
-  if (!is_any(context_.type_of(base))) return std::string(describe_type(context_.type_of(base)));
+  if (!is_unknown_type(context_.type_of(base)))
+    return std::string(describe_type(context_.type_of(base)));
   constexpr std::size_t kLongest = 40;
   const std::string_view text = context_.tree.source.text(context_.range_of(base));
   const bool is_short = text.size() <= kLongest && text.find('\n') == std::string_view::npos;
@@ -44,7 +45,7 @@ CodeId CallBuilder::build_member_read(const Expr& expr) {
   const CodeId base = expressions_.build_expression(expr.a);
   const Type type = context_.type_of(base);
   const std::string_view spelled = context_.name_text(expr.c);
-  const Range focus{expr.at, expr.range.end};
+  const Range focus{expr.focus_offset, expr.range.end};
   const auto found = find_member(spelled);
   if (!found || !type_has_member(type, *found)) {
     const auto method = find_method(spelled);
@@ -61,9 +62,9 @@ CodeId CallBuilder::build_member_read(const Expr& expr) {
   // Note whether the function can be used for index launches or for single tasks.
   if (is_task_member(*found) && type != Type::kParent && *found != Member::kName) {
     const TaskMemberRead read{true, *found, false, focus};
-    context_.note_task_read(
-        *found == Member::kParent ? &ProgramFunction::single_only : &ProgramFunction::index_only,
-        read);
+    context_.note_task_read(*found == Member::kParent ? &ProgramFunction::single_task_read
+                                                      : &ProgramFunction::index_launch_read,
+                            read);
   }
   // The name of the task can be read in any function.
   if (*found == Member::kName && context_.function != nullptr) context_.function->reads_name = true;
@@ -131,9 +132,9 @@ CodeId CallBuilder::report_unknown_function(const Expr& expr, const Expr& callee
 // Builds the arguments after a mistake in the callee, so that mistakes in the arguments are
 // reported too. The failure of the code stays the first mistake.
 CodeId CallBuilder::build_broken_call(const Expr& expr) {
-  const Diagnostic about = context_.last;
+  const Diagnostic about = context_.last_diagnostic;
   expressions_.build_elements(expr);
-  context_.last = about;
+  context_.last_diagnostic = about;
   return context_.make_broken_code(expr.range);
 }
 
@@ -159,8 +160,10 @@ CodeId CallBuilder::build_function_call(const Expr& expr, FunctionId id) {
         describe_type(wanted), context_.type_of(argument));
   }
   // The caller counts as reading every member of the task that the called function reads.
-  context_.note_task_read(&ProgramFunction::index_only, context_.data.functions[id].index_only);
-  context_.note_task_read(&ProgramFunction::single_only, context_.data.functions[id].single_only);
+  context_.note_task_read(&ProgramFunction::index_launch_read,
+                          context_.data.functions[id].index_launch_read);
+  context_.note_task_read(&ProgramFunction::single_task_read,
+                          context_.data.functions[id].single_task_read);
   if (context_.function != nullptr && context_.data.functions[id].reads_name)
     context_.function->reads_name = true;
   const CodeId made = context_.make_code(Op::kCall, context_.data.functions[id].result, expr.range,
@@ -186,7 +189,7 @@ CodeId CallBuilder::build_machine_call(const Expr& expr) {
 // Builds a method call such as `m.split(0, 2)` and checks its arguments against the table kMethods.
 CodeId CallBuilder::build_method_call(const Expr& expr, const Expr& callee) {
   const std::string_view spelled = context_.name_text(callee.c);
-  const Range focus{callee.at, callee.range.end};
+  const Range focus{callee.focus_offset, callee.range.end};
   const auto method = find_method(spelled);
   const CodeId base = expressions_.build_expression(callee.a);
   const Type type = context_.type_of(base);
@@ -203,7 +206,7 @@ CodeId CallBuilder::build_method_call(const Expr& expr, const Expr& callee) {
   // A method has a fixed number of arguments, and at most one option.
   const syntax::MethodInfo& info = syntax::info_of(*method);
   const ElementList args = expressions_.build_elements(expr, info.option, spelled);
-  const Range call{callee.at, expr.range.end};
+  const Range call{callee.focus_offset, expr.range.end};
   const bool count_fits = check_argument_count(spelled, args, info.parameter_count(), call);
   for (std::uint32_t i = 0;
        count_fits && i < args.list.count && !expressions_.has_splice(args.list); ++i) {
@@ -213,7 +216,8 @@ CodeId CallBuilder::build_method_call(const Expr& expr, const Expr& callee) {
   // The only option, `halo`, is a tuple.
   if (args.option != kNoCode) check_argument_type(args.option, info.option, Type::kTuple);
   if (*method == Method::kProcessor && type != Type::kParent) {
-    context_.note_task_read(&ProgramFunction::single_only, {true, Member::kParent, true, focus});
+    context_.note_task_read(&ProgramFunction::single_task_read,
+                            {true, Member::kParent, true, focus});
   }
   CodeNode code;
   code.op = Op::kMethod;

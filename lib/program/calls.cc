@@ -113,7 +113,7 @@ class Search {
   }
 
   std::string_view text(FunctionId function) const {
-    return tree_.table.text(definitions_.defs[function]->name.id);
+    return tree_.name_table.text(definitions_.defs[function]->name.id);
   }
 
   // Reports a recursive call and names up to five functions of the cycle.

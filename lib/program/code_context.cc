@@ -11,14 +11,14 @@ namespace groma::program {
 // makes code that fails with this diagnostic if it is evaluated after all.
 Diagnostic& CodeContext::report(DiagId id, Range range, std::vector<DiagArg> args) {
   Diagnostic& diagnostic = diags.add(id, range, std::move(args));
-  last = diagnostic;
+  last_diagnostic = diagnostic;
   if (diagnostic.severity != Severity::kError) return diagnostic;
   // The original language accepts mistakes in code that it never evaluates.
   if (function != nullptr && !function->used) {
     diagnostic.lower_to(Severity::kWarning);
     diagnostic.note(
         fmt::format("nothing uses `{}`, so this is not an error yet", name_text(function->name)));
-  } else if (branches > 0) {
+  } else if (branch_depth > 0) {
     diagnostic.lower_to(Severity::kWarning);
     diagnostic.note("it is an error where this branch of `?:` is taken");
   }
@@ -56,16 +56,17 @@ CodeId CodeContext::make_code(Op op, Type type, Range range, std::uint32_t a, st
 CodeId CodeContext::make_broken_code(Range range) {
   // Only code whose error was lowered to a warning can be evaluated, and at most kMaxErrors
   // diagnostics are kept for it.
-  if (data.failures.size() < kMaxErrors) data.failures.push_back(last);
+  if (data.broken_code_diagnostics.size() < kMaxErrors)
+    data.broken_code_diagnostics.push_back(last_diagnostic);
   return make_code(Op::kBroken, Type::kAny, range,
-                   static_cast<std::uint32_t>(data.failures.size() - 1));
+                   static_cast<std::uint32_t>(data.broken_code_diagnostics.size() - 1));
 }
 
 // Returns true if the value may have the wanted type. A processor fits as a tuple, and a task's
 // parent as a task.
 bool CodeContext::may_have_type(CodeId id, Type wanted) const {
   const Type found = type_of(id);
-  if (is_any(wanted) || is_any(found) || found == wanted) return true;
+  if (is_unknown_type(wanted) || is_unknown_type(found) || found == wanted) return true;
   return (wanted == Type::kTuple && found == Type::kProcessor) ||
          (wanted == Type::kTask && found == Type::kParent);
 }

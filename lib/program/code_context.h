@@ -17,7 +17,7 @@ namespace groma::program {
 struct CodeContext {
   CodeContext(const syntax::Tree& of, const ProgramDefinitions& all, ProgramData& made,
               Diagnostics& reports)
-      : tree(of), definitions(all), data(made), diags(reports), scope(of.table.size()) {}
+      : tree(of), definitions(all), data(made), diags(reports), scope(of.name_table.size()) {}
 
   const syntax::Tree& tree;
   const ProgramDefinitions& definitions;
@@ -32,7 +32,7 @@ struct CodeContext {
   std::uint32_t current_global = 0;
   // The number of branches of `?:` around the code under construction. Code in a branch may never
   // be evaluated.
-  int branches = 0;
+  int branch_depth = 0;
 
   // Reports a diagnostic. An error becomes a warning if the code may never be evaluated: in a
   // function that nothing uses, or in a branch of `?:`. The original language accepts such code.
@@ -41,9 +41,9 @@ struct CodeContext {
   Diagnostic& report_type_mismatch(Range range, std::string_view what, std::string_view needs,
                                    Type found);
   // The diagnostic that was reported last.
-  Diagnostic last;
+  Diagnostic last_diagnostic;
 
-  std::string_view name_text(NameId id) const { return tree.table.text(id); }
+  std::string_view name_text(NameId id) const { return tree.name_table.text(id); }
   const syntax::Expr& expr_of(syntax::ExprId id) const { return tree.exprs[id]; }
   // Returns the expression `id` without any parentheses around it.
   syntax::ExprId without_parentheses(syntax::ExprId id) const;

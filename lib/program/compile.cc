@@ -31,8 +31,8 @@ class Compiler {
     data_->source = tree_.source;
     // The tree tells how much there will be, so the vectors grow only once.
     data_->code.reserve(tree_.exprs.size());
-    data_->lists.reserve(tree_.lists.size());
-    data_->statements.reserve(tree_.statements.size());
+    data_->lists.reserve(tree_.expr_lists.size());
+    data_->statement_ranges.reserve(tree_.statements.size());
     data_->rows.reserve(tree_.names.size());
     data_->row_index.reserve(tree_.names.size());
     declare();
@@ -43,27 +43,27 @@ class Compiler {
     // statement of a key wins.
     std::uint32_t number = 0;
     for (const Statement& statement : tree_.statements) {
-      data_->statements.push_back(statement.range);
+      data_->statement_ranges.push_back(statement.range);
       origin_ = ++number;
       std::visit([this](const auto& node) { enter(node); }, statement.node);
     }
-    std::stable_sort(data_->shadowed.begin(), data_->shadowed.end(),
+    std::stable_sort(data_->shadowed_rows.begin(), data_->shadowed_rows.end(),
                      [](const StatementRow& a, const StatementRow& b) { return a.key < b.key; });
     // The tree is not needed any more, so the names move to the program.
-    data_->names = std::move(tree_.table);
+    data_->names = std::move(tree_.name_table);
     check_dimensions(*data_, calls.order, diags_);
     data_->has_errors = diags_.has_errors();
     return data_;
   }
 
  private:
-  std::string_view text(NameId id) const { return tree_.table.text(id); }
+  std::string_view text(NameId id) const { return tree_.name_table.text(id); }
 
   // ------------------------------------------------------------------------------------ names
 
   // Enters every function and global into the name space of the program.
   void declare() {
-    definitions_.symbols.assign(tree_.table.size(), {});
+    definitions_.symbols.assign(tree_.name_table.size(), {});
     for (const Statement& statement : tree_.statements) {
       if (const auto* def = std::get_if<syntax::DefStatement>(&statement.node)) {
         definitions_.defs.push_back(def);
@@ -127,9 +127,9 @@ class Compiler {
     row.statement = origin_;
     const StatementRow* known = data_->add_row(row);
     if (known == nullptr) return;
-    if (known->statement != origin_) data_->shadowed.push_back(row);
+    if (known->statement != origin_) data_->shadowed_rows.push_back(row);
     const Range first =
-        known->statement == origin_ ? range : data_->statements[known->statement - 1];
+        known->statement == origin_ ? range : data_->statement_ranges[known->statement - 1];
     Diagnostic& diagnostic =
         diags_.report(DiagId::kShadowedStatement, range, what())
             .note(known->statement == origin_ ? "by the same statement" : "by this statement",
@@ -165,7 +165,7 @@ class Compiler {
 
   // Copies the kinds of a statement into the row, in order and without duplicates.
   void set_kinds(StatementRow& row, syntax::IndexRange words) const {
-    for (const syntax::KindWord& word : Tree::entries_of(tree_.words, words)) {
+    for (const syntax::KindWord& word : Tree::entries_of(tree_.kind_words, words)) {
       const auto end = row.kinds.begin() + row.kind_count;
       if (std::find(row.kinds.begin(), end, word.value) == end) {
         row.kinds[row.kind_count++] = word.value;
@@ -196,7 +196,7 @@ class Compiler {
   void add_regions(StatementRow row, syntax::IndexRange names, syntax::IndexRange which,
                    std::string_view what, std::string_view where) {
     for (const NameUse& name : tree_.names_of(names)) {
-      for (const syntax::RegionRef& region : Tree::entries_of(tree_.which, which)) {
+      for (const syntax::RegionRef& region : Tree::entries_of(tree_.region_refs, which)) {
         // The error about the limit is reported once.
         if (pairs_ == kMaxPairs) {
           diags_.report(DiagId::kProgramTooLarge, name.range, kMaxPairs,
@@ -206,7 +206,7 @@ class Compiler {
         row.key.task = name.id;
         row.key.region = region_key(region);
         const Range range =
-            Tree::entries_of(tree_.which, which).size() > 1 ? region.range : name.range;
+            Tree::entries_of(tree_.region_refs, which).size() > 1 ? region.range : name.range;
         add(row, range, [&] {
           return fmt::format("{} of {} of {}{}", what, region_words(row.key.region),
                              task_words(row.key.task), where);
@@ -435,7 +435,8 @@ class Compiler {
   // Reports a function bound with the wrong statement: it reads a member that only single tasks
   // have, or one that only index launches have.
   void check_reads(const syntax::TaskMapStatement& node, const ProgramFunction& function) {
-    const TaskMemberRead& read = node.index ? function.single_only : function.index_only;
+    const TaskMemberRead& read =
+        node.index ? function.single_task_read : function.index_launch_read;
     if (!read.reads) return;
     const std::string_view member = read.is_processor ? "processor" : name_of(read.member);
     diags_

@@ -185,12 +185,12 @@ struct ProgramFunction {
   // A range of ProgramData::actions. In a correct program, its last action is the only kReturn.
   IndexRange body;
   // The number of slots for local variables. Each assignment has a slot of its own.
-  std::uint32_t slots = 0;
+  std::uint32_t slot_count = 0;
   Type result = Type::kAny;
   // The first read of a member that only index launches have: ipoint, ispace or ilo.
-  TaskMemberRead index_only;
+  TaskMemberRead index_launch_read;
   // The first read of a member that only single tasks have: parent or processor.
-  TaskMemberRead single_only;
+  TaskMemberRead single_task_read;
   // True if the function reads the name of its task, directly or through functions that it calls.
   bool reads_name = false;
   // True if a statement uses the function, directly or through other functions.
@@ -279,12 +279,12 @@ struct ProgramData {
   NameTable names;
 
   // The range of each statement. The statement with Origin o is at index o - 1.
-  std::vector<Range> statements;
+  std::vector<Range> statement_ranges;
   // The rows of the statements that can decide something. Each key occurs once.
   std::vector<StatementRow> rows;
   // The rows that an earlier row with the same key hides, sorted by key and then by their place in
   // the text.
-  std::vector<StatementRow> shadowed;
+  std::vector<StatementRow> shadowed_rows;
   FlatIndex row_index;
   std::vector<StatedLayout> layouts;
 
@@ -294,14 +294,14 @@ struct ProgramData {
   // The actions of all functions.
   std::vector<ExecutableStatement> actions;
   // The actions of the top level, in order.
-  std::vector<ExecutableStatement> top;
+  std::vector<ExecutableStatement> top_level_actions;
   std::vector<FunctionParameter> parameters;
   std::vector<ProgramFunction> functions;
   std::vector<GlobalVariable> globals;
   // The diagnostics with which instructions of kind Op::kBroken fail.
-  std::vector<Diagnostic> failures;
+  std::vector<Diagnostic> broken_code_diagnostics;
   // The number of slots that comprehensions at the top level need.
-  std::uint32_t top_slots = 0;
+  std::uint32_t top_level_slot_count = 0;
   bool has_errors = false;
 
   // Returns the row with exactly this key, or null.

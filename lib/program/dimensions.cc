@@ -120,12 +120,12 @@ class DimensionCheck {
   // results.
   void run(std::span<const FunctionId> order) {
     current_ = top_level();
-    slots_.assign(data_.top_slots, {});
-    for (const ExecutableStatement& action : data_.top) visit(action);
+    slots_.assign(data_.top_level_slot_count, {});
+    for (const ExecutableStatement& action : data_.top_level_actions) visit(action);
     for (FunctionId function : order) {
       const ProgramFunction& code = data_.functions[function];
       current_ = function;
-      slots_.assign(code.slots, {});
+      slots_.assign(code.slot_count, {});
       for (std::uint32_t i = 0; i < code.body.count; ++i) {
         visit(data_.actions[code.body.begin + i]);
       }

@@ -113,7 +113,7 @@ CodeId ExpressionBuilder::build_name(const Expr& expr) {
 CodeId ExpressionBuilder::report_unknown_name(const Expr& expr) {
   const std::string_view spelled = context_.name_text(expr.a);
   if (context_.diags.full()) return context_.make_broken_code(expr.range);
-  const bool sure = context_.branches == 0;
+  const bool sure = context_.branch_depth == 0;
   for (const auto& [name, was_sure] : unknown_) {
     if (name == expr.a && (was_sure || !sure)) return context_.make_broken_code(expr.range);
   }
@@ -157,7 +157,7 @@ ElementList ExpressionBuilder::build_elements(const Expr& expr, std::string_view
       pending_.push_back(context_.make_code(Op::kAll, Type::kAny, element.range));
     } else if (element.kind == ExprKind::kSplice) {
       const CodeId inner = build_expression(element.a);
-      if (!is_any(context_.type_of(inner)) && !is_pair_like(context_.type_of(inner))) {
+      if (!is_unknown_type(context_.type_of(inner)) && !is_pair_like(context_.type_of(inner))) {
         context_.report_type_mismatch(context_.range_of(inner), "`*` before an expression",
                                       "a tuple", context_.type_of(inner));
       }
@@ -170,7 +170,7 @@ ElementList ExpressionBuilder::build_elements(const Expr& expr, std::string_view
       if (!option_name.empty() && context_.name_text(element.c) == option_name) {
         made.option = value;
       } else {
-        context_.report(DiagId::kUnknownOption, {element.range.begin, element.at},
+        context_.report(DiagId::kUnknownOption, {element.range.begin, element.focus_offset},
                         {std::string(callee), std::string(context_.name_text(element.c))});
         made.unknown_option = true;
       }
@@ -209,7 +209,7 @@ CodeId ExpressionBuilder::build_tuple(const Expr& expr) {
 // Builds `tuple(item for variable in range)`. The variable's slot is visible only in `item`.
 CodeId ExpressionBuilder::build_comprehension(const Expr& expr) {
   const CodeId range = build_expression(expr.b);
-  if (!is_any(context_.type_of(range)) && !is_pair_like(context_.type_of(range))) {
+  if (!is_unknown_type(context_.type_of(range)) && !is_pair_like(context_.type_of(range))) {
     context_.report_type_mismatch(context_.range_of(range), "`tuple(... for ... in ...)`",
                                   "a tuple to go through", context_.type_of(range));
   }
@@ -228,18 +228,18 @@ CodeId ExpressionBuilder::build_unary(const Expr& expr) {
   const Type type = context_.type_of(operand);
   CodeNode code;
   code.range = expr.range;
-  code.focus = {expr.at, expr.at + 1};
+  code.focus = {expr.focus_offset, expr.focus_offset + 1};
   code.a = operand;
   if (expr.op == syntax::Operator::kNot) {
     code.op = Op::kNot;
     code.type = Type::kBool;
-    if (!is_any(type) && type != Type::kBool) {
+    if (!is_unknown_type(type) && type != Type::kBool) {
       context_.report_type_mismatch(context_.range_of(operand), "`!`", "a bool", type);
     }
   } else {
     code.op = Op::kNegate;
     code.type = type == Type::kInt ? Type::kInt : is_pair_like(type) ? Type::kTuple : Type::kAny;
-    if (!is_any(type) && type != Type::kInt && !is_pair_like(type)) {
+    if (!is_unknown_type(type) && type != Type::kInt && !is_pair_like(type)) {
       context_.report_type_mismatch(context_.range_of(operand), "`-`", "an integer or a tuple",
                                     type);
     }
@@ -255,7 +255,8 @@ CodeId ExpressionBuilder::build_binary(const Expr& expr) {
   CodeNode code;
   code.op = kBinaryOps[static_cast<std::size_t>(expr.op)];
   code.range = expr.range;
-  code.focus = {expr.at, expr.at + static_cast<std::uint32_t>(syntax::spelling_of(expr.op).size())};
+  code.focus = {expr.focus_offset, expr.focus_offset + static_cast<std::uint32_t>(
+                                                           syntax::spelling_of(expr.op).size())};
   code.a = left, code.b = right;
   if (code.op >= Op::kAdd && code.op <= Op::kModulo) {
     code.type = arithmetic_type(left, right, sign);
@@ -270,7 +271,7 @@ Type ExpressionBuilder::arithmetic_type(CodeId left, CodeId right, std::string_v
   bool fits = true;
   for (CodeId side : {left, right}) {
     const Type type = context_.type_of(side);
-    if (is_any(type) || type == Type::kInt || is_pair_like(type)) continue;
+    if (is_unknown_type(type) || type == Type::kInt || is_pair_like(type)) continue;
     if (fits)
       context_.report_type_mismatch(context_.range_of(side), quote(sign), "integers or tuples",
                                     type);
@@ -300,7 +301,8 @@ Type ExpressionBuilder::comparison_type(const CodeNode& code, CodeId left, CodeI
       return Type::kBool;
     }
     // A processor is compared with a tuple as the pair of its node and index.
-    const bool same = a == b || is_any(a) || is_any(b) || (is_pair_like(a) && is_pair_like(b));
+    const bool same =
+        a == b || is_unknown_type(a) || is_unknown_type(b) || (is_pair_like(a) && is_pair_like(b));
     if (!same) {
       context_.report(DiagId::kTypeMismatch, code.focus,
                       {quote(sign), std::string("two values of one type"),
@@ -311,7 +313,7 @@ Type ExpressionBuilder::comparison_type(const CodeNode& code, CodeId left, CodeI
   const bool logical = code.op == Op::kAnd || code.op == Op::kOr;
   const Type wanted = logical ? Type::kBool : Type::kInt;
   for (CodeId side : {left, right}) {
-    if (is_any(context_.type_of(side)) || context_.type_of(side) == wanted) continue;
+    if (is_unknown_type(context_.type_of(side)) || context_.type_of(side) == wanted) continue;
     context_.report_type_mismatch(context_.range_of(side), quote(sign),
                                   logical ? "bools" : "integers", context_.type_of(side));
     break;
@@ -332,11 +334,11 @@ CodeId ExpressionBuilder::build_conditional(const Expr& expr) {
     return build_expression(condition.a != 0 ? expr.b : expr.c);
   const CodeId test = build_expression(expr.a);
   // Mistakes in a branch are warnings, because the branch may never be taken.
-  ++context_.branches;
+  ++context_.branch_depth;
   const CodeId yes = build_expression(expr.b);
   const CodeId no = build_expression(expr.c);
-  --context_.branches;
-  if (!is_any(context_.type_of(test)) && context_.type_of(test) != Type::kBool) {
+  --context_.branch_depth;
+  if (!is_unknown_type(context_.type_of(test)) && context_.type_of(test) != Type::kBool) {
     context_.report_type_mismatch(context_.range_of(test), "the condition of `?:`", "a bool",
                                   context_.type_of(test));
   }
@@ -363,8 +365,8 @@ CodeId ExpressionBuilder::build_index(const Expr& expr) {
     }
     // A single tuple is the whole index of a machine.
     const bool whole = type != Type::kTuple && list.count == 1 && is_pair_like(found);
-    if (element.op != Op::kSplice && context_.data.code[base].op != Op::kBroken && !is_any(found) &&
-        found != Type::kInt && !whole) {
+    if (element.op != Op::kSplice && context_.data.code[base].op != Op::kBroken &&
+        !is_unknown_type(found) && found != Type::kInt && !whole) {
       context_.report_type_mismatch(element.range, "an index", "an integer", found);
     }
   }
@@ -373,10 +375,10 @@ CodeId ExpressionBuilder::build_index(const Expr& expr) {
   } else if (is_pair_like(type)) {
     if (list.count != 1 && !has_splice(list)) {
       context_.report(
-          DiagId::kWrongIndexCount, {expr.at, expr.range.end},
+          DiagId::kWrongIndexCount, {expr.focus_offset, expr.range.end},
           {fmt::format("{} indices", list.count), std::string("a tuple, which takes one")});
     }
-  } else if (!is_any(type)) {
+  } else if (!is_unknown_type(type)) {
     context_.report_type_mismatch(context_.range_of(base), "an index",
                                   "a machine or a tuple before it", type);
   }
@@ -384,7 +386,7 @@ CodeId ExpressionBuilder::build_index(const Expr& expr) {
   code.op = Op::kIndex;
   code.type = result;
   code.range = expr.range;
-  code.focus = {expr.at, expr.range.end};
+  code.focus = {expr.focus_offset, expr.range.end};
   code.a = list.begin, code.b = list.count, code.c = base;
   return context_.add_code(code);
 }
@@ -394,7 +396,7 @@ CodeId ExpressionBuilder::build_index(const Expr& expr) {
 CodeId ExpressionBuilder::build_slice(const Expr& expr) {
   const CodeId base = build_expression(expr.c);
   const Type type = context_.type_of(base);
-  if (!is_any(type) && !is_pair_like(type) && type != Type::kMachine) {
+  if (!is_unknown_type(type) && !is_pair_like(type) && type != Type::kMachine) {
     context_.report_type_mismatch(context_.range_of(base), "a slice",
                                   "a tuple or a machine before it", type);
   }

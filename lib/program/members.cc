@@ -44,7 +44,7 @@ Type type_of(syntax::OperandType operand) {
 bool is_task_member(Member member) { return member >= Member::kIpoint; }
 
 bool type_has_member(Type type, Member member) {
-  if (is_any(type)) return true;
+  if (is_unknown_type(type)) return true;
   if (type == Type::kTask) return is_task_member(member);
   // Only the name of a parent task is known.
   if (type == Type::kParent) return member == Member::kName;
@@ -52,7 +52,7 @@ bool type_has_member(Type type, Member member) {
 }
 
 bool type_has_method(Type type, Method method) {
-  if (is_any(type)) return true;
+  if (is_unknown_type(type)) return true;
   const Type receiver = type_of(syntax::info_of(method).receiver);
   return type == receiver || (receiver == Type::kTask && type == Type::kParent);
 }

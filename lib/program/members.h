@@ -9,7 +9,7 @@
 
 namespace groma::program {
 
-inline bool is_any(Type type) { return type == Type::kAny; }
+inline bool is_unknown_type(Type type) { return type == Type::kAny; }
 // Returns true for types whose values are tuples or can stand for one. A processor can stand for
 // the pair of its node and index.
 inline bool is_pair_like(Type type) { return type == Type::kTuple || type == Type::kProcessor; }

@@ -99,8 +99,8 @@ Program::Program() : data_(std::make_shared<program::ProgramData>()) {}
 const Source& Program::source() const { return data_->source; }
 
 Range Program::range(Origin origin) const {
-  GROMA_CHECK(origin.statement > 0 && origin.statement <= data_->statements.size());
-  return data_->statements[origin.statement - 1];
+  GROMA_CHECK(origin.statement > 0 && origin.statement <= data_->statement_ranges.size());
+  return data_->statement_ranges[origin.statement - 1];
 }
 
 // Returns the kinds of the Task statement for the name, otherwise of the one for `*`.
@@ -228,7 +228,7 @@ std::vector<Match> Program::matches(const MatchQuery& query) const {
     if (row == nullptr) return;
     add(*row, false);
     const auto [begin, end] = std::equal_range(
-        data.shadowed.begin(), data.shadowed.end(), StatementRow{key},
+        data.shadowed_rows.begin(), data.shadowed_rows.end(), StatementRow{key},
         [](const StatementRow& a, const StatementRow& b) { return a.key < b.key; });
     for (auto at = begin; at != end && shadowed < kMaxShadowed; ++at, ++shadowed) add(*at, true);
   };

@@ -13,7 +13,7 @@ std::uint32_t LocalScope::declare_local(NameId name, Type type) {
 }
 
 void LocalScope::remove_last_local() {
-  last_local_[locals_.back().name] = locals_.back().hidden;
+  last_local_[locals_.back().name] = locals_.back().hidden_local;
   locals_.pop_back();
 }
 

@@ -14,7 +14,7 @@ struct LocalVariable {
   std::uint32_t slot;
   Type type;
   // The position of the variable of the same name that this one hides, or kNone.
-  std::uint32_t hidden;
+  std::uint32_t hidden_local;
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 };
 

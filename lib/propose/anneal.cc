@@ -37,7 +37,7 @@ class Anneal : public Proposer {
   Anneal(const Problem& problem, std::uint64_t seed)
       : space_(*problem.machine, problem.inputs.front()),
         draws_(seed),
-        beginnings_(beginnings(space_)) {
+        beginnings_(starting_points(space_)) {
     for (std::size_t d = 0; d < space_.decisions().size(); ++d) {
       if (space_.decisions()[d].options.size() > 1) open_.push_back(d);
     }
@@ -62,7 +62,7 @@ class Anneal : public Proposer {
   void go_on(Choice choice, double score);
 
   SearchSpace space_;
-  Draws draws_;
+  RandomNumbers draws_;
   std::vector<Choice> beginnings_;
   std::size_t next_beginning_ = 0;
   // The indices of the decisions that have more than one option.
@@ -94,7 +94,7 @@ std::vector<Proposal> Anneal::propose(Round& round) {
   std::vector<Proposal> proposals;
   pending_.clear();
   const std::size_t wanted =
-      length_ < kMany || !current_.runs() ? 1 : std::min<std::size_t>(4, round.most());
+      length_ < kMany || !current_.runs() ? 1 : std::min<std::size_t>(4, round.max_proposals());
   while (proposals.size() < wanted) {
     Choice choice;
     if (!next(choice)) break;

@@ -12,25 +12,25 @@ namespace groma::tuning {
 // of that use's technique then moves down by one position, so `sum` falls by their number.
 void Bandit::record_use(std::size_t technique, bool success) {
   history_.push_back({technique, success});
-  Arm& arm = arms_[technique];
+  ArmStatistics& arm = arms_[technique];
   ++arm.uses;
   if (success) {
-    arm.sum += arm.uses;
+    arm.success_position_sum += arm.uses;
     ++arm.successes;
   }
   if (history_.size() <= window_) return;
   const TechniqueUse oldest = history_.front();
   history_.pop_front();
-  Arm& old = arms_[oldest.technique];
+  ArmStatistics& old = arms_[oldest.technique];
   --old.uses;
-  old.sum -= old.successes;
+  old.success_position_sum -= old.successes;
   if (oldest.success) --old.successes;
 }
 
 // Divides the area by the largest possible area, which a technique has if every use succeeds.
 double Bandit::area_under_curve(std::size_t technique) const {
-  const Arm& arm = arms_[technique];
-  return arm.uses == 0 ? 0 : 2 * arm.sum / (arm.uses * (arm.uses + 1));
+  const ArmStatistics& arm = arms_[technique];
+  return arm.uses == 0 ? 0 : 2 * arm.success_position_sum / (arm.uses * (arm.uses + 1));
 }
 
 // The score is the area plus exploration * sqrt(2 log2(all uses) / uses), as in AUCBanditQueue.
@@ -43,7 +43,7 @@ double Bandit::score(std::size_t technique) const {
 
 // Shuffles the techniques before the stable sort by score, so that equal scores are in random
 // order.
-std::vector<std::size_t> Bandit::techniques_by_score(Draws& draws) const {
+std::vector<std::size_t> Bandit::techniques_by_score(RandomNumbers& draws) const {
   std::vector<std::size_t> techniques(arms_.size());
   std::iota(techniques.begin(), techniques.end(), 0);
   draws.shuffle(techniques);

@@ -32,7 +32,7 @@ class Bandit {
   double score(std::size_t technique) const;
   // Returns the indices of the techniques, the highest score first. Techniques with equal scores
   // are in random order.
-  std::vector<std::size_t> techniques_by_score(Draws& draws) const;
+  std::vector<std::size_t> techniques_by_score(RandomNumbers& draws) const;
 
  private:
   struct TechniqueUse {
@@ -40,11 +40,11 @@ class Bandit {
     bool success;
   };
   // The statistics of one technique within the window of the last uses.
-  struct Arm {
+  struct ArmStatistics {
     double uses = 0;
     // The sum of the positions (from 1) that the successful uses have among all uses of the
     // technique.
-    double sum = 0;
+    double success_position_sum = 0;
     // The number of successful uses. When the oldest use of the technique is dropped, each position
     // falls by 1, so `sum` falls by this number.
     double successes = 0;
@@ -52,7 +52,7 @@ class Bandit {
   double exploration_;
   std::size_t window_;
   std::deque<TechniqueUse> history_;
-  std::vector<Arm> arms_;
+  std::vector<ArmStatistics> arms_;
 };
 
 }  // namespace groma::tuning

@@ -1,4 +1,4 @@
-// beginnings(): the mappings from which a local search starts, such as annealing or descent.
+// starting_points(): the mappings from which a local search starts, such as annealing or descent.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace groma::tuning {
 // starts at the first mapping that runs. The first one has option 0 for every decision. Each of the
 // others differs from it in one layout decision for all tasks, because some programs fail with the
 // default layout.
-inline std::vector<Choice> beginnings(const SearchSpace& space) {
+inline std::vector<Choice> starting_points(const SearchSpace& space) {
   const std::vector<Decision>& decisions = space.decisions();
   std::vector<Choice> choices = {Choice(decisions.size(), 0)};
   for (std::size_t d = 0; d < decisions.size(); ++d) {

@@ -121,7 +121,7 @@ class Ccd : public Proposer {
 Ccd::Ccd(const Problem& problem)
     : space_(*problem.machine, problem.inputs.front()),
       collections_(collections_of(problem.inputs.front())),
-      beginnings_(beginnings(space_)),
+      beginnings_(starting_points(space_)),
       best_(beginnings_.front()) {
   for (const NodeType& node : problem.machine->node_types()) {
     for (std::size_t p = 0; p < kProcKindCount; ++p) {
@@ -251,13 +251,13 @@ std::vector<Proposal> Ccd::propose(Round& round) {
     }
     // The axis comes again if the budget does not allow all of its mappings, because the search may
     // be resumed with a larger budget.
-    if (fresh.size() > round.most()) --next_axis_;
+    if (fresh.size() > round.max_proposals()) --next_axis_;
     why = fmt::format("rotation {}: {}", rotation_ + 1, words(axis));
   }
   std::vector<Proposal> proposals;
   pending_.clear();
   for (Choice& choice : fresh) {
-    if (proposals.size() == round.most()) break;
+    if (proposals.size() == round.max_proposals()) break;
     tried_.add(hash_of(choice), {});
     proposals.push_back({space_.text_of(choice), why, ++tags_});
     pending_.push_back({tags_, std::move(choice)});
@@ -334,7 +334,7 @@ Choice Ccd::moved(std::size_t task, std::size_t kind, std::uint32_t collection,
     const std::uint32_t from = queue.back();
     queue.pop_back();
     for (std::size_t o = loosest_; o < collections_.overlaps.size(); ++o) {
-      const Overlap& overlap = collections_.overlaps[o];
+      const CollectionOverlap& overlap = collections_.overlaps[o];
       if (overlap.a != from && overlap.b != from) continue;
       const std::uint32_t other = overlap.a == from ? overlap.b : overlap.a;
       if (follows[other]) continue;

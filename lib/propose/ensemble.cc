@@ -16,7 +16,7 @@ constexpr int kEmptyGenerations = 500;
 // The mutation rates are those of OpenTuner. The techniques have the order of kTechniques.
 Ensemble::Ensemble(std::vector<Parameter> parameters, std::uint64_t seed)
     : space_(std::move(parameters)),
-      shared_{space_, Draws(seed), ScoreMemory(), nullptr},
+      shared_{space_, RandomNumbers(seed), ScoreMemory(), nullptr},
       bandit_(std::size(kTechniques)) {
   techniques_.push_back(std::make_unique<DifferentialEvolution>());
   techniques_.push_back(std::make_unique<GreedyMutation>(0.1, false));
@@ -27,12 +27,12 @@ Ensemble::Ensemble(std::vector<Parameter> parameters, std::uint64_t seed)
 // Passes the results of the last generation to the techniques. Then collects requests until the new
 // generation is full or no technique has another request. Some empty generations do not end the
 // search, because a technique may pause for one generation and have a request in the next.
-std::vector<Ensemble::Request> Ensemble::ask(std::size_t most) {
+std::vector<Ensemble::Request> Ensemble::next_generation(std::size_t most) {
   std::vector<Request> requests;
   if (space_.size() == 0) return requests;
   for (int empty = 0; requests.empty() && empty <= kEmptyGenerations; ++empty) {
     finish_generation();
-    while (requests.size() < std::min(most, kGeneration) && add_request(requests)) {
+    while (requests.size() < std::min(most, kGenerationSize) && add_request(requests)) {
     }
   }
   return requests;
@@ -42,21 +42,21 @@ std::vector<Ensemble::Request> Ensemble::ask(std::size_t most) {
 // technique has one.
 bool Ensemble::add_request(std::vector<Request>& requests) {
   for (const std::size_t technique : bandit_.techniques_by_score(shared_.draws)) {
-    const Technique::Request asked = techniques_[technique]->ask(shared_);
-    if (asked.answer == Technique::Answer::kWaiting) continue;
-    if (asked.answer == Technique::Answer::kNothing) {
+    const Technique::Request asked = techniques_[technique]->next_trial(shared_);
+    if (asked.answer == Technique::RequestStatus::kWaiting) continue;
+    if (asked.answer == Technique::RequestStatus::kNothing) {
       bandit_.record_use(technique, false);
       continue;
     }
     // A configuration with a known result needs no run. If another pending request has the same
     // configuration, both requests get the result of that one run.
     PendingRequest pending{++requests_, asked.trial, technique};
-    if (shared_.knows(*pending.trial)) {
-      pending.repeated = pending.told = true;
+    if (shared_.look_up_result(*pending.trial)) {
+      pending.repeated = pending.has_result = true;
     } else if (std::any_of(pending_.begin(), pending_.end(), [&](const PendingRequest& other) {
                  return other.trial->hash == pending.trial->hash;
                })) {
-      pending.repeated = pending.late = true;
+      pending.repeated = pending.waits_for_same_request = true;
     }
     requests.push_back({pending.number, pending.trial->configuration, technique, pending.repeated});
     pending_.push_back(std::move(pending));
@@ -66,10 +66,10 @@ bool Ensemble::add_request(std::vector<Request>& requests) {
 }
 
 // Ignores requests that repeat an earlier configuration, because they get the earlier result.
-void Ensemble::tell(std::int64_t number, double score, bool ok) {
+void Ensemble::report_result(std::int64_t number, double score, bool ok) {
   for (PendingRequest& pending : pending_) {
     if (pending.number != number || pending.repeated) continue;
-    pending.told = true;
+    pending.has_result = true;
     pending.trial->result = {score, ok, false};
   }
 }
@@ -78,7 +78,7 @@ void Ensemble::tell(std::int64_t number, double score, bool ok) {
 // the bandit, in the same order. A request without a result stays pending.
 void Ensemble::finish_generation() {
   for (PendingRequest& pending : pending_) {
-    if (!pending.told || pending.repeated) continue;
+    if (!pending.has_result || pending.repeated) continue;
     Trial& trial = *pending.trial;
     trial.result.was_best =
         shared_.best == nullptr || trial.result.score < shared_.best->result.score;
@@ -89,12 +89,12 @@ void Ensemble::finish_generation() {
   std::vector<PendingRequest> now;
   now.swap(pending_);
   for (PendingRequest& pending : now) {
-    if (pending.told) {
-      techniques_[pending.technique]->receive(*pending.trial, shared_);
+    if (pending.has_result) {
+      techniques_[pending.technique]->receive_result(*pending.trial, shared_);
       bandit_.record_use(pending.technique, pending.trial->result.was_best);
       continue;
     }
-    if (pending.late) pending.told = shared_.knows(*pending.trial);
+    if (pending.waits_for_same_request) pending.has_result = shared_.look_up_result(*pending.trial);
     pending_.push_back(std::move(pending));
   }
 }

@@ -21,7 +21,7 @@ namespace groma::tuning {
 
 class Ensemble {
  public:
-  static constexpr std::size_t kGeneration = 4;
+  static constexpr std::size_t kGenerationSize = 4;
   static constexpr std::string_view kTechniques[] = {"DifferentialEvolutionAlt",
                                                      "UniformGreedyMutation",
                                                      "NormalGreedyMutation", "RandomNelderMead"};
@@ -42,10 +42,10 @@ class Ensemble {
   };
   // Returns the next generation of at most min(`most`, kGeneration) requests. Returns an empty list
   // if no technique has another request.
-  std::vector<Request> ask(std::size_t most = kGeneration);
+  std::vector<Request> next_generation(std::size_t most = kGenerationSize);
   // Reports the result of a request of the last generation. `score` is infinite if the request
   // failed.
-  void tell(std::int64_t number, double score, bool ok = true);
+  void report_result(std::int64_t number, double score, bool ok = true);
 
  private:
   // A request of the current generation, and the state of its result.
@@ -54,10 +54,10 @@ class Ensemble {
     TrialRef trial;
     std::size_t technique = 0;
     bool repeated = false;
-    bool told = false;
+    bool has_result = false;
     // True if another pending request has the same configuration. The result of this request is
     // then known as soon as the other one has its result.
-    bool late = false;
+    bool waits_for_same_request = false;
   };
   bool add_request(std::vector<Request>& requests);
   void finish_generation();

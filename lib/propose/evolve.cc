@@ -117,7 +117,7 @@ class Evolve : public Proposer {
   // Asks the model to change one program of each of the next islands. Returns the replies that can
   // be used, as proposals.
   std::vector<Proposal> propose(Round& round) override {
-    const std::size_t count = std::min(round.most(), kWorkers);
+    const std::size_t count = std::min(round.max_proposals(), kWorkers);
     std::vector<Attempt> attempts;
     std::vector<ModelQuestion> questions;
     for (std::size_t i = 0; i < count; ++i) {
@@ -127,7 +127,7 @@ class Evolve : public Proposer {
       const Result<Segments> base = segments_of(round.problem(), text_of(attempt.parent, round));
       if (!base.ok()) return {};
       ModelQuestion& question = questions.emplace_back();
-      question.program = true;
+      question.expects_program = true;
       build(question.prompt, round, attempt, *base);
       attempts.push_back(std::move(attempt));
     }
@@ -138,11 +138,12 @@ class Evolve : public Proposer {
       const Result<Segments> base =
           segments_of(round.problem(), text_of(attempts[i].parent, round));
       const bool mapping = round.problem().is_mapping();
-      const Answer answer = asker_.writes_programs()
-                                ? read_answer(*replies[i], *base, {mapping, true})
-                                : read_edits(*replies[i], *base, mapping);
+      const ModelAnswer answer = asker_.replies_with_program()
+                                     ? read_answer(*replies[i], *base, {mapping, true})
+                                     : apply_reply_edits(*replies[i], *base, mapping);
       failed_edits_ = answer.segments ? 0 : failed_edits_ + 1;
-      auto proposal = asker_.proposal(round, answer, "a change of a program of the population");
+      auto proposal =
+          asker_.make_proposal(round, answer, "a change of a program of the population");
       if (!proposal) continue;
       proposal->tag = ++tags_;
       attempts[i].change = proposal->why;
@@ -203,7 +204,7 @@ class Evolve : public Proposer {
   }
 
   // Returns a random number from 0 to below 1.
-  double draw() { return draws_.unit(); }
+  double draw() { return draws_.next_fraction(); }
   std::size_t draw_below(std::size_t count) {
     return std::min(static_cast<std::size_t>(draw() * static_cast<double>(count)), count - 1);
   }
@@ -344,30 +345,31 @@ class Evolve : public Proposer {
 
   // Returns true if the model is asked for whole programs instead of edits. Some models cannot
   // write edits.
-  bool whole() const { return asker_.writes_programs() || failed_edits_ >= kFailedEdits; }
+  bool whole() const { return asker_.replies_with_program() || failed_edits_ >= kFailedEdits; }
 
   // Builds the prompt for a change: the descriptions of the language and the problem, the parent,
   // recent attempts, other programs, failures and the task. A program is shown only once.
   void build(Prompt& prompt, Round& round, const Attempt& attempt, const Segments& base) {
     const Problem& problem = round.problem();
     const Island& island = islands_[attempt.island];
-    prompt.system(role_words(problem, round.evaluator()));
-    add_card(prompt, problem);
+    prompt.add_system_text(system_introduction(problem, round.evaluator()));
+    add_language_card(prompt, problem);
     add_problem(prompt, problem);
     add_state(prompt, round, attempt.parent);
     add_attempts(prompt, round, island);
     std::vector<Shared> shown = {attempt.parent};
     const auto add = [&](std::string_view title, const std::vector<Shared>& members,
                          std::size_t most) {
-      prompt.heading(fmt::format("{}\n", title), RemovalStage::kHistory);
+      prompt.add_heading(fmt::format("{}\n", title), RemovalStage::kHistory);
       for (const Shared& member : members) {
         if (most == 0) break;
         if (std::find(shown.begin(), shown.end(), member) != shown.end()) continue;
         shown.push_back(member);
         --most;
-        prompt.user(fmt::format("#{} {}\n{}", member->id, words_of(*member, round.evaluator()),
-                                fenced(member->text)),
-                    RemovalStage::kHistory);
+        prompt.add_user_text(
+            fmt::format("#{} {}\n{}", member->id, words_of(*member, round.evaluator()),
+                        as_fenced_block(member->text)),
+            RemovalStage::kHistory);
       }
     };
     const std::vector<Shared> inspiring = inspirations(island, attempt.parent);
@@ -375,7 +377,8 @@ class Evolve : public Proposer {
     add("\nPROGRAMS THAT DIFFER", different(island), kDiverse);
     add("\nPROGRAMS THAT MAY INSPIRE", inspiring, kInspirations);
     add_failures(prompt, round, base, std::min(round.detail(), reads()));
-    prompt.user("\nCURRENT PROGRAM\n" + fenced(base.text()) + "\n" + asker_.take_remarks());
+    prompt.add_user_text("\nCURRENT PROGRAM\n" + as_fenced_block(base.text()) + "\n" +
+                         asker_.take_remarks());
     add_task(prompt, problem);
   }
 
@@ -392,32 +395,33 @@ class Evolve : public Proposer {
     Evaluation evaluation;
     evaluation.status = Evaluation::Status::kOk;
     evaluation.score = member.score;
-    return score_words(evaluation, evaluator);
+    return format_score(evaluation, evaluator);
   }
 
   // Adds to the prompt the score and the feedback of the current program, its cell, and how the
   // program compares with its own parent.
   void add_state(Prompt& prompt, const Round& round, const Shared& parent) {
     if (parent == nullptr) {
-      prompt.user("FITNESS of the current program: not known, it was not run yet\n");
+      prompt.add_user_text("FITNESS of the current program: not known, it was not run yet\n");
       return;
     }
     const Cell cell = cell_of(*parent);
-    prompt.user(
+    prompt.add_user_text(
         fmt::format("FITNESS of the current program (#{}): {}\nFEATURES: length {}/{}, "
                     "distance from others {}/{}\n",
                     parent->id, words_of(*parent, round.evaluator()), cell.length + 1, kBins,
                     cell.distance + 1, kBins));
     if (parent->parent_score > 0) {
       const double change = parent->score / parent->parent_score;
-      prompt.user(fmt::format("FOCUS: it {} its parent\n", change < 0.999   ? "is better than"
-                                                           : change > 1.001 ? "is worse than"
-                                                                            : "is as good as"));
+      prompt.add_user_text(
+          fmt::format("FOCUS: it {} its parent\n", change < 0.999   ? "is better than"
+                                                   : change > 1.001 ? "is worse than"
+                                                                    : "is as good as"));
     }
     const GuideDetail detail = std::min(round.detail(), reads());
     std::vector<FeedbackLine> lines = feedback_lines(parent->feedback, detail);
-    if (!lines.empty()) prompt.user("LAST EXECUTION OUTPUT\n");
-    for (FeedbackLine& line : lines) prompt.user(std::move(line.text), line.stage);
+    if (!lines.empty()) prompt.add_user_text("LAST EXECUTION OUTPUT\n");
+    for (FeedbackLine& line : lines) prompt.add_user_text(std::move(line.text), line.stage);
   }
 
   // Adds to the prompt the latest members of the island, each with its change and whether it
@@ -426,16 +430,17 @@ class Evolve : public Proposer {
     std::vector<Shared> recent = island.members;
     std::stable_sort(recent.begin(), recent.end(),
                      [](const Shared& a, const Shared& b) { return a->id > b->id; });
-    prompt.heading("\nPREVIOUS ATTEMPTS\n", RemovalStage::kHistory);
+    prompt.add_heading("\nPREVIOUS ATTEMPTS\n", RemovalStage::kHistory);
     std::size_t shown = 0;
     for (const Shared& member : recent) {
       if (member->parent == 0 || shown == kAttempts) continue;
       ++shown;
-      prompt.user(fmt::format("#{} {}: {} ({})\n", member->id,
-                              member->change.empty() ? std::string("a change") : member->change,
-                              words_of(*member, round.evaluator()),
-                              member->score < member->parent_score ? "improved" : "regressed"),
-                  RemovalStage::kHistory);
+      prompt.add_user_text(
+          fmt::format("#{} {}: {} ({})\n", member->id,
+                      member->change.empty() ? std::string("a change") : member->change,
+                      words_of(*member, round.evaluator()),
+                      member->score < member->parent_score ? "improved" : "regressed"),
+          RemovalStage::kHistory);
     }
   }
 
@@ -443,24 +448,26 @@ class Evolve : public Proposer {
   // model cannot write edits.
   void add_task(Prompt& prompt, const Problem& problem) const {
     if (whole()) {
-      prompt.user("TASK: write a better one.\n" + whole_format(problem, asker_.writes_programs()));
+      prompt.add_user_text("TASK: write a better one.\n" +
+                           whole_reply_instructions(problem, asker_.replies_with_program()));
       return;
     }
-    prompt.user(
+    prompt.add_user_text(
         "TASK: make the current program better. Say in one line what you change. Then write edits "
         "in exactly this form, each SEARCH a part of the current program, letter for letter" +
         std::string(problem.is_mapping() ? "" : " within one marked segment") +
         ":\n<<<<<<< SEARCH\n<lines of the current program>\n=======\n<the lines instead>\n"
         ">>>>>>> REPLACE\nFor example:\n");
-    prompt.user(problem.is_mapping()
-                    ? "<<<<<<< SEARCH\nTask * CPU;\n=======\nTask * OMP, CPU;\n>>>>>>> REPLACE\n"
-                    : "<<<<<<< SEARCH\n  int width = 4;\n=======\n  int width = 8;\n"
-                      ">>>>>>> REPLACE\n");
-    prompt.user("An empty SEARCH adds lines at the end.\n");
+    prompt.add_user_text(
+        problem.is_mapping()
+            ? "<<<<<<< SEARCH\nTask * CPU;\n=======\nTask * OMP, CPU;\n>>>>>>> REPLACE\n"
+            : "<<<<<<< SEARCH\n  int width = 4;\n=======\n  int width = 8;\n"
+              ">>>>>>> REPLACE\n");
+    prompt.add_user_text("An empty SEARCH adds lines at the end.\n");
   }
 
-  Asker asker_;
-  Draws draws_;
+  ModelAsker asker_;
+  RandomNumbers draws_;
   std::array<Island, kIslands> islands_;
   std::vector<Shared> archive_, references_;
   Scale lengths_, distances_;

@@ -34,7 +34,7 @@ class Guided : public Proposer {
  public:
   Guided(const Problem& problem, std::uint64_t seed)
       : drafts_(*problem.machine, problem.inputs.front()),
-        start_(drafts_.without_decisions(problem.start)),
+        start_(drafts_.draft_without_decisions(problem.start)),
         draws_(seed) {}
 
   std::string_view name() const override { return "guided"; }
@@ -57,7 +57,7 @@ class Guided : public Proposer {
  private:
   // A mapping with its measured result or its estimated result.
   struct Known {
-    Draft draft;
+    MappingDraft draft;
     std::string why;
     double score = HUGE_VAL;
     std::optional<ProfileFacts> facts;
@@ -67,7 +67,7 @@ class Guided : public Proposer {
 
   // ---- Functions for a search that has a cheaper evaluator, which gives estimates
   void search(Round& round);
-  bool improve(Round& round, Known& at, std::vector<Move> moves);
+  bool improve(Round& round, Known& at, std::vector<DraftChange> moves);
   std::vector<Proposal> next_of_elite(Round& round);
   void remember(const Known& known);
   // Returns the entry of the elite (the drafts with the best estimates) from which a proposal was
@@ -89,10 +89,10 @@ class Guided : public Proposer {
   void begin_with_the_best(const History& history);
   std::vector<Proposal> jump(Round& round);
   void fill_queues();
-  double prior(Move::Aspect what) const;
+  double prior(DraftChange::Aspect what) const;
 
   std::uint64_t random() { return draws_.bits(); }
-  double jitter() { return 0.5 + draws_.unit(); }
+  double jitter() { return 0.5 + draws_.next_fraction(); }
   // Returns true if a run of the text should succeed. A text that may fail is accepted only while
   // `risky_` is true: the best mapping may fail too, or no other change is left.
   bool is_fine(const Round& round, const std::string& text) const {
@@ -112,9 +112,9 @@ class Guided : public Proposer {
     return start_.base->text.empty() ? "the default mapper" : "the start";
   }
 
-  Drafts drafts_;
-  const Draft start_;
-  Draws draws_;
+  DraftMaker drafts_;
+  const MappingDraft start_;
+  RandomNumbers draws_;
   // The hashes of the texts that were estimated or proposed.
   RecentMap<std::monostate> seen_;
   bool searched_ = false, exhausted_ = false;
@@ -132,12 +132,12 @@ class Guided : public Proposer {
   std::optional<Known> pending_;
   // The last draft that failed to run, or the start.
   std::optional<Known> failed_;
-  std::size_t pending_what_ = Move::kWhats;
+  std::size_t pending_what_ = DraftChange::kAspectCount;
   // The untried changes of `best_`, one queue for each Move::Aspect. The last one of a queue has
   // the highest weight.
-  std::array<std::vector<Move>, Move::kWhats> queues_;
+  std::array<std::vector<DraftChange>, DraftChange::kAspectCount> queues_;
   bool queues_stale_ = true, began_ = false, risky_ = false;
-  std::array<int, Move::kWhats> tries_{}, wins_{};
+  std::array<int, DraftChange::kAspectCount> tries_{}, wins_{};
 };
 
 // --------------------------------------------------------------------------- search with estimates
@@ -167,10 +167,10 @@ void Guided::look_at(Round& round, Known& known) {
 
 // Estimates the changes of a draft in batches, the most promising ones first. Replaces `at` by the
 // best draft of the first batch that has a better draft. Returns false if no batch has one.
-bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
-  for (Move& move : moves) move.weight *= jitter();
+bool Guided::improve(Round& round, Known& at, std::vector<DraftChange> moves) {
+  for (DraftChange& move : moves) move.weight *= jitter();
   std::stable_sort(moves.begin(), moves.end(),
-                   [](const Move& a, const Move& b) { return a.weight > b.weight; });
+                   [](const DraftChange& a, const DraftChange& b) { return a.weight > b.weight; });
   for (std::size_t first = 0; first < moves.size() && !exhausted_ && !round.stop();) {
     std::vector<std::string> texts;
     std::vector<std::size_t> tried;
@@ -195,8 +195,8 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
                                    [&](std::size_t i) { return is_fine(round, texts[i]); });
     if (fine == better.end()) continue;
     const std::size_t best = *fine;
-    Move& move = moves[tried[best]];
-    at = {std::move(move.draft), std::move(move.why), estimates[best].score, {}};
+    DraftChange& move = moves[tried[best]];
+    at = {std::move(move.draft), std::move(move.description), estimates[best].score, {}};
     return true;
   }
   return false;
@@ -215,7 +215,7 @@ void Guided::search(Round& round) {
     is_new(drafts_.text_of(at.draft));
   }
   while (!exhausted_ && !round.stop() &&
-         improve(round, at, drafts_.moves(at.draft, at.facts ? &*at.facts : nullptr))) {
+         improve(round, at, drafts_.single_changes(at.draft, at.facts ? &*at.facts : nullptr))) {
     look_at(round, at);
   }
   remember(at);
@@ -224,9 +224,9 @@ void Guided::search(Round& round) {
     at = best;
     const std::size_t jumps = 1 + random() % 3;
     for (std::size_t j = 0; j < jumps; ++j) {
-      Move move = drafts_.random_move(at.draft, random());
+      DraftChange move = drafts_.random_change(at.draft, random());
       at.draft = std::move(move.draft);
-      at.why = std::move(move.why);
+      at.why = std::move(move.description);
     }
     const std::string text = drafts_.text_of(at.draft);
     if (!is_new(text)) {
@@ -237,7 +237,8 @@ void Guided::search(Round& round) {
     // A draft that is much worse after the random changes is not improved further.
     if (exhausted_ || !std::isfinite(at.score) || at.score > 1.3 * best.score) continue;
     for (bool better = true; better && !exhausted_ && !round.stop();) {
-      std::vector<Move> moves = drafts_.moves(at.draft, at.facts ? &*at.facts : nullptr);
+      std::vector<DraftChange> moves =
+          drafts_.single_changes(at.draft, at.facts ? &*at.facts : nullptr);
       // A draft has hundreds of moves. After a jump only a random sample is estimated, so that the
       // estimates suffice for many jumps.
       if (moves.size() > kSampled) {
@@ -247,7 +248,7 @@ void Guided::search(Round& round) {
         moves.resize(kSampled);
       }
       for (std::size_t i = 0; i < kSampled / 4; ++i) {
-        moves.push_back(drafts_.random_move(at.draft, random()));
+        moves.push_back(drafts_.random_change(at.draft, random()));
         moves.back().weight = kWorthIt;
       }
       better = improve(round, at, std::move(moves));
@@ -273,10 +274,10 @@ bool Guided::make_room(const Round& round, Known& known) const {
   Known at{known.draft, "", HUGE_VAL, {}, known.shortage};
   if (!at.shortage) at.shortage = shortage_of(round, drafts_.text_of(at.draft));
   for (int left = kMostShort; at.shortage && left > 0; --left) {
-    std::optional<Move> move = drafts_.with_room(at.draft, *at.shortage);
+    std::optional<DraftChange> move = drafts_.change_for_shortage(at.draft, *at.shortage);
     if (!move) return false;
     at.draft = std::move(move->draft);
-    at.why += (at.why.empty() ? "" : "; ") + move->why;
+    at.why += (at.why.empty() ? "" : "; ") + move->description;
     const std::string text = drafts_.text_of(at.draft);
     if (!round.evaluator().check(text, GuideDetail::kNone)) {
       known = std::move(at);
@@ -302,7 +303,7 @@ std::vector<Proposal> Guided::with_room(const Round& round) {
   }
   if (!make_room(round, *failed_) || !is_new(drafts_.text_of(failed_->draft))) return {};
   pending_ = *failed_;
-  pending_what_ = Move::kWhats;
+  pending_what_ = DraftChange::kAspectCount;
   tried_here_ = kBreadth;
   return {{drafts_.text_of(failed_->draft), failed_->why}};
 }
@@ -329,7 +330,8 @@ void Guided::begin_with_the_best(const History& history) {
   const double known = better_ ? better_->score : best_.score;
   if (best == nullptr || best->evaluation.score >= known) return;
   const Known* liked = liked_as(best->proposal);
-  best_.draft = liked != nullptr ? liked->draft : drafts_.without_decisions(best->proposal.text);
+  best_.draft =
+      liked != nullptr ? liked->draft : drafts_.draft_without_decisions(best->proposal.text);
   best_.score = best->evaluation.score;
   best_.facts = best->evaluation.feedback.profile;
   better_.reset();
@@ -352,7 +354,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
   // If the start cannot run, the search continues from the default mapper.
   if (round.history().best() == nullptr && !best_.draft.base->text.empty() &&
       round.history().last() != nullptr) {
-    best_ = {drafts_.without_decisions(), "", HUGE_VAL, {}, {}};
+    best_ = {drafts_.draft_without_decisions(), "", HUGE_VAL, {}, {}};
     queues_stale_ = true;
   }
   begin_with_the_best(round.history());
@@ -368,36 +370,36 @@ std::vector<Proposal> Guided::next_change(Round& round) {
   while (!round.stop()) {
     // Choose the kind of change that promises most: the share of the time that it affects, times
     // its rate of success so far.
-    std::size_t chosen = Move::kWhats;
+    std::size_t chosen = DraftChange::kAspectCount;
     double most = -1;
-    for (std::size_t w = 0; w < Move::kWhats; ++w) {
+    for (std::size_t w = 0; w < DraftChange::kAspectCount; ++w) {
       if (queues_[w].empty()) continue;
       const double promise =
-          prior(static_cast<Move::Aspect>(w)) * (1 + 2 * wins_[w]) / (1 + tries_[w]);
+          prior(static_cast<DraftChange::Aspect>(w)) * (1 + 2 * wins_[w]) / (1 + tries_[w]);
       if (promise > most) chosen = w;
       most = std::max(most, promise);
     }
-    if (chosen == Move::kWhats && better_) {
+    if (chosen == DraftChange::kAspectCount && better_) {
       tried_here_ = kBreadth;
       return next_change(round);
     }
     // All single changes were tried. Try random jumps, and after those also changes that may fail.
-    if (chosen == Move::kWhats) {
+    if (chosen == DraftChange::kAspectCount) {
       std::vector<Proposal> proposals = jump(round);
       if (!proposals.empty() || risky_) return proposals;
       risky_ = true;
       fill_queues();
       continue;
     }
-    Move move = std::move(queues_[chosen].back());
+    DraftChange move = std::move(queues_[chosen].back());
     queues_[chosen].pop_back();
     std::string text = drafts_.text_of(move.draft);
     if (!is_worth_it(round, text)) continue;
-    pending_ = Known{std::move(move.draft), move.why, HUGE_VAL, {}};
+    pending_ = Known{std::move(move.draft), move.description, HUGE_VAL, {}};
     pending_what_ = chosen;
     ++tries_[chosen];
     ++tried_here_;
-    return {{std::move(text), move.why}};
+    return {{std::move(text), move.description}};
   }
   return {};
 }
@@ -405,13 +407,13 @@ std::vector<Proposal> Guided::next_change(Round& round) {
 // Proposes a mapping with two to four random changes of the best one. Used after every single
 // change was tried.
 std::vector<Proposal> Guided::jump(Round& round) {
-  pending_what_ = Move::kWhats;
+  pending_what_ = DraftChange::kAspectCount;
   for (int tries = 0; tries < 100 && !round.stop(); ++tries) {
     Known at{best_.draft, "", HUGE_VAL, {}};
     for (std::uint64_t left = 2 + random() % 3; left > 0; --left) {
-      Move move = drafts_.random_move(at.draft, random());
+      DraftChange move = drafts_.random_change(at.draft, random());
       at.draft = std::move(move.draft);
-      at.why += (at.why.empty() ? "" : "; ") + move.why;
+      at.why += (at.why.empty() ? "" : "; ") + move.description;
     }
     std::string text = drafts_.text_of(at.draft);
     if (!is_worth_it(round, text)) continue;
@@ -427,18 +429,20 @@ void Guided::fill_queues() {
   queues_stale_ = false;
   tried_here_ = 0;
   for (auto& queue : queues_) queue.clear();
-  for (Move& move : drafts_.moves(best_.draft, best_.facts ? &*best_.facts : nullptr)) {
+  for (DraftChange& move :
+       drafts_.single_changes(best_.draft, best_.facts ? &*best_.facts : nullptr)) {
     move.weight *= jitter();
-    queues_[static_cast<std::size_t>(move.what)].push_back(std::move(move));
+    queues_[static_cast<std::size_t>(move.aspect)].push_back(std::move(move));
   }
   for (auto& queue : queues_) {
-    std::stable_sort(queue.begin(), queue.end(),
-                     [](const Move& a, const Move& b) { return a.weight < b.weight; });
+    std::stable_sort(queue.begin(), queue.end(), [](const DraftChange& a, const DraftChange& b) {
+      return a.weight < b.weight;
+    });
   }
 }
 
 // Returns the share of the run's time that a kind of change may affect, according to the profile.
-double Guided::prior(Move::Aspect what) const {
+double Guided::prior(DraftChange::Aspect what) const {
   constexpr double kAlways = 0.02;
   if (!best_.facts) return kAlways;
   const ProfileFacts& facts = *best_.facts;
@@ -449,21 +453,21 @@ double Guided::prior(Move::Aspect what) const {
   }
   switch (what) {
     // Changes of this kind are tried first, because there are few of them.
-    case Move::Aspect::kWithParent:
+    case DraftChange::Aspect::kWithParent:
       return 2 * kAlways + facts.copies + waiting + imbalance;
-    case Move::Aspect::kPlaceAlike:
+    case DraftChange::Aspect::kPlaceAlike:
       return kAlways + facts.copies + waiting + imbalance;
-    case Move::Aspect::kPlace:
+    case DraftChange::Aspect::kPlace:
       return kAlways + (facts.copies + waiting + imbalance) / 2;
-    case Move::Aspect::kMemory:
+    case DraftChange::Aspect::kMemory:
       return kAlways + facts.copies;
-    case Move::Aspect::kKind:
+    case DraftChange::Aspect::kKind:
       return kAlways + facts.tasks / 4;
-    case Move::Aspect::kLayout:
+    case DraftChange::Aspect::kLayout:
       return kAlways + facts.tasks / 8;
-    case Move::Aspect::kReplicate:
+    case DraftChange::Aspect::kReplicate:
       return kAlways + facts.runtime;
-    case Move::Aspect::kSchedule:
+    case DraftChange::Aspect::kSchedule:
       break;
   }
   return kAlways;
@@ -483,7 +487,7 @@ void Guided::learn(const Step& step) {
     better_ = std::move(pending_);
     better_->score = step.evaluation.score;
     better_->facts = step.evaluation.feedback.profile;
-    if (pending_what_ < Move::kWhats) ++wins_[pending_what_];
+    if (pending_what_ < DraftChange::kAspectCount) ++wins_[pending_what_];
   }
   pending_.reset();
 }

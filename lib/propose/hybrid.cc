@@ -69,15 +69,15 @@ class Hybrid : public Proposer {
     const Result<Segments> base = segments_of(problem, text_of(best, problem));
     if (!base.ok()) return {};
     ModelQuestion question;
-    question.program = true;
+    question.expects_program = true;
     build(question.prompt, round, best, *base);
     const std::vector<ModelQuestion> questions(round.has_estimates() && !spent_ ? kSamples : 1,
                                                question);
     std::vector<Proposal> proposals;
     for (const auto& reply : asker_.ask(round, questions, kHybridTemperature)) {
       if (!reply) continue;
-      const Answer answer = read_answer(*reply, *base, asker_.form());
-      auto proposal = asker_.proposal(round, answer, "as the model suggests");
+      const ModelAnswer answer = read_answer(*reply, *base, asker_.expected_reply_form());
+      auto proposal = asker_.make_proposal(round, answer, "as the model suggests");
       if (!proposal) continue;
       proposal->tag = kAsked;
       proposals.push_back(std::move(*proposal));
@@ -109,20 +109,21 @@ class Hybrid : public Proposer {
   void build(Prompt& prompt, Round& round, const Step* best, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
-    prompt.system(role_words(problem, round.evaluator()));
-    prompt.system(asker_.writes_programs() ? whole_format(problem, true)
-                                           : segments_format(problem));
-    add_card(prompt, problem);
+    prompt.add_system_text(system_introduction(problem, round.evaluator()));
+    prompt.add_system_text(asker_.replies_with_program() ? whole_reply_instructions(problem, true)
+                                                         : segment_reply_instructions(problem));
+    add_language_card(prompt, problem);
     add_problem(prompt, problem);
-    add_surroundings(prompt, problem);
-    prompt.user(best == nullptr ? "CURRENT, not run yet\n"
-                                : fmt::format("CURRENT (#{}, the best)\n", best->number));
-    prompt.user(fenced_segments(base));
+    add_text_outside_segments(prompt, problem);
+    prompt.add_user_text(best == nullptr ? "CURRENT, not run yet\n"
+                                         : fmt::format("CURRENT (#{}, the best)\n", best->number));
+    prompt.add_user_text(fenced_segments(base));
     add_history(prompt, round, base);
     add_failures(prompt, round, base, detail);
-    prompt.user("\n");
+    prompt.add_user_text("\n");
     if (best != nullptr) add_feedback(prompt, best->evaluation, round, detail);
-    prompt.user(asker_.take_remarks() + "You may change all segments. PLAN, then blocks.\n");
+    prompt.add_user_text(asker_.take_remarks() +
+                         "You may change all segments. PLAN, then blocks.\n");
   }
 
   // Adds to the prompt the best and the most recent texts that ran, as differences from the current
@@ -146,19 +147,19 @@ class Hybrid : public Proposer {
     std::stable_sort(shown.begin(), shown.end(), [](const Step* a, const Step* b) {
       return a->evaluation.score > b->evaluation.score;
     });
-    prompt.heading("HISTORY (difference to CURRENT; best last)\n", RemovalStage::kHistory);
+    prompt.add_heading("HISTORY (difference to CURRENT; best last)\n", RemovalStage::kHistory);
     for (const Step* step : shown) {
       const Result<Segments> text = segments_of(round.problem(), step->proposal.text);
       if (!text.ok()) continue;
-      const std::string differs = difference(*text, base);
+      const std::string differs = describe_segment_changes(*text, base);
       if (differs.empty()) continue;
-      prompt.user(fmt::format("#{} {}\n{}", step->number,
-                              score_words(step->evaluation, round.evaluator()), differs),
-                  RemovalStage::kHistory);
+      prompt.add_user_text(fmt::format("#{} {}\n{}", step->number,
+                                       format_score(step->evaluation, round.evaluator()), differs),
+                           RemovalStage::kHistory);
     }
   }
 
-  Asker asker_;
+  ModelAsker asker_;
   // The proposer `guided`; null if the text is not a mapping.
   std::unique_ptr<Proposer> guided_;
   int turn_ = 0, failed_ = 0;

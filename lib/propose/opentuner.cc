@@ -13,7 +13,8 @@ namespace {
 std::vector<Parameter> parameters_of(const SearchSpace& space) {
   std::vector<Parameter> parameters;
   for (const Decision& decision : space.decisions()) {
-    parameters.push_back(Parameter::options(static_cast<std::uint32_t>(decision.options.size())));
+    parameters.push_back(
+        Parameter::enumeration(static_cast<std::uint32_t>(decision.options.size())));
   }
   return parameters;
 }
@@ -29,7 +30,7 @@ class OpenTuner : public Proposer {
   // these, too. The tag of a proposal is the number of its request.
   std::vector<Proposal> propose(Round& round) override {
     std::vector<Proposal> proposals;
-    for (const Ensemble::Request& request : ensemble_.ask(round.most())) {
+    for (const Ensemble::Request& request : ensemble_.next_generation(round.max_proposals())) {
       const Choice choice(request.configuration.begin(), request.configuration.end());
       proposals.push_back({space_.text_of(choice),
                            fmt::format("{}{}", Ensemble::kTechniques[request.technique],
@@ -40,7 +41,7 @@ class OpenTuner : public Proposer {
   }
 
   void learn(const Step& step) override {
-    ensemble_.tell(step.proposal.tag, step.evaluation.score, step.evaluation.ok());
+    ensemble_.report_result(step.proposal.tag, step.evaluation.score, step.evaluation.ok());
   }
 
  private:

@@ -28,14 +28,15 @@ class Opro : public Proposer {
     const Result<Segments> base = segments_of(problem, text_of(round.history().best(), problem));
     if (!base.ok()) return {};
     ModelQuestion question;
-    question.program = true;
+    question.expects_program = true;
     build(question.prompt, round, *base);
-    const std::vector<ModelQuestion> questions(std::min(kRepliesAtOnce, round.most()), question);
+    const std::vector<ModelQuestion> questions(std::min(kRepliesAtOnce, round.max_proposals()),
+                                               question);
     std::vector<Proposal> proposals;
     for (const auto& reply : asker_.ask(round, questions, kOproTemperature)) {
       if (!reply) continue;
-      const Answer answer = read_answer(*reply, *base, {problem.is_mapping(), true});
-      auto proposal = asker_.proposal(round, answer, "one of eight samples");
+      const ModelAnswer answer = read_answer(*reply, *base, {problem.is_mapping(), true});
+      auto proposal = asker_.make_proposal(round, answer, "one of eight samples");
       if (proposal) proposals.push_back(std::move(*proposal));
     }
     return proposals;
@@ -47,25 +48,26 @@ class Opro : public Proposer {
   void build(Prompt& prompt, Round& round, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
-    prompt.system(role_words(problem, round.evaluator()));
-    prompt.system(whole_format(problem, asker_.writes_programs()));
-    add_card(prompt, problem);
+    prompt.add_system_text(system_introduction(problem, round.evaluator()));
+    prompt.add_system_text(whole_reply_instructions(problem, asker_.replies_with_program()));
+    add_language_card(prompt, problem);
     add_problem(prompt, problem);
-    add_surroundings(prompt, problem);
+    add_text_outside_segments(prompt, problem);
     const std::vector<Step>& best = round.history().best_first();
     if (best.empty()) {
-      prompt.user("THE TEXT TO BEGIN WITH\n" + shown(problem, base) + "\n");
+      prompt.add_user_text("THE TEXT TO BEGIN WITH\n" + shown(problem, base) + "\n");
     } else {
-      prompt.heading("TEXTS WITH THEIR RESULTS, the best last\n", RemovalStage::kHistory);
+      prompt.add_heading("TEXTS WITH THEIR RESULTS, the best last\n", RemovalStage::kHistory);
     }
     for (std::size_t i = std::min(best.size(), kShown); i-- > 0;) {
-      prompt.user(entry(best[i], round, detail),
-                  i == 0 ? RemovalStage::kNever : RemovalStage::kHistory);
+      prompt.add_user_text(entry(best[i], round, detail),
+                           i == 0 ? RemovalStage::kNever : RemovalStage::kHistory);
     }
     add_failures(prompt, round, base, detail);
-    prompt.user("\n" + asker_.take_remarks() +
-                "Write a new one that is different from all of the above and has a better result "
-                "than all of them.\n");
+    prompt.add_user_text(
+        "\n" + asker_.take_remarks() +
+        "Write a new one that is different from all of the above and has a better result "
+        "than all of them.\n");
   }
 
   // Returns a text with its result and its feedback, for the prompt. Returns an empty string if the
@@ -74,8 +76,8 @@ class Opro : public Proposer {
     const auto segments = segments_of(round.problem(), step.proposal.text);
     if (!segments.ok()) return "";
     std::string text = shown(round.problem(), *segments);
-    text += fmt::format("result: {}{}\n", score_words(step.evaluation, round.evaluator()),
-                        values_words(step.evaluation, round.evaluator()));
+    text += fmt::format("result: {}{}\n", format_score(step.evaluation, round.evaluator()),
+                        format_input_values(step.evaluation, round.evaluator()));
     const std::string feedback = feedback_summary(step.evaluation.feedback, detail, 300);
     if (!feedback.empty()) text += "feedback: " + feedback + "\n";
     return text + "\n";
@@ -83,10 +85,10 @@ class Opro : public Proposer {
 
   // Returns a mapping as one fenced block, and any other text as one block for each segment.
   static std::string shown(const Problem& problem, const Segments& segments) {
-    return problem.is_mapping() ? fenced(segments.text()) : fenced_segments(segments);
+    return problem.is_mapping() ? as_fenced_block(segments.text()) : fenced_segments(segments);
   }
 
-  Asker asker_;
+  ModelAsker asker_;
 };
 
 }  // namespace

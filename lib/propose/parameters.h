@@ -23,7 +23,7 @@ struct Parameter {
     return {Kind::kInteger, static_cast<double>(least), static_cast<double>(most)};
   }
   static Parameter real(double least, double most) { return {Kind::kFloat, least, most}; }
-  static Parameter options(std::uint32_t count) { return {Kind::kEnum, 0, 0, count}; }
+  static Parameter enumeration(std::uint32_t count) { return {Kind::kEnum, 0, 0, count}; }
   static Parameter boolean() { return {Kind::kBoolean}; }
   static Parameter permutation(std::uint32_t items) { return {Kind::kPermutation, 0, 0, items}; }
 
@@ -44,34 +44,35 @@ class ParameterSpace {
   std::size_t size() const { return parameters_.size(); }
   const Parameter& operator[](std::size_t p) const { return parameters_[p]; }
   // Returns how many of the parameters are numbers (integers or reals).
-  std::size_t numbers() const;
+  std::size_t number_count() const;
   // Returns the index in a configuration at which the values of the parameter begin.
-  std::size_t place(std::size_t p) const { return places_[p]; }
+  std::size_t first_value_index(std::size_t p) const { return places_[p]; }
 
   // Returns a random configuration.
-  Configuration random(Draws& draws) const;
+  Configuration random_configuration(RandomNumbers& draws) const;
   // Sets a parameter to a random value, which may equal its old one.
-  void randomize(Configuration& configuration, std::size_t p, Draws& draws) const;
+  void randomize_parameter(Configuration& configuration, std::size_t p, RandomNumbers& draws) const;
   // Changes a parameter a little. A number gets Gaussian noise with a standard deviation of a tenth
   // of its range. A boolean flips. An enum gets a random value. A permutation is shuffled
   // completely, or some neighbours in it swap.
-  void disturb(Configuration& configuration, std::size_t p, Draws& draws) const;
+  void mutate_slightly(Configuration& configuration, std::size_t p, RandomNumbers& draws) const;
   // Sets parameter `p` from three other configurations. A number becomes a + scale * (b - c). A
   // parameter of another kind gets its value in `a`, or a random value if `b` and `c` differ in it.
-  void set_linear(Configuration& configuration, std::size_t p, const Configuration& a, double scale,
-                  const Configuration& b, const Configuration& c, Draws& draws) const;
+  void set_linear_combination(Configuration& configuration, std::size_t p, const Configuration& a,
+                              double scale, const Configuration& b, const Configuration& c,
+                              RandomNumbers& draws) const;
 
   // Return and set the value of a number scaled to 0 to 1 over its range. The range of an integer
   // is widened by almost 0.5 at both ends, because values are rounded.
-  double unit_value(const Configuration& configuration, std::size_t p) const;
-  void set_unit_value(Configuration& configuration, std::size_t p, double unit) const;
+  double normalized_value(const Configuration& configuration, std::size_t p) const;
+  void set_normalized_value(Configuration& configuration, std::size_t p, double unit) const;
 
  private:
-  struct Bounds {
+  struct ValueRange {
     double least, most;
   };
   // Returns the range of a number. The range of an integer is widened at both ends for rounding.
-  Bounds bounds(std::size_t p) const;
+  ValueRange widened_range(std::size_t p) const;
   bool has_same_value(std::size_t p, const Configuration& a, const Configuration& b) const;
 
   std::vector<Parameter> parameters_;

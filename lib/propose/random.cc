@@ -20,7 +20,7 @@ class Random : public Proposer {
   // Draws up to four mappings at once, so that they can be tried concurrently.
   std::vector<Proposal> propose(Round& round) override {
     std::vector<Proposal> proposals;
-    while (proposals.size() < std::min<std::size_t>(round.most(), 4)) {
+    while (proposals.size() < std::min<std::size_t>(round.max_proposals(), 4)) {
       proposals.push_back({space_.text_of(space_.sample(seed_of(next_))), "drawn at random"});
       ++next_;
     }

@@ -136,19 +136,19 @@ class Scientist : public Proposer {
         segments_of(problem, pair.base == nullptr ? problem.start : pair.base->text);
     if (!base.ok()) return {};
     std::vector<Experiment> experiments = design(round, pair, *base);
-    if (experiments.size() > round.most()) experiments.resize(round.most());
+    if (experiments.size() > round.max_proposals()) experiments.resize(round.max_proposals());
     std::vector<ModelQuestion> questions;
     for (const Experiment& experiment : experiments) {
       ModelQuestion& question = questions.emplace_back();
-      question.program = true;
+      question.expects_program = true;
       build_writer(question.prompt, round, pair, *base, experiment);
     }
     const auto replies = asker_.ask(round, questions, kScientistTemperature);
     std::vector<Proposal> proposals;
     for (std::size_t i = 0; i < replies.size(); ++i) {
       if (!replies[i]) continue;
-      const Answer answer = read_answer(*replies[i], *base, asker_.form());
-      auto proposal = asker_.proposal(round, answer, "");
+      const ModelAnswer answer = read_answer(*replies[i], *base, asker_.expected_reply_form());
+      auto proposal = asker_.make_proposal(round, answer, "");
       if (!proposal) {
         note(fmt::format("\"{}\" was not carried out.", experiments[i].description));
         continue;
@@ -249,8 +249,9 @@ class Scientist : public Proposer {
     const auto replies = asker_.ask(round, std::span(&question, 1), kScientistTemperature);
     Pair pair{members.front(), nullptr};
     std::string why;
-    const auto text = replies.front() ? reply_text(*replies.front(), &why) : std::nullopt;
-    if (const auto object = text ? read_object(*text) : std::nullopt) {
+    const auto text =
+        replies.front() ? text_without_reasoning(*replies.front(), &why) : std::nullopt;
+    if (const auto object = text ? find_json_object(*text) : std::nullopt) {
       const auto find = [&](const char* key) {
         const std::int64_t id = llm::count_in(*object, key, -1);
         const auto found =
@@ -293,15 +294,15 @@ class Scientist : public Proposer {
 
   // Builds the selector's prompt: the latest members of the population, and the eight best ones.
   void build_selector(Prompt& prompt, const Round& round) const {
-    prompt.system(role_words(round.problem(), round.evaluator()));
-    prompt.system(
+    prompt.add_system_text(system_introduction(round.problem(), round.evaluator()));
+    prompt.add_system_text(
         "You select what the next experiments start from. Base: the one to change, the best "
         "overall "
         "or the most promising. Reference: one to learn from, of another line of descent, or "
         "better "
         "for some inputs.\nReply with one JSON object: {\"base\": <id>, \"reference\": <id>, "
         "\"reason\": \"<why>\"}.\n");
-    prompt.user(
+    prompt.add_user_text(
         fmt::format("POPULATION id | parents | {} for each input\n", what(round.evaluator())));
     const std::size_t first = population_.size() - std::min(population_.size(), kShownMembers);
     const std::vector<const PopulationMember*> best = valid();
@@ -311,8 +312,8 @@ class Scientist : public Proposer {
           best.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, best.size()));
       const bool among = std::find(best.begin(), end, &member) != end;
       if (i < first && !among) continue;
-      prompt.user(line_of(member, round.evaluator()),
-                  among ? RemovalStage::kNever : RemovalStage::kHistory);
+      prompt.add_user_text(line_of(member, round.evaluator()),
+                           among ? RemovalStage::kNever : RemovalStage::kHistory);
     }
   }
 
@@ -327,7 +328,7 @@ class Scientist : public Proposer {
     for (std::size_t i = 0; i < member.evaluation.values.size(); ++i) {
       line += fmt::format("{} {}{:.3g} {}", i == 0 ? "" : ",",
                           i < inputs.size() && inputs.size() > 1
-                              ? without_paths(one_line(inputs[i], 60)) + " "
+                              ? strip_directories(one_line(inputs[i], 60)) + " "
                               : std::string(),
                           member.evaluation.values[i], evaluator.unit());
     }
@@ -337,26 +338,26 @@ class Scientist : public Proposer {
   // Adds the newest findings to the prompt, at most kShownFindings bytes of them.
   void add_findings(Prompt& prompt) const {
     if (findings_.empty()) return;
-    prompt.heading("FINDINGS of earlier experiments\n", RemovalStage::kHistory);
+    prompt.add_heading("FINDINGS of earlier experiments\n", RemovalStage::kHistory);
     std::string_view rest = findings_;
     if (rest.size() > kShownFindings) {
       rest.remove_prefix(rest.find('\n', rest.size() - kShownFindings - 1) + 1);
     }
     while (!rest.empty()) {
       const std::size_t end = rest.find('\n') + 1;
-      prompt.user(std::string(rest.substr(0, end)), RemovalStage::kHistory);
+      prompt.add_user_text(std::string(rest.substr(0, end)), RemovalStage::kHistory);
       rest.remove_prefix(end);
     }
-    prompt.user("\n");
+    prompt.add_user_text("\n");
   }
 
   // Adds a member's result and its text to the prompt.
   static void add_member(Prompt& prompt, std::string_view title, const PopulationMember* member,
                          const Segments& segments, const Evaluator& evaluator) {
-    prompt.user(fmt::format("{}{}\n{}", title,
-                            member == nullptr ? std::string(", not run yet")
-                                              : line_of(*member, evaluator).substr(0, 300),
-                            fenced_segments(segments)));
+    prompt.add_user_text(fmt::format("{}{}\n{}", title,
+                                     member == nullptr ? std::string(", not run yet")
+                                                       : line_of(*member, evaluator).substr(0, 300),
+                                     fenced_segments(segments)));
   }
 
   // Asks the model for avenues and experiments. Returns the experiments to carry out; none if the
@@ -366,8 +367,8 @@ class Scientist : public Proposer {
     question.json_schema = kDesignerSchema;
     Prompt& prompt = question.prompt;
     const Problem& problem = round.problem();
-    prompt.system(role_words(problem, round.evaluator()));
-    prompt.system(
+    prompt.add_system_text(system_introduction(problem, round.evaluator()));
+    prompt.add_system_text(
         "You design experiments on the base text below. First list ten avenues by which it may get "
         "better, as different as you can. Then plan five experiments: what is changed and why, a "
         "rubric of the edits that are expected, the gain that you expect as a range in percent, "
@@ -375,17 +376,17 @@ class Scientist : public Proposer {
         "[\"<ten>\"],"
         " \"experiments\": [{\"description\": \"...\", \"rubric\": \"...\", \"gain\": [<min>, "
         "<max>], \"innovation\": <0 to 100>}, <five of them>]}.\n");
-    add_card(prompt, problem);
+    add_language_card(prompt, problem);
     add_problem(prompt, problem);
-    add_surroundings(prompt, problem);
+    add_text_outside_segments(prompt, problem);
     add_findings(prompt);
     add_member(prompt, "BASE", pair.base, base, round.evaluator());
-    prompt.user(asker_.take_remarks());
+    prompt.add_user_text(asker_.take_remarks());
     const auto replies = asker_.ask(round, std::span(&question, 1), kScientistTemperature);
     if (!replies.front()) return {};
     std::string why;
-    const auto text = reply_text(*replies.front(), &why);
-    const auto object = text ? read_object(*text) : std::nullopt;
+    const auto text = text_without_reasoning(*replies.front(), &why);
+    const auto object = text ? find_json_object(*text) : std::nullopt;
     std::vector<Experiment> experiments;
     if (const llm::json* list = object ? llm::member(*object, "experiments") : nullptr) {
       for (const llm::json& value : *list) {
@@ -396,7 +397,7 @@ class Scientist : public Proposer {
     const llm::json* avenues = object ? llm::member(*object, "avenues") : nullptr;
     const std::size_t listed = avenues != nullptr && avenues->is_array() ? avenues->size() : 0;
     if (!experiments.empty() && (listed < kAvenues || experiments.size() < kExperiments)) {
-      asker_.remark(fmt::format(
+      asker_.add_remark(fmt::format(
           "YOUR LAST DESIGN was short: {} avenues instead of ten, {} experiments of use instead of "
           "five.",
           listed, experiments.size()));
@@ -404,10 +405,11 @@ class Scientist : public Proposer {
                        experiments.size()));
     }
     if (experiments.empty()) {
-      asker_.refuse(round, !why.empty() ? why
-                           : !object    ? "it is not a JSON object"
-                                        : "it has no experiment with a description and a gain of "
-                                          "two numbers");
+      asker_.report_unusable_reply(
+          round, !why.empty() ? why
+                 : !object    ? "it is not a JSON object"
+                              : "it has no experiment with a description and a gain of "
+                                "two numbers");
     }
     return picked(experiments);
   }
@@ -416,12 +418,12 @@ class Scientist : public Proposer {
   void build_writer(Prompt& prompt, const Round& round, const Pair& pair, const Segments& base,
                     const Experiment& experiment) const {
     const Problem& problem = round.problem();
-    prompt.system(role_words(problem, round.evaluator()));
-    prompt.system(asker_.writes_programs() ? whole_format(problem, true)
-                                           : segments_format(problem));
-    add_card(prompt, problem);
+    prompt.add_system_text(system_introduction(problem, round.evaluator()));
+    prompt.add_system_text(asker_.replies_with_program() ? whole_reply_instructions(problem, true)
+                                                         : segment_reply_instructions(problem));
+    add_language_card(prompt, problem);
     add_problem(prompt, problem);
-    add_surroundings(prompt, problem);
+    add_text_outside_segments(prompt, problem);
     add_findings(prompt);
     if (pair.reference != nullptr) {
       const Result<Segments> reference = segments_of(problem, pair.reference->text);
@@ -430,11 +432,12 @@ class Scientist : public Proposer {
       }
     }
     add_member(prompt, "BASE", pair.base, base, round.evaluator());
-    prompt.user(fmt::format("\nEXPERIMENT, to be carried out on the base: {}\nRUBRIC: {}\n",
-                            experiment.description, experiment.rubric));
+    prompt.add_user_text(
+        fmt::format("\nEXPERIMENT, to be carried out on the base: {}\nRUBRIC: {}\n",
+                    experiment.description, experiment.rubric));
   }
 
-  Asker asker_;
+  ModelAsker asker_;
   // The texts that were tried, the oldest first.
   std::vector<PopulationMember> population_;
   // The experiments whose results are not known yet, by the tag of their proposals.

@@ -26,36 +26,36 @@ using TrialRef = std::shared_ptr<Trial>;
 // The state that all search techniques of an ensemble share.
 struct EnsembleState {
   const ParameterSpace& space;
-  Draws draws;
+  RandomNumbers draws;
   ScoreMemory memory;
   // The best trial so far; null if no trial has ended. If all trials failed, it is one of them.
   TrialRef best;
 
-  TrialRef trial(Configuration configuration) const;
-  TrialRef random_trial() { return trial(space.random(draws)); }
+  TrialRef make_trial(Configuration configuration) const;
+  TrialRef random_trial() { return make_trial(space.random_configuration(draws)); }
   // Returns true if the result of the trial's configuration is known, whichever technique asked for
   // it. Copies the result into the trial.
-  bool knows(Trial& trial) const;
+  bool look_up_result(Trial& trial) const;
   // Returns true if a's score is strictly smaller than b's. An unknown result counts as a failure.
-  bool better(Trial& a, Trial& b) const { return score(a) < score(b); }
+  bool scores_better(Trial& a, Trial& b) const { return score(a) < score(b); }
   double score(Trial& trial) const;
 };
 
 // A search method that asks for trials and receives their results.
 class Technique {
  public:
-  enum class Answer : std::uint8_t { kTrial, kNothing, kWaiting };
+  enum class RequestStatus : std::uint8_t { kTrial, kNothing, kWaiting };
   struct Request {
-    Answer answer = Answer::kNothing;
+    RequestStatus answer = RequestStatus::kNothing;
     TrialRef trial = nullptr;
   };
 
   virtual ~Technique() = default;
   // Returns the next trial to run. The answer kNothing means that the technique has no trial now.
   // The answer kWaiting means that the technique first needs the results of its earlier trials.
-  virtual Request ask(EnsembleState& shared) = 0;
+  virtual Request next_trial(EnsembleState& shared) = 0;
   // Receives the result of a trial that this technique asked for.
-  virtual void receive(const Trial& /*trial*/, EnsembleState& /*shared*/) {}
+  virtual void receive_result(const Trial& /*trial*/, EnsembleState& /*shared*/) {}
 };
 
 // DifferentialEvolutionAlt: the member of the population that has waited longest gets a child,
@@ -64,24 +64,24 @@ class Technique {
 class DifferentialEvolution : public Technique {
  public:
   static constexpr std::size_t kPopulation = 30;
-  static constexpr double kCrossing = 0.2;
+  static constexpr double kCrossoverRate = 0.2;
   // The limit on attempts to make a child whose result is not known yet.
   static constexpr int kRetries = 5;
 
-  Request ask(EnsembleState& shared) override;
-  void receive(const Trial& trial, EnsembleState& shared) override;
+  Request next_trial(EnsembleState& shared) override;
+  void receive_result(const Trial& trial, EnsembleState& shared) override;
 
  private:
-  struct Member {
+  struct EvolutionMember {
     // The member's configuration, and its child that was requested and has no result yet. `child`
     // is null if there is no such child.
     TrialRef trial, child;
     bool asked = false;
     std::uint64_t turn = 0;
   };
-  Configuration child_of(std::size_t parent, EnsembleState& shared) const;
+  Configuration make_child(std::size_t parent, EnsembleState& shared) const;
 
-  std::vector<Member> members_;
+  std::vector<EvolutionMember> members_;
   std::uint64_t turns_ = 0;
 };
 
@@ -95,10 +95,10 @@ class GreedyMutation : public Technique {
   // changed parameter gets a random value.
   GreedyMutation(double rate, bool normal) : rate_(rate), normal_(normal) {}
 
-  Request ask(EnsembleState& shared) override;
+  Request next_trial(EnsembleState& shared) override;
 
  private:
-  void mutate(Configuration& configuration, std::size_t p, EnsembleState& shared) const;
+  void mutate_parameter(Configuration& configuration, std::size_t p, EnsembleState& shared) const;
 
   double rate_;
   bool normal_;
@@ -109,27 +109,28 @@ class GreedyMutation : public Technique {
 // ends at once.
 class NelderMead : public Technique {
  public:
-  Request ask(EnsembleState& shared) override;
+  Request next_trial(EnsembleState& shared) override;
 
  private:
-  enum class Step : std::uint8_t { kBegin, kSimplex, kReflected, kExpanded, kContracted };
+  enum class SimplexStep : std::uint8_t { kBegin, kSimplex, kReflected, kExpanded, kContracted };
   // Evaluates the results of the last step of the simplex method, and stores the trials of the next
   // step in `wanted_`. Returns false if the method has ended.
-  bool advance(EnsembleState& shared);
-  bool reflect(EnsembleState& shared);
-  bool request_trial(TrialRef trial, Step step);
-  TrialRef point(const Configuration& from, const Configuration& other, double scale,
-                 EnsembleState& shared) const;
+  bool choose_next_trials(EnsembleState& shared);
+  bool reflect_worst_point(EnsembleState& shared);
+  bool request_trial(TrialRef trial, SimplexStep step);
+  TrialRef extrapolated_point(const Configuration& from, const Configuration& other, double scale,
+                              EnsembleState& shared) const;
   Configuration centroid(const EnsembleState& shared) const;
 
-  Step step_ = Step::kBegin;
+  SimplexStep step_ = SimplexStep::kBegin;
   bool done_ = false, paused_ = false;
-  // The number of rounds since the last trial that had to be run. A round is one call of advance().
+  // The number of rounds since the last trial that had to be run. A round is one call of
+  // choose_next_trials().
   std::size_t rounds_ = 0;
   std::vector<TrialRef> simplex_, last_simplex_;
   std::vector<TrialRef> wanted_;
   // The number of entries of `wanted_` that ask() has returned or skipped.
-  std::size_t handed_ = 0;
+  std::size_t returned_count_ = 0;
   Configuration centroid_;
   TrialRef reflection_, expansion_, contraction_, base_;
 };

@@ -71,7 +71,7 @@ void visit(Archive& archive, Rect& rect);
 template <typename Archive>
 void visit(Archive& archive, LayoutDemand& demand);
 template <typename Archive>
-void visit(Archive& archive, Repeat& repeat);
+void visit(Archive& archive, FoldedElement& repeat);
 
 // Defines `visit` for a type of Events. The arguments are its members, in the order of the text.
 #define GROMA_VISIT(Type, ...)                                               \
@@ -125,7 +125,7 @@ void visit(Archive& archive, LayoutDemand& demand) {
   archive(demand.align_bytes);
 }
 template <typename Archive>
-void visit(Archive& archive, Repeat& repeat) {
+void visit(Archive& archive, FoldedElement& repeat) {
   archive(repeat.symbol);
   archive(repeat.count);
   visit(archive, repeat.body);
@@ -139,10 +139,10 @@ GROMA_VISIT(Piece, of.color, of.bounds, of.points, of.boxes)
 GROMA_VISIT(Partition, of.name, of.region, of.outer, of.colors, of.pieces)
 GROMA_VISIT(Requirement, of.color_rule, of.region, of.partition, of.privilege, of.coherence,
             of.fields)
-GROMA_VISIT(Shape, of.task, of.dimensions, of.requirements)
+GROMA_VISIT(LaunchShape, of.task, of.dimensions, of.requirements)
 GROMA_VISIT(Launch, of.shape, of.numbers)
-GROMA_VISIT(Context, of.task, of.shape, of.given, of.count, of.launches)
-GROMA_VISIT(Time, of.task, of.kind, of.count, of.nanoseconds)
+GROMA_VISIT(TaskRunGroup, of.task, of.shape, of.run_arguments, of.count, of.launches)
+GROMA_VISIT(TaskTime, of.task, of.kind, of.count, of.nanoseconds)
 GROMA_VISIT(Cost, of.count, of.nanoseconds)
 GROMA_VISIT(CountedOperations, of.what, of.count)
 #undef GROMA_VISIT
@@ -160,7 +160,7 @@ void visit(Archive& archive, Events& events) {
   visit(archive, events.times);
   visit(archive, events.issue);
   visit(archive, events.map);
-  visit(archive, events.others);
+  visit(archive, events.undescribed_operations);
 }
 
 // ---- Consistency checks of what was read
@@ -172,7 +172,7 @@ bool among(std::uint64_t number, const Items& items) {
 
 // Each good() returns true if a part of the events is consistent: numbers refer to something, and
 // lists have the required lengths.
-bool good(const Rect& rect) { return rect.dimensions() > 0 && can_be_kept(rect); }
+bool good(const Rect& rect) { return rect.dimensions() > 0 && is_within_event_limits(rect); }
 
 // Every enumerator of a variant and of its demands must exist.
 bool good(const Events::Variant& variant) {
@@ -230,7 +230,7 @@ bool good(const Events& events, const Events::Requirement& requirement) {
 // A launch must have exactly as many numbers as its shape and its domain need. `due` counts them.
 bool good(const Events& events, const Events::Launch& launch) {
   if (!among(launch.shape, events.shapes)) return false;
-  const Events::Shape& shape = events.shapes[launch.shape];
+  const Events::LaunchShape& shape = events.shapes[launch.shape];
   const std::size_t dimensions = shape.dimensions;
   if (dimensions > kMaxDimensions || launch.numbers.size() < 2 * dimensions) return false;
   const std::span numbers(launch.numbers);
@@ -256,8 +256,8 @@ bool good(const Events& events, const Events::Launch& launch) {
 }
 
 // Every repetition must be executed at least once and must name an existing launch.
-bool good(const Events& events, const std::vector<Repeat>& folded) {
-  for (const Repeat& each : folded) {
+bool good(const Events& events, const std::vector<FoldedElement>& folded) {
+  for (const FoldedElement& each : folded) {
     if (each.count == 0 || !among(each.symbol, events.launches)) return false;
     if (!good(events, each.body)) return false;
   }
@@ -285,16 +285,17 @@ bool good(const Events& events) {
     fine = good(events, events.launches[i]);
   }
   for (std::size_t i = 0; i < events.contexts.size() && fine; ++i) {
-    const Events::Context& context = events.contexts[i];
+    const Events::TaskRunGroup& context = events.contexts[i];
     fine = among(context.task, events.tasks) && good(events, context.launches) &&
            context.shape >= -1 &&
            (context.shape == -1 || among(static_cast<std::size_t>(context.shape), events.shapes));
     if (!fine) break;
-    const std::vector<std::size_t> layout = events.layout_of(context);
+    const std::vector<std::size_t> layout = events.argument_part_lengths(context);
     fine = context.count > 0 && !__builtin_add_overflow(runs, context.count, &runs) &&
-           std::accumulate(layout.begin(), layout.end(), std::size_t{0}) == context.given.size();
+           std::accumulate(layout.begin(), layout.end(), std::size_t{0}) ==
+               context.run_arguments.size();
   }
-  for (const Events::Time& time : events.times) {
+  for (const Events::TaskTime& time : events.times) {
     fine = fine && among(time.task, events.tasks) &&
            static_cast<std::size_t>(time.kind) < kProcKindCount;
   }
@@ -305,7 +306,7 @@ bool good(const Events& events) {
 
 // Returns true if the coordinates, the extents and the volume of the box are within the limit of a
 // recording.
-bool can_be_kept(const Rect& rect) {
+bool is_within_event_limits(const Rect& rect) {
   const auto small = [](std::int64_t n) { return n >= -kMostEventNumber && n <= kMostEventNumber; };
   const auto lower = rect.lower.coordinates(), extents = rect.extents.coordinates();
   return std::all_of(lower.begin(), lower.end(), small) &&
@@ -332,7 +333,8 @@ std::size_t Events::color_dimensions(const Requirement& requirement) const {
 }
 
 // The prefix of a kPoint requirement has the dimensions that the point does not give.
-std::size_t Events::given_colors(const Requirement& requirement, std::size_t dimensions) const {
+std::size_t Events::count_given_colors(const Requirement& requirement,
+                                       std::size_t dimensions) const {
   if (requirement.color_rule != ColorRule::kFixed && requirement.color_rule != ColorRule::kPoint)
     return 0;
   const std::size_t colors = color_dimensions(requirement);
@@ -341,9 +343,9 @@ std::size_t Events::given_colors(const Requirement& requirement, std::size_t dim
 
 // Returns the lengths of the parts of Context::given: the dimensions of the point, then those of
 // the colour of each requirement. The list is empty if the runtime started the runs.
-std::vector<std::size_t> Events::layout_of(const Context& context) const {
+std::vector<std::size_t> Events::argument_part_lengths(const TaskRunGroup& context) const {
   if (context.shape < 0) return {};
-  const Shape& shape = shapes[static_cast<std::size_t>(context.shape)];
+  const LaunchShape& shape = shapes[static_cast<std::size_t>(context.shape)];
   std::vector<std::size_t> layout = {shape.dimensions};
   for (const Requirement& each : shape.requirements) layout.push_back(color_dimensions(each));
   return layout;
@@ -381,7 +383,7 @@ Result<Events> events_from(std::string_view text) {
     return Error{Error::Code::kTooLarge, "too many boxes of pieces were recorded"};
   }
   std::uint64_t launches = 0;
-  for (const Events::Context& context : events.contexts) {
+  for (const Events::TaskRunGroup& context : events.contexts) {
     launches += unfolded_size(context.launches, kMaxEventLaunches);
     if (launches > kMaxEventLaunches) {
       return Error{Error::Code::kTooLarge, "too many launches were recorded"};

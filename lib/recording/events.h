@@ -36,7 +36,7 @@ inline constexpr std::int64_t kMostEventNumber = std::int64_t{1} << 56;
 inline constexpr std::int64_t kMaxEventPoints = INT32_MAX;
 
 // Returns true if the coordinates and the volume of `rect` are within the limits.
-bool can_be_kept(const Rect& rect);
+bool is_within_event_limits(const Rect& rect);
 
 struct Events {
   struct Variant {
@@ -85,7 +85,7 @@ struct Events {
     std::vector<Piece> pieces;
     // True if only the pieces that launches use were kept (recorded_uses.h). The text does not
     // contain this member.
-    bool few_used = false;
+    bool has_only_used_pieces = false;
   };
   // The rule by which each point of a launch gets its data.
   enum class ColorRule : std::uint8_t {
@@ -109,7 +109,7 @@ struct Events {
   };
   // What launches that differ only in their numbers have in common: the task, the dimensions of the
   // domain, and the requirements.
-  struct Shape {
+  struct LaunchShape {
     std::uint32_t task = 0;
     // The number of dimensions of the domain. 0: a single task.
     std::uint32_t dimensions = 0;
@@ -124,18 +124,18 @@ struct Events {
   };
   // Runs of a task that launched the same launches in the same order. `launches` lists these
   // launches.
-  struct Context {
+  struct TaskRunGroup {
     std::uint32_t task = 0;
     // The shape of the launch that started these runs of the task. -1: the runtime started them.
     std::int32_t shape = -1;
     // The numbers that each run was given: its point in the launch, followed by the colour of the
     // piece of each requirement.
-    std::vector<std::int64_t> given;
+    std::vector<std::int64_t> run_arguments;
     // The number of runs of the task that this context stands for.
     std::int64_t count = 1;
-    std::vector<Repeat> launches;
+    std::vector<FoldedElement> launches;
   };
-  struct Time {
+  struct TaskTime {
     std::uint32_t task = 0;
     ProcKind kind = ProcKind::kCpu;
     std::int64_t count = 0;
@@ -160,15 +160,15 @@ struct Events {
   std::vector<Task> tasks;
   std::vector<Region> regions;
   std::vector<Partition> partitions;
-  std::vector<Shape> shapes;
+  std::vector<LaunchShape> shapes;
   // The launches of the run. Equal launches are listed once.
   std::vector<Launch> launches;
-  std::vector<Context> contexts;
-  std::vector<Time> times;
+  std::vector<TaskRunGroup> contexts;
+  std::vector<TaskTime> times;
   // The cost of a launch call, and the cost of analysing and mapping a task.
   Cost issue, map;
   // The operations of the run that the recording only counts and does not describe.
-  std::vector<CountedOperations> others;
+  std::vector<CountedOperations> undescribed_operations;
 
   // Returns the dimensions of a partition's colours, including those of the partitions around it.
   int color_dimensions(const Partition& partition) const;
@@ -177,10 +177,10 @@ struct Events {
   std::size_t color_dimensions(const Requirement& requirement) const;
   // Returns how many of a launch's numbers give the requirement's single colour or the prefix of
   // its colours. `dimensions` are those of the launch's domain.
-  std::size_t given_colors(const Requirement& requirement, std::size_t dimensions) const;
+  std::size_t count_given_colors(const Requirement& requirement, std::size_t dimensions) const;
   // Returns how many numbers each part of Context::given has: the dimensions of the point, then
   // those of the colour of each requirement.
-  std::vector<std::size_t> layout_of(const Context& context) const;
+  std::vector<std::size_t> argument_part_lengths(const TaskRunGroup& context) const;
 };
 
 // Returns the events of a recording in its text format, which events_from() reads.

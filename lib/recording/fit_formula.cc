@@ -119,16 +119,17 @@ std::vector<std::size_t> all_of(const Samples& samples) {
 }
 
 // Returns the formula as code over these names, or nothing if it is not valid.
-std::optional<Code> compiled(const Formula& formula, const std::vector<std::string>& names) {
+std::optional<CompiledFormula> compiled(const Formula& formula,
+                                        const std::vector<std::string>& names) {
   Scope scope;
-  for (const std::string& name : names) scope.variable(name);
+  for (const std::string& name : names) scope.add_variable(name);
   FormulaError error;
   return compile(formula, scope, error);
 }
 
 // Returns true if the formula has the right value at each of the chosen samples.
 bool fits(const Formula& formula, const Samples& samples, std::span<const std::size_t> chosen) {
-  const std::optional<Code> code = compiled(formula, samples.names);
+  const std::optional<CompiledFormula> code = compiled(formula, samples.names);
   if (!code) return false;
   return std::all_of(chosen.begin(), chosen.end(), [&](std::size_t s) {
     FormulaFault fault = FormulaFault::kNone;
@@ -303,7 +304,7 @@ Samples with_telling_variables(const Samples& samples) {
   Samples telling{{}, {}, samples.values};
   for (const std::size_t v : kept) telling.names.push_back(samples.names[v]);
   for (std::size_t s = 0; s < samples.count(); ++s) {
-    for (const std::size_t v : kept) telling.at.push_back(samples.point(s)[v]);
+    for (const std::size_t v : kept) telling.points.push_back(samples.point(s)[v]);
   }
   return telling;
 }
@@ -387,7 +388,8 @@ std::vector<std::int64_t> some_periods(std::span<const std::int64_t> periods) {
 // Returns simple formulas for samples that follow no rule: the most frequent value first, then
 // linear and wrapped linear functions that are clamped to the range of the values. None of them
 // need be right anywhere.
-std::vector<Formula> near_formulas(const Samples& given, std::span<const std::int64_t> periods) {
+std::vector<Formula> approximate_formulas(const Samples& given,
+                                          std::span<const std::int64_t> periods) {
   if (given.values.empty()) return {0};
   const Samples samples = with_telling_variables(given);
   std::map<std::int64_t, std::size_t> values;
@@ -411,7 +413,7 @@ std::vector<Formula> near_formulas(const Samples& given, std::span<const std::in
 
 // Returns the number of samples at which the formula is right, or 0 if it has no value at one of
 // them.
-std::size_t count_right(const Formula& formula, const Samples& samples) {
+std::size_t count_matching_samples(const Formula& formula, const Samples& samples) {
   const auto values = values_of(formula, samples);
   std::size_t right = 0;
   for (std::size_t s = 0; values && s < samples.count(); ++s) {
@@ -430,14 +432,14 @@ Formula linear_guess(const Samples& samples) {
 }
 
 // Returns true if the formula has the right value at every sample.
-bool is_right(const Formula& formula, const Samples& samples) {
+bool matches_all_samples(const Formula& formula, const Samples& samples) {
   const auto values = values_of(formula, samples);
   return values && *values == samples.values;
 }
 
 // Returns the values of the formula at the samples, or nullopt if it has no value at one of them.
 std::optional<std::vector<std::int64_t>> values_of(const Formula& formula, const Samples& samples) {
-  const std::optional<Code> code = compiled(formula, samples.names);
+  const std::optional<CompiledFormula> code = compiled(formula, samples.names);
   if (!code) return std::nullopt;
   std::vector<std::int64_t> values;
   FormulaFault fault = FormulaFault::kNone;

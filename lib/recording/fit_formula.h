@@ -23,15 +23,15 @@ struct Samples {
   std::vector<std::string> names;
   // The values of all variables at the first sample, then at the second sample, and so on. The
   // variables are in the order of `names`.
-  std::vector<std::int64_t> at;
+  std::vector<std::int64_t> points;
   std::vector<std::int64_t> values;
 
   std::size_t count() const { return values.size(); }
   std::span<const std::int64_t> point(std::size_t sample) const {
-    return std::span(at).subspan(sample * names.size(), names.size());
+    return std::span(points).subspan(sample * names.size(), names.size());
   }
   void add(std::span<const std::int64_t> point, std::int64_t value) {
-    at.insert(at.end(), point.begin(), point.end());
+    points.insert(points.end(), point.begin(), point.end());
     values.push_back(value);
   }
 };
@@ -47,18 +47,18 @@ std::optional<Formula> fit_formula(const Samples& samples,
 
 // Returns simple formulas that are right at many samples, though possibly at none: the most
 // frequent value, and linear formulas, also wrapped, that are clamped to the range of the values.
-std::vector<Formula> near_formulas(const Samples& samples,
-                                   std::span<const std::int64_t> periods = {});
+std::vector<Formula> approximate_formulas(const Samples& samples,
+                                          std::span<const std::int64_t> periods = {});
 
 // Returns the number of samples at which the formula is right; 0 if it has no value at one of them.
-std::size_t count_right(const Formula& formula, const Samples& samples);
+std::size_t count_matching_samples(const Formula& formula, const Samples& samples);
 
 // Returns a linear formula whose slopes come from the first samples that differ in only one
 // variable. It may be wrong at other samples.
 Formula linear_guess(const Samples& samples);
 
 // Returns true if the formula has the right value at all samples.
-bool is_right(const Formula& formula, const Samples& samples);
+bool matches_all_samples(const Formula& formula, const Samples& samples);
 
 // Returns the values of the formula at the points of the samples, or nullopt if it has no value at
 // one of them.

@@ -23,7 +23,7 @@ Point extents_of(const Events::Launch& launch, std::size_t dimensions) {
 }
 
 // Returns true if all executions have the same launch, so that constants describe it.
-bool LaunchRuns::are_same() const {
+bool LaunchExecutions::are_all_one_launch() const {
   return std::adjacent_find(launches.begin(), launches.end(), std::not_equal_to<>()) ==
          launches.end();
 }
@@ -40,13 +40,13 @@ std::size_t LaunchFormulas::dimensions() const {
 // one execution gives.
 std::vector<std::uint32_t> LaunchFormulas::sampled_executions(std::size_t samples_each) const {
   std::vector<std::uint32_t> chosen;
-  if (runs_.are_same() && names_.size() == runs_.loops) return {0};
+  if (runs_.are_all_one_launch() && names_.size() == runs_.loops) return {0};
   const std::size_t most =
       std::max<std::size_t>(2, kMostSamples / std::max<std::size_t>(1, samples_each));
   const std::size_t width = names_.size();
   std::size_t lone = 0;
   for (std::size_t i = 0; i < runs_.launches.size(); ++i) {
-    const auto at = std::span(runs_.at).subspan(i * width, width);
+    const auto at = std::span(runs_.variable_values).subspan(i * width, width);
     const auto moved = std::count_if(at.begin(), at.end(), [](std::int64_t x) { return x != 0; });
     if (i < most || (moved <= 1 && lone++ < most)) chosen.push_back(static_cast<std::uint32_t>(i));
   }
@@ -55,8 +55,8 @@ std::vector<std::uint32_t> LaunchFormulas::sampled_executions(std::size_t sample
 
 // Fits a formula to some executions and compares it with all of them. If no fitted formula is right
 // at all executions, returns the simple formula that is right at most of them.
-FittedFormula LaunchFormulas::number(std::size_t position,
-                                     std::span<const std::int64_t> periods) const {
+FittedFormula LaunchFormulas::fit_number(std::size_t position,
+                                         std::span<const std::int64_t> periods) const {
   const auto value = [&](std::size_t i) {
     const auto& numbers = events_.launches[runs_.launches[i]].numbers;
     return position < numbers.size() ? numbers[position] : 0;
@@ -64,22 +64,24 @@ FittedFormula LaunchFormulas::number(std::size_t position,
   const auto samples_of = [&](const std::vector<std::uint32_t>& chosen) {
     Samples samples{names_, {}, {}};
     for (const std::uint32_t i : chosen) {
-      samples.add(std::span(runs_.at).subspan(i * names_.size(), names_.size()), value(i));
+      samples.add(std::span(runs_.variable_values).subspan(i * names_.size(), names_.size()),
+                  value(i));
     }
     return samples;
   };
-  if (runs_.are_same()) return {Formula(value(0))};
+  if (runs_.are_all_one_launch()) return {Formula(value(0))};
   const Samples chosen = samples_of(sampled_executions(1));
   std::vector<std::uint32_t> numbers(runs_.launches.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   const Samples all = samples_of(numbers);
   const auto formula = fit_formula(chosen, periods);
-  if (formula && is_right(*formula, all)) return {*formula, true, all.count(), all.count()};
-  std::vector<Formula> near = near_formulas(chosen, periods);
+  if (formula && matches_all_samples(*formula, all))
+    return {*formula, true, all.count(), all.count()};
+  std::vector<Formula> near = approximate_formulas(chosen, periods);
   if (formula) near.push_back(*formula);
-  FittedFormula best{near.front(), false, count_right(near.front(), all), all.count()};
+  FittedFormula best{near.front(), false, count_matching_samples(near.front(), all), all.count()};
   for (const Formula& each : std::span(near).subspan(1)) {
-    const std::size_t right = count_right(each, all);
+    const std::size_t right = count_matching_samples(each, all);
     if (right <= best.right) continue;
     best.right = right;
     best.formula = each;
@@ -99,7 +101,7 @@ void LaunchFormulas::add_points(std::uint32_t run, const ColorTable& table, std:
                     extents_of(launch, dimensions)};
   const auto volume = static_cast<std::size_t>(domain.volume());
   if (volume == 0) return;
-  const auto begin = runs_.at.begin() + static_cast<std::ptrdiff_t>(run * width);
+  const auto begin = runs_.variable_values.begin() + static_cast<std::ptrdiff_t>(run * width);
   std::vector<std::int64_t> at(begin, begin + static_cast<std::ptrdiff_t>(width));
   at.resize(width + dimensions);
   Point point = domain.lower;
@@ -118,11 +120,11 @@ LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const Col
   Score score;
   // If the executions do not differ, one stands for all.
   const std::size_t last =
-      runs_.are_same() && names_.size() == runs_.loops ? 1 : runs_.launches.size();
+      runs_.are_all_one_launch() && names_.size() == runs_.loops ? 1 : runs_.launches.size();
   for (std::uint32_t i = 0; i < last && score.all < kMostCompared; ++i) {
     Samples samples{names, {}, {}};
     add_points(i, table, coordinate, samples);
-    const std::size_t right = count_right(formula, samples);
+    const std::size_t right = count_matching_samples(formula, samples);
     if (right < samples.count() && score.wrong.size() < kMostRefits) score.wrong.push_back(i);
     score.right += right;
     score.all += samples.count();
@@ -132,9 +134,9 @@ LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const Col
 
 // Fits a formula to the colours of some points and compares it with the colours of all points. If
 // the formula is wrong for some executions, they become samples and the fit is repeated.
-FittedFormula LaunchFormulas::color_of_points(const ColorTable& table, std::size_t coordinate,
-                                              const std::vector<std::string>& index,
-                                              std::span<const std::int64_t> periods) const {
+FittedFormula LaunchFormulas::fit_color_of_points(const ColorTable& table, std::size_t coordinate,
+                                                  const std::vector<std::string>& index,
+                                                  std::span<const std::int64_t> periods) const {
   std::vector<std::string> names = names_;
   names.insert(names.end(), index.begin(), index.end());
   std::size_t largest = 0;
@@ -158,7 +160,7 @@ FittedFormula LaunchFormulas::color_of_points(const ColorTable& table, std::size
     for (const std::uint32_t run : score.wrong) add(run);
     tried.emplace_back(*std::move(formula), std::move(score));
   }
-  const std::vector<Formula> near = near_formulas(samples, periods);
+  const std::vector<Formula> near = approximate_formulas(samples, periods);
   Formula best = near.front();
   Score most = score_of(best, table, coordinate, names);
   const auto take_if_better = [&](const Formula& formula, Score score) {

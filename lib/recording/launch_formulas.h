@@ -12,15 +12,15 @@
 namespace groma::app {
 
 // All recorded executions of one launch statement of a task body.
-struct LaunchRuns {
+struct LaunchExecutions {
   // For each execution: the counters of the enclosing loops, followed by the arguments of the task.
-  std::vector<std::int64_t> at;
+  std::vector<std::int64_t> variable_values;
   // The launch of each execution, as an index into Events::launches.
   std::vector<std::uint32_t> launches;
   // The number of loops around the launch statement.
   std::size_t loops = 0;
   // Returns true if all executions are the same launch.
-  bool are_same() const;
+  bool are_all_one_launch() const;
 };
 
 // Where the numbers of a launch (Events::Launch::numbers) hold the colours of one requirement, one
@@ -45,17 +45,17 @@ struct FittedFormula {
 class LaunchFormulas {
  public:
   // `names` are the names of the loop counters and the task's arguments, in the order of
-  // LaunchRuns::at. `events` and `runs` must outlive this object.
-  LaunchFormulas(const Events& events, const LaunchRuns& runs, std::vector<std::string> names)
+  // LaunchExecutions::at. `events` and `runs` must outlive this object.
+  LaunchFormulas(const Events& events, const LaunchExecutions& runs, std::vector<std::string> names)
       : events_(events), runs_(runs), names_(std::move(names)) {}
 
   // Returns a formula of the counters and arguments for the number at `position` of each launch.
-  FittedFormula number(std::size_t position, std::span<const std::int64_t> periods = {}) const;
+  FittedFormula fit_number(std::size_t position, std::span<const std::int64_t> periods = {}) const;
   // Returns a formula for one coordinate of the colour of each point. It may also use the
   // coordinates of the point, which have the names `index`.
-  FittedFormula color_of_points(const ColorTable& table, std::size_t coordinate,
-                                const std::vector<std::string>& index,
-                                std::span<const std::int64_t> periods) const;
+  FittedFormula fit_color_of_points(const ColorTable& table, std::size_t coordinate,
+                                    const std::vector<std::string>& index,
+                                    std::span<const std::int64_t> periods) const;
 
  private:
   // The number of points at which a formula is right, and the number of all compared points.
@@ -73,7 +73,7 @@ class LaunchFormulas {
                  const std::vector<std::string>& names) const;
 
   const Events& events_;
-  const LaunchRuns& runs_;
+  const LaunchExecutions& runs_;
   std::vector<std::string> names_;
 };
 

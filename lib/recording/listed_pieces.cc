@@ -15,11 +15,11 @@ namespace groma::app {
 
 // Makes the partition. It cuts the region itself, even if the recorded partition cuts another
 // partition, because the pieces of a launch need not lie in one outer piece.
-std::optional<AppPartition> listed_pieces(const Events& events, const Application& app,
-                                          const Events::Launch& launch,
-                                          const Events::Requirement& from,
-                                          const ColorTable& table) {
-  const Events::Shape& shape = events.shapes[launch.shape];
+std::optional<AppPartition> partition_by_listed_boxes(const Events& events, const Application& app,
+                                                      const Events::Launch& launch,
+                                                      const Events::Requirement& from,
+                                                      const ColorTable& table) {
+  const Events::LaunchShape& shape = events.shapes[launch.shape];
   const Events::Partition& recorded = events.partitions[static_cast<std::size_t>(from.partition)];
   const AppPartition& cut = app.partitions[static_cast<std::size_t>(from.partition)];
   const Rect& bounds = events.regions[recorded.region].bounds;

@@ -51,9 +51,9 @@ Formula less(const std::string& name, std::int64_t number) {
 }
 
 // Returns the number of launches and loops in a tree.
-std::size_t size_of(const std::vector<Repeat>& tree) {
+std::size_t size_of(const std::vector<FoldedElement>& tree) {
   std::size_t size = tree.size();
-  for (const Repeat& each : tree) size += size_of(each.body);
+  for (const FoldedElement& each : tree) size += size_of(each.body);
   return size;
 }
 
@@ -70,7 +70,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
   if (contexts == contexts_.end()) return;
   std::vector<RunKind> kinds = run_kinds(events_, contexts->second);
   AppTask& to = app_.tasks[task];
-  auto which = tell_apart(events_, task, kinds);
+  auto which = find_kind_test(events_, task, kinds);
   if (which && which->without_runs > 0) {
     notes_.push_back(fmt::format(
         "of {} of the launches of `{}` no task launched anything that was seen: they are described "
@@ -90,7 +90,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
   std::vector<Tree> trees;
   std::size_t size = 0;
   for (const RunKind& kind : kinds) {
-    trees.push_back(fold(kind.shapes));
+    trees.push_back(fold_into_loops(kind.shapes));
     size += size_of(trees.back()) + 1;
   }
   if (statements_ + size > kMostStatements) {
@@ -101,7 +101,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
   used_.clear();
   std::size_t most_given = 0;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    most_given = std::max(most_given, kinds[k].contexts.front()->given.size());
+    most_given = std::max(most_given, kinds[k].contexts.front()->run_arguments.size());
     if (!which || which->is_kind.empty()) {
       add_kind(kinds[k], trees[k], to.body);
       continue;
@@ -114,13 +114,13 @@ void RecordedBodies::add_body(std::uint32_t task) {
     to.body.push_back({std::move(loop)});
   }
   // add_arguments() makes the launches pass these arguments.
-  Needs& needs = needs_[to.name];
+  NeededArguments& needs = needs_[to.name];
   for (std::size_t position = 0; position < most_given; ++position) {
     if (!used_.contains(argument_name(position))) continue;
     needs.positions.push_back(position);
     to.arguments.push_back(argument_name(position));
   }
-  if (which && !which->numbers.empty()) to.arguments.emplace_back(kWhich);
+  if (which && !which->which_values.empty()) to.arguments.emplace_back(kWhich);
   needs.which = std::move(which);
 }
 
@@ -151,7 +151,7 @@ void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
   const std::set<std::string> used = used_;
   const Sizes before = sizes();
   Tree turns = tree;
-  body = described(kind, turns);
+  body = body_of_kind(kind, turns);
   std::size_t wrong = wrong_, size = size_of(tree);
   while (wrong > 0) {
     bool has_loop = false;
@@ -164,7 +164,7 @@ void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
     turns = std::move(next);
     std::set<std::string> used_before = std::exchange(used_, used);
     const Sizes with_last = sizes();
-    std::vector<AppStatement> better = described(kind, turns);
+    std::vector<AppStatement> better = body_of_kind(kind, turns);
     if (wrong_ >= wrong) {
       drop(with_last, sizes());
       used_ = std::move(used_before);
@@ -180,17 +180,17 @@ void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
 
 // Describes a kind of runs by the statements of the tree, which lists the launches of the kind in
 // their order. Counts the values at which formulas are wrong in wrong_.
-std::vector<AppStatement> RecordedBodies::described(const RunKind& kind, const Tree& tree) {
+std::vector<AppStatement> RecordedBodies::body_of_kind(const RunKind& kind, const Tree& tree) {
   runs_.clear();
   wrong_ = 0;
   wrong_launches_.clear();
-  arguments_ = kind.contexts.front()->given.size();
-  for (const Events::Context* context : kind.contexts) {
+  arguments_ = kind.contexts.front()->run_arguments.size();
+  for (const Events::TaskRunGroup* context : kind.contexts) {
     std::vector<std::uint32_t> launches;
     unfold(context->launches, launches);
     std::size_t next = 0;
     std::vector<std::int64_t> counters;
-    walk(tree, launches, next, counters, context->given);
+    assign_launches(tree, launches, next, counters, context->run_arguments);
   }
   return statements(tree, 0);
 }
@@ -198,15 +198,15 @@ std::vector<AppStatement> RecordedBodies::described(const RunKind& kind, const T
 // Returns the tree without the innermost loops around these launches: the iterations of such a loop
 // stand one after the other. Sets `has_loop` if there is such a loop.
 RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
-                                              const std::set<const Repeat*>& launches,
+                                              const std::set<const FoldedElement*>& launches,
                                               bool& has_loop) {
   Tree made;
-  for (const Repeat& each : tree) {
-    Repeat copy = each;
+  for (const FoldedElement& each : tree) {
+    FoldedElement copy = each;
     copy.body = unrolled(each.body, launches, has_loop);
     const bool is_around =
         std::any_of(each.body.begin(), each.body.end(),
-                    [&](const Repeat& inner) { return launches.contains(&inner); });
+                    [&](const FoldedElement& inner) { return launches.contains(&inner); });
     if (!is_around) {
       made.push_back(std::move(copy));
       continue;
@@ -223,22 +223,22 @@ RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
 // Walks through the statements of the tree as one run does, and assigns the launches of the run to
 // the statements. For each launch, the counters of the enclosing loops and the arguments of the run
 // are stored with the statement.
-void RecordedBodies::walk(const Tree& tree, const std::vector<std::uint32_t>& launches,
-                          std::size_t& next, std::vector<std::int64_t>& counters,
-                          const std::vector<std::int64_t>& given) {
-  for (const Repeat& each : tree) {
+void RecordedBodies::assign_launches(const Tree& tree, const std::vector<std::uint32_t>& launches,
+                                     std::size_t& next, std::vector<std::int64_t>& counters,
+                                     const std::vector<std::int64_t>& given) {
+  for (const FoldedElement& each : tree) {
     if (each.body.empty()) {
-      LaunchRuns& runs = runs_[&each];
+      LaunchExecutions& runs = runs_[&each];
       runs.loops = counters.size();
-      runs.at.insert(runs.at.end(), counters.begin(), counters.end());
-      runs.at.insert(runs.at.end(), given.begin(), given.end());
+      runs.variable_values.insert(runs.variable_values.end(), counters.begin(), counters.end());
+      runs.variable_values.insert(runs.variable_values.end(), given.begin(), given.end());
       runs.launches.push_back(launches[next++]);
       continue;
     }
     counters.push_back(0);
     for (std::uint32_t i = 0; i < each.count; ++i) {
       counters.back() = i;
-      walk(each.body, launches, next, counters, given);
+      assign_launches(each.body, launches, next, counters, given);
     }
     counters.pop_back();
   }
@@ -249,10 +249,10 @@ void RecordedBodies::walk(const Tree& tree, const std::vector<std::uint32_t>& la
 // wrong_launches_.
 std::vector<AppStatement> RecordedBodies::statements(const Tree& tree, std::size_t depth) {
   std::vector<AppStatement> made;
-  for (const Repeat& each : tree) {
+  for (const FoldedElement& each : tree) {
     if (each.body.empty()) {
       const std::size_t wrong = wrong_;
-      made.push_back({launch(runs_.at(&each))});
+      made.push_back({describe_launch(runs_.at(&each))});
       if (wrong_ > wrong) wrong_launches_.insert(&each);
       continue;
     }
@@ -269,9 +269,9 @@ std::vector<AppStatement> RecordedBodies::statements(const Tree& tree, std::size
 
 // Returns one launch statement that describes all these executions: formulas for its domain and its
 // data. Data that equals the default data of the task is left out.
-AppLaunch RecordedBodies::launch(const LaunchRuns& runs) {
+AppLaunch RecordedBodies::describe_launch(const LaunchExecutions& runs) {
   const Events::Launch& first = events_.launches[runs.launches.front()];
-  const Events::Shape& shape = events_.shapes[first.shape];
+  const Events::LaunchShape& shape = events_.shapes[first.shape];
   AppLaunch made;
   made.task = app_.tasks[shape.task].name;
   launch_shapes_.push_back(first.shape);
@@ -282,12 +282,12 @@ AppLaunch RecordedBodies::launch(const LaunchRuns& runs) {
   bool from_origin = true;
   for (std::size_t d = 0; d < shape.dimensions; ++d) {
     const std::string what = fmt::format("the domain of a launch of `{}`", made.task);
-    made.lower.push_back(formula_with_note(formulas.number(d), what));
-    made.domain.push_back(formula_with_note(formulas.number(shape.dimensions + d), what));
+    made.lower.push_back(formula_with_note(formulas.fit_number(d), what));
+    made.domain.push_back(formula_with_note(formulas.fit_number(shape.dimensions + d), what));
     from_origin = from_origin && made.lower.back() == Formula(0);
   }
   if (from_origin) made.lower.clear();
-  made.data = data(shape, runs, formulas, made);
+  made.data = describe_launch_data(shape, runs, formulas, made);
   const AppTask& task = app_.tasks[shape.task];
   bool as_task = true;
   for (std::size_t r = 0; r < made.data.size(); ++r) {
@@ -303,8 +303,10 @@ AppLaunch RecordedBodies::launch(const LaunchRuns& runs) {
 
 // Describes the data of a launch, one entry for each requirement of the task. Sets `made.index` if
 // the data depends on the point.
-std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const LaunchRuns& runs,
-                                          const LaunchFormulas& formulas, AppLaunch& made) {
+std::vector<AppData> RecordedBodies::describe_launch_data(const Events::LaunchShape& shape,
+                                                          const LaunchExecutions& runs,
+                                                          const LaunchFormulas& formulas,
+                                                          AppLaunch& made) {
   const AppTask& task = app_.tasks[shape.task];
   const std::size_t dimensions = shape.dimensions;
   const std::vector<std::string> index = coordinate_names(dimensions);
@@ -313,7 +315,7 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
   std::size_t next = 2 * dimensions;
   ColorTable table{next};
   for (const Events::Requirement& from : shape.requirements) {
-    table.begin += events_.given_colors(from, dimensions);
+    table.begin += events_.count_given_colors(from, dimensions);
   }
   std::vector<AppData> all;
   for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
@@ -333,10 +335,10 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
     to.of = app_.partitions[partition].name;
     const std::string what =
         fmt::format("which piece of `{}` a launch of `{}` has", to.of, made.task);
-    const std::size_t given = events_.given_colors(from, dimensions);
+    const std::size_t given = events_.count_given_colors(from, dimensions);
     for (std::size_t d = 0; d < given; ++d) {
       to.color.push_back(
-          formula_with_note(formulas.number(next++, std::span(extents).subspan(d, 1)), what));
+          formula_with_note(formulas.fit_number(next++, std::span(extents).subspan(d, 1)), what));
     }
     // The colours of a recorded partition need not begin at 0, but those of an application do. So
     // the lower corner of the colours is subtracted.
@@ -353,16 +355,17 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Laun
       for (std::size_t d = 0; d < extents.size(); ++d) {
         std::vector<std::int64_t> periods = {extents[d]};
         periods.insert(periods.end(), size.coordinates().begin(), size.coordinates().end());
-        colors.push_back(formulas.color_of_points(table, d, index, periods));
+        colors.push_back(formulas.fit_color_of_points(table, d, index, periods));
       }
       const bool is_wrong =
           std::any_of(colors.begin(), colors.end(),
                       [](const FittedFormula& color) { return color.right < color.all; });
       // A list of boxes changes the colours of the pieces. If the launched task launches tasks
       // itself, their data may depend on these colours, so no list is made.
-      const bool can_be_listed = is_wrong && runs.are_same() && !contexts_.contains(shape.task);
+      const bool can_be_listed =
+          is_wrong && runs.are_all_one_launch() && !contexts_.contains(shape.task);
       const Events::Launch& first = events_.launches[runs.launches.front()];
-      auto listed = can_be_listed ? listed_pieces(events_, app_, first, from, table)
+      auto listed = can_be_listed ? partition_by_listed_boxes(events_, app_, first, from, table)
                                   : std::optional<AppPartition>();
       if (listed) {
         to.of = listed->name;
@@ -428,12 +431,12 @@ void RecordedBodies::note_names(const Formula& formula) {
 // ---- Arguments
 
 // Returns the formula that a launch passes as an argument. `position` is a position in
-// Events::Context::given: a coordinate of the launch's point, or a coordinate of the colour of one
-// of its pieces. The formula of this colour is part of the launch already.
+// Events::TaskRunGroup::run_arguments: a coordinate of the launch's point, or a coordinate of the
+// colour of one of its pieces. The formula of this colour is part of the launch already.
 Formula RecordedBodies::argument_of(const AppLaunch& launch, const AppTask& task,
                                     std::uint32_t shape, std::size_t position) const {
   const std::vector<std::string> index = coordinate_names(launch.domain.size());
-  const Events::Shape& from = events_.shapes[shape];
+  const Events::LaunchShape& from = events_.shapes[shape];
   std::size_t begin = from.dimensions;
   if (position < begin) return position < index.size() ? Formula(index[position]) : Formula(0);
   for (std::size_t r = 0; r < from.requirements.size() && r < task.requirements.size(); ++r) {
@@ -455,20 +458,20 @@ Formula RecordedBodies::argument_of(const AppLaunch& launch, const AppTask& task
 
 // Adds the arguments to the launches of a body. `next` is the index of the next launch in
 // launch_shapes_, because both are in the order in which the launches were made.
-void RecordedBodies::give_arguments(std::vector<AppStatement>& body, std::size_t& next) const {
+void RecordedBodies::pass_arguments_in(std::vector<AppStatement>& body, std::size_t& next) const {
   for (AppStatement& statement : body) {
     if (auto* loop = std::get_if<AppLoop>(&statement.node)) {
-      give_arguments(loop->body, next);
+      pass_arguments_in(loop->body, next);
     } else if (auto* launch = std::get_if<AppLaunch>(&statement.node)) {
       const std::uint32_t shape = launch_shapes_[next++];
       const AppTask* task = app_.find(launch->task);
       if (task == nullptr || task->arguments.empty()) continue;
-      const Needs& needs = needs_.at(task->name);
+      const NeededArguments& needs = needs_.at(task->name);
       for (const std::size_t position : needs.positions) {
         launch->arguments.push_back(argument_of(*launch, *task, shape, position));
       }
-      if (needs.which && !needs.which->numbers.empty()) {
-        launch->arguments.emplace_back(needs.which->numbers.at(shape));
+      if (needs.which && !needs.which->which_values.empty()) {
+        launch->arguments.emplace_back(needs.which->which_values.at(shape));
       }
       launch->index = coordinate_names(launch->domain.size());
     }
@@ -479,7 +482,7 @@ void RecordedBodies::give_arguments(std::vector<AppStatement>& body, std::size_t
 // was made, and launches of the task may stand in earlier bodies.
 void RecordedBodies::add_arguments() {
   std::size_t next = 0;
-  for (AppTask& task : app_.tasks) give_arguments(task.body, next);
+  for (AppTask& task : app_.tasks) pass_arguments_in(task.body, next);
 }
 
 }  // namespace groma::app

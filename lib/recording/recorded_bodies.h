@@ -21,7 +21,7 @@ class RecordedBodies {
   // `app` must already have the regions, the partitions, and the tasks with their requirements.
   RecordedBodies(const Events& events, Application& app, std::vector<std::string>& notes)
       : events_(events), app_(app), notes_(notes) {
-    for (const Events::Context& each : events.contexts) contexts_[each.task].push_back(&each);
+    for (const Events::TaskRunGroup& each : events.contexts) contexts_[each.task].push_back(&each);
   }
 
   // Adds the body of a task, which has the same number in the events and in the application. If the
@@ -34,16 +34,19 @@ class RecordedBodies {
   void add_arguments();
 
  private:
-  using Tree = std::vector<Repeat>;
+  using Tree = std::vector<FoldedElement>;
   void add_kind(const RunKind& kind, const Tree& tree, std::vector<AppStatement>& body);
-  std::vector<AppStatement> described(const RunKind& kind, const Tree& tree);
-  static Tree unrolled(const Tree& tree, const std::set<const Repeat*>& launches, bool& has_loop);
-  void walk(const Tree& tree, const std::vector<std::uint32_t>& launches, std::size_t& next,
-            std::vector<std::int64_t>& counters, const std::vector<std::int64_t>& given);
+  std::vector<AppStatement> body_of_kind(const RunKind& kind, const Tree& tree);
+  static Tree unrolled(const Tree& tree, const std::set<const FoldedElement*>& launches,
+                       bool& has_loop);
+  void assign_launches(const Tree& tree, const std::vector<std::uint32_t>& launches,
+                       std::size_t& next, std::vector<std::int64_t>& counters,
+                       const std::vector<std::int64_t>& given);
   std::vector<AppStatement> statements(const Tree& tree, std::size_t depth);
-  AppLaunch launch(const LaunchRuns& runs);
-  std::vector<AppData> data(const Events::Shape& shape, const LaunchRuns& runs,
-                            const LaunchFormulas& formulas, AppLaunch& made);
+  AppLaunch describe_launch(const LaunchExecutions& runs);
+  std::vector<AppData> describe_launch_data(const Events::LaunchShape& shape,
+                                            const LaunchExecutions& runs,
+                                            const LaunchFormulas& formulas, AppLaunch& made);
   Formula formula_with_note(const FittedFormula& fitted, const std::string& what,
                             const char* values = "launches");
   void note_names(const Formula& formula);
@@ -52,9 +55,9 @@ class RecordedBodies {
   Application& app_;
   std::vector<std::string>& notes_;
   // The recorded contexts (groups of equal runs) of each task, by the number of the task.
-  std::map<std::uint32_t, std::vector<const Events::Context*>> contexts_;
+  std::map<std::uint32_t, std::vector<const Events::TaskRunGroup*>> contexts_;
   // The executions of each launch statement of the current tree.
-  std::map<const Repeat*, LaunchRuns> runs_;
+  std::map<const FoldedElement*, LaunchExecutions> runs_;
   // The names that the formulas of the current body use.
   std::set<std::string> used_;
   // The number of values that the current task may get as arguments.
@@ -62,19 +65,20 @@ class RecordedBodies {
   // The number of recorded values at which the formulas of the current description are wrong, and
   // the launch statements that have such a formula.
   std::size_t wrong_ = 0;
-  std::set<const Repeat*> wrong_launches_;
+  std::set<const FoldedElement*> wrong_launches_;
   // The number of statements in all bodies.
   std::size_t statements_ = 0;
-  // The arguments that the body of a task needs, as positions in Events::Context::given, and the
-  // test by which the body finds out the kind of its run.
-  struct Needs {
+  // The arguments that the body of a task needs, as positions in
+  // Events::TaskRunGroup::run_arguments, and the test by which the body finds out the kind of its
+  // run.
+  struct NeededArguments {
     std::vector<std::size_t> positions;
     std::optional<KindTest> which;
   };
-  std::map<std::string, Needs> needs_;
+  std::map<std::string, NeededArguments> needs_;
   // The shapes of all launches, in the order in which they were made.
   std::vector<std::uint32_t> launch_shapes_;
-  void give_arguments(std::vector<AppStatement>& body, std::size_t& next) const;
+  void pass_arguments_in(std::vector<AppStatement>& body, std::size_t& next) const;
   Formula argument_of(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
                       std::size_t position) const;
 };

@@ -35,7 +35,7 @@ bool has_holes(const Events::Piece& piece) {
 
 // Returns true if both unions consist of the same points and neither has two boxes that overlap.
 // Counts comparisons in `steps`, and returns false once the steps are used up.
-bool same(const Cut& a, const Cut& b, Steps& steps) {
+bool same(const BoxUnion& a, const BoxUnion& b, StepBudget& steps) {
   const auto points = [](const std::vector<Rect>& boxes) {
     std::int64_t sum = 0;
     for (const Rect& box : boxes) sum += box.volume();
@@ -44,7 +44,7 @@ bool same(const Cut& a, const Cut& b, Steps& steps) {
   if (points(a.boxes()) != points(b.boxes())) return false;
   for (const Rect& box : a.boxes()) {
     std::vector<Rect> parts;
-    b.add_common(box, parts, steps);
+    b.add_intersections(box, parts, steps);
     if (points(parts) != box.volume()) return false;
   }
   return true;
@@ -97,7 +97,7 @@ std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, 
   for (const Formula& begin : begins) {
     const auto from = values_of(begin, lower);
     if (!from) continue;
-    Samples extents{names, lower.at, {}};
+    Samples extents{names, lower.points, {}};
     for (std::size_t s = 0; s < ends.count(); ++s) {
       std::int64_t extent = 0;
       if (__builtin_sub_overflow(ends.values[s], (*from)[s], &extent)) break;
@@ -260,15 +260,15 @@ std::optional<std::size_t> RecordedData::count_matching_pieces(const AppPartitio
   if (!workload) return std::nullopt;
   const Data& data = workload->data();
   const Rect& region = events_.regions[from.region].bounds;
-  Steps steps;
+  StepBudget steps;
   return std::count_if(from.pieces.begin(), from.pieces.end(), [&](const Events::Piece& piece) {
     FormulaFault fault = FormulaFault::kNone;
     if (!data.partitions.back().colors.contains(piece.color) || steps.over()) {
       return false;
     }
-    const Cut found = cut(data, data.partitions.back(), piece.color, fault);
+    const BoxUnion found = boxes_of_piece(data, data.partitions.back(), piece.color, fault);
     return fault == FormulaFault::kNone &&
-           same(found, Cut(boxes_of(piece, region), region.dimensions()), steps);
+           same(found, BoxUnion(boxes_of(piece, region), region.dimensions()), steps);
   });
 }
 
@@ -293,7 +293,7 @@ std::optional<AppPartition> RecordedData::with_listed_boxes(const AppPartition& 
     for (const auto& piece : events_.partitions[static_cast<std::size_t>(from.outer)].pieces) {
       const auto color = piece.color.coordinates();
       origins.emplace(std::vector(color.begin(), color.end()),
-                      Cut(boxes_of(piece, region), region.dimensions()).around().lower);
+                      BoxUnion(boxes_of(piece, region), region.dimensions()).bounding_box().lower);
     }
   }
   AppPartition made = plain;
@@ -431,12 +431,12 @@ void RecordedData::add_partition(std::size_t number) {
         at = each.outer;
       }
     }
-    if (with_holes || from.few_used) {
+    if (with_holes || from.has_only_used_pieces) {
       // The pieces have holes, or only the used pieces were kept. Equal blocks of an outer
       // partition are tried first, because a piece may have its holes from the outer piece.
       // Otherwise each piece becomes a list of boxes, within the outer partition or, if `flat`,
       // within the region.
-      if (!is_exact() && from.outer >= 0 && !flat && !from.few_used) try_way(begin);
+      if (!is_exact() && from.outer >= 0 && !flat && !from.has_only_used_pieces) try_way(begin);
       if (is_exact()) continue;
       if (auto way = with_listed_boxes(begin, number, flat)) {
         best = std::move(way);

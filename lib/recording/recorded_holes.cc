@@ -30,7 +30,7 @@ class Renumbering {
       for (Events::Piece& piece : partition.pieces) {
         std::vector<Rect> boxes = piece.boxes;
         if (boxes.empty() && piece.points > 0) boxes.push_back(piece.bounds);
-        pieces_.push_back({&piece, Cut(std::move(boxes), 1)});
+        pieces_.push_back({&piece, BoxUnion(std::move(boxes), 1)});
       }
     }
   }
@@ -50,7 +50,7 @@ class Renumbering {
  private:
   struct Numbered {
     Events::Piece* piece;
-    Cut cut;
+    BoxUnion cut;
   };
 
   static std::int64_t end_of(const Rect& box) { return box.lower[0] + box.extents[0]; }
@@ -128,9 +128,9 @@ class Renumbering {
     for (const std::uint32_t cell : cells) {
       boxes.push_back({Point{begins_[cell]}, Point{begins_[cell + 1] - begins_[cell]}});
     }
-    const Cut cut(std::move(boxes), 1);
+    const BoxUnion cut(std::move(boxes), 1);
     if (cut.boxes().empty()) return;
-    piece.bounds = cut.around();
+    piece.bounds = cut.bounding_box();
     piece.boxes.clear();
     if (cut.boxes().size() > 1) piece.boxes = cut.boxes();
   }
@@ -153,7 +153,7 @@ class Renumbering {
 }  // namespace
 
 // Counts the recorded boxes. A piece without holes has none.
-std::size_t boxes_in_holes(const Events& events) {
+std::size_t count_boxes_around_holes(const Events& events) {
   std::size_t boxes = 0;
   for (const Events::Partition& partition : events.partitions) {
     for (const Events::Piece& piece : partition.pieces) boxes += piece.boxes.size();
@@ -163,7 +163,7 @@ std::size_t boxes_in_holes(const Events& events) {
 
 // Renumbers the points of every region of one dimension whose pieces have holes, and adds a note
 // for each.
-void number_points_anew(Events& events, std::vector<std::string>& notes) {
+void renumber_points(Events& events, std::vector<std::string>& notes) {
   std::vector<std::size_t> boxes(events.regions.size());
   for (const Events::Partition& partition : events.partitions) {
     for (const Events::Piece& piece : partition.pieces) {
@@ -184,7 +184,7 @@ void number_points_anew(Events& events, std::vector<std::string>& notes) {
 
 // Removes the boxes of all pieces. A piece is then described by its bounds and its number of
 // points.
-void forget_holes(Events& events) {
+void drop_boxes_of_holes(Events& events) {
   for (Events::Partition& partition : events.partitions) {
     for (Events::Piece& piece : partition.pieces) piece.boxes.clear();
   }

@@ -37,19 +37,19 @@ struct Used {
 // the domain, then the single colours and prefixes (`next`), then the tables with a colour for each
 // point (`table`).
 void note_launch(const Events& events, const Events::Launch& launch, std::vector<Used>& used) {
-  const Events::Shape& shape = events.shapes[launch.shape];
+  const Events::LaunchShape& shape = events.shapes[launch.shape];
   const std::size_t dimensions = shape.dimensions;
   const std::span<const std::int64_t> numbers = launch.numbers;
   const Rect domain{Point(numbers.first(dimensions)),
                     Point(numbers.subspan(dimensions, dimensions))};
   std::size_t next = 2 * dimensions, table = next;
   for (const Events::Requirement& each : shape.requirements) {
-    table += events.given_colors(each, dimensions);
+    table += events.count_given_colors(each, dimensions);
   }
   for (const Events::Requirement& each : shape.requirements) {
     if (each.color_rule == Events::ColorRule::kWhole) continue;
     const auto partition = static_cast<std::size_t>(each.partition);
-    const std::size_t given = events.given_colors(each, dimensions);
+    const std::size_t given = events.count_given_colors(each, dimensions);
     const auto first = numbers.subspan(next, given);
     const std::size_t colors = events.color_dimensions(each);
     next += given;
@@ -95,7 +95,7 @@ void drop_unused_pieces(Events& events) {
     const bool few =
         !own.all && count >= kFewestPieces && own.colors.size() * kUnusedShare <= count;
     if (few) {
-      partition.few_used = true;
+      partition.has_only_used_pieces = true;
       // A partition without boxes means equal blocks, so at least one piece is kept.
       const auto first_color = partition.pieces.front().color.coordinates();
       if (own.colors.empty()) own.colors.emplace(first_color.begin(), first_color.end());

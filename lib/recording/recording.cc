@@ -35,7 +35,7 @@ Privilege both(Privilege a, Privilege b) {
 class Maker {
  public:
   Maker(const Events& events, const std::string& name) : events_(events) {
-    for (const Events::Context& context : events.contexts) launching_.insert(context.task);
+    for (const Events::TaskRunGroup& context : events.contexts) launching_.insert(context.task);
     made_.app.name = name;
     made_.app.description = fmt::format("Recorded under {}.", events.runtime);
   }
@@ -51,7 +51,7 @@ class Maker {
       bodies.add_body(static_cast<std::uint32_t>(i));
     }
     bodies.add_arguments();
-    for (const Events::CountedOperations& other : events_.others) {
+    for (const Events::CountedOperations& other : events_.undescribed_operations) {
       made_.notes.push_back(fmt::format("not described: {} ({})", other.what, other.count));
     }
     add_costs();
@@ -158,8 +158,8 @@ class Maker {
   void add_variants(std::uint32_t number, AppTask& task) {
     const Events::Task& from = events_.tasks[number];
     const bool launches = launching_.contains(number);
-    const Events::Time* longest = nullptr;
-    for (const Events::Time& time : events_.times) {
+    const Events::TaskTime* longest = nullptr;
+    for (const Events::TaskTime& time : events_.times) {
       if (time.task != number) continue;
       if (longest == nullptr || time.count > longest->count) longest = &time;
     }
@@ -176,9 +176,10 @@ class Maker {
       for (const LayoutDemand& demand : each.demands) {
         if (demand.requirement < task.requirements.size()) variant.demands.push_back(demand);
       }
-      const auto measured = std::find_if(
-          events_.times.begin(), events_.times.end(),
-          [&](const Events::Time& time) { return time.task == number && time.kind == each.kind; });
+      const auto measured = std::find_if(events_.times.begin(), events_.times.end(),
+                                         [&](const Events::TaskTime& time) {
+                                           return time.task == number && time.kind == each.kind;
+                                         });
       if (measured != events_.times.end()) {
         variant.nanoseconds = std::max<std::int64_t>(0, measured->nanoseconds);
       } else if (longest != nullptr) {
@@ -201,7 +202,7 @@ class Maker {
 
   // Returns the default data of a requirement: the partition whose colour is the launch's point, if
   // the launch uses one so, otherwise the whole region.
-  AppData usual(const Events::Shape& shape, const Events::Requirement& requirement) const {
+  AppData usual(const Events::LaunchShape& shape, const Events::Requirement& requirement) const {
     const auto at = static_cast<std::size_t>(std::max(0, requirement.partition));
     if (requirement.color_rule == Events::ColorRule::kPoint &&
         events_.color_dimensions(events_.partitions[at]) == static_cast<int>(shape.dimensions) &&
@@ -214,7 +215,7 @@ class Maker {
   // Describes each requirement of a task by the first launch that has this requirement with fields.
   // Launches that use other data state their own. The privilege covers all launches.
   void add_requirements(std::uint32_t number, AppTask& task) {
-    for (const Events::Shape& shape : events_.shapes) {
+    for (const Events::LaunchShape& shape : events_.shapes) {
       if (shape.task != number) continue;
       for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
         const Events::Requirement& from = shape.requirements[r];
@@ -260,22 +261,22 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
   // Makes the application from the events as they are now. Fails if pieces with holes take more
   // boxes than an application may have.
   const auto made = [&]() -> Result<Recording> {
-    if (app::boxes_in_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();
+    if (app::count_boxes_around_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();
     return Error{Error::Code::kTooLarge, "the pieces have too many holes"};
   };
   std::vector<std::string> notes;
   Result<Recording> recording = made();
   const auto is_too_large = [&] {
     return !recording && recording.error().code == Error::Code::kTooLarge &&
-           app::boxes_in_holes(*events) > 0;
+           app::count_boxes_around_holes(*events) > 0;
   };
   if (is_too_large()) {
-    app::number_points_anew(*events, notes);
+    app::renumber_points(*events, notes);
     recording = made();
   }
   if (is_too_large()) {
     notes.clear();
-    app::forget_holes(*events);
+    app::drop_boxes_of_holes(*events);
     recording = made();
   }
   if (recording) {

@@ -19,21 +19,21 @@ class Folder {
   explicit Folder(std::uint32_t first_free) : first_free_(first_free) {}
 
   // Folds the sequence in passes, until a pass finds no repetition or `depth` passes were made.
-  std::vector<Repeat> fold(std::vector<std::uint32_t> sequence, int depth) {
+  std::vector<FoldedElement> fold(std::vector<std::uint32_t> sequence, int depth) {
     for (bool more = depth > 0; more && depth > 0; --depth) {
       std::vector<std::uint32_t> shorter = pass(sequence, depth - 1);
       more = shorter.size() < sequence.size();
       sequence = std::move(shorter);
     }
-    std::vector<Repeat> folded;
+    std::vector<FoldedElement> folded;
     for (const std::uint32_t symbol : sequence) folded.push_back(node(symbol));
     return folded;
   }
 
  private:
   // Returns the launch or the loop that a symbol stands for.
-  Repeat node(std::uint32_t symbol) const {
-    return symbol < first_free_ ? Repeat{symbol} : loops_[symbol - first_free_];
+  FoldedElement node(std::uint32_t symbol) const {
+    return symbol < first_free_ ? FoldedElement{symbol} : loops_[symbol - first_free_];
   }
 
   // Folds the repetitions of the sequence once, from left to right. For each position, `best` holds
@@ -79,21 +79,21 @@ class Folder {
     if (is_new) {
       // The loop takes its number before the loops in its body take theirs.
       loops_.emplace_back();
-      Repeat made{0, count, fold(std::move(body), depth)};
+      FoldedElement made{0, count, fold(std::move(body), depth)};
       loops_[number] = std::move(made);
     }
     return first_free_ + number;
   }
 
   std::uint32_t first_free_;
-  std::vector<Repeat> loops_;
+  std::vector<FoldedElement> loops_;
   std::map<std::pair<std::vector<std::uint32_t>, std::uint32_t>, std::uint32_t> numbers_;
 };
 
 }  // namespace
 
 // The numbers above the largest symbol of the sequence stand for loops.
-std::vector<Repeat> fold(std::span<const std::uint32_t> sequence) {
+std::vector<FoldedElement> fold_into_loops(std::span<const std::uint32_t> sequence) {
   std::uint32_t first_free = 0;
   for (const std::uint32_t symbol : sequence) first_free = std::max(first_free, symbol + 1);
   return Folder(first_free).fold({sequence.begin(), sequence.end()}, kMaxRepeatDepth);
@@ -101,9 +101,9 @@ std::vector<Repeat> fold(std::span<const std::uint32_t> sequence) {
 
 // Returns the number of symbols of the unfolded sequence, or `most` + 1 if there are more than
 // `most`. So a short text with deep loops cannot cause a long computation.
-std::uint64_t unfolded_size(const std::vector<Repeat>& folded, std::uint64_t most) {
+std::uint64_t unfolded_size(const std::vector<FoldedElement>& folded, std::uint64_t most) {
   std::uint64_t size = 0;
-  for (const Repeat& each : folded) {
+  for (const FoldedElement& each : folded) {
     const std::uint64_t own = each.body.empty() ? 1 : unfolded_size(each.body, most);
     if (own > most / std::max<std::uint32_t>(1, each.count)) return most + 1;
     size += own * each.count;
@@ -113,8 +113,8 @@ std::uint64_t unfolded_size(const std::vector<Repeat>& folded, std::uint64_t mos
 }
 
 // Appends the symbols of the unfolded sequence. The caller limits their number by unfolded_size().
-void unfold(const std::vector<Repeat>& folded, std::vector<std::uint32_t>& sequence) {
-  for (const Repeat& each : folded) {
+void unfold(const std::vector<FoldedElement>& folded, std::vector<std::uint32_t>& sequence) {
+  for (const FoldedElement& each : folded) {
     for (std::uint32_t i = 0; i < each.count; ++i) {
       if (each.body.empty()) {
         sequence.push_back(each.symbol);

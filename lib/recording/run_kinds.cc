@@ -49,13 +49,13 @@ std::string kind_number(const std::map<std::uint32_t, Formula>& kind_of,
 // Groups the runs. Runs are of one kind if their launches have the same shapes in the same order
 // and if their arguments have the same layout.
 std::vector<RunKind> run_kinds(const Events& events,
-                               const std::vector<const Events::Context*>& contexts) {
+                               const std::vector<const Events::TaskRunGroup*>& contexts) {
   std::map<std::pair<std::vector<std::size_t>, std::vector<std::uint32_t>>, RunKind> alike;
-  for (const Events::Context* each : contexts) {
+  for (const Events::TaskRunGroup* each : contexts) {
     std::vector<std::uint32_t> shapes;
     unfold(each->launches, shapes);
     for (std::uint32_t& launch : shapes) launch = events.launches[launch].shape;
-    RunKind& same = alike[{events.layout_of(*each), std::move(shapes)}];
+    RunKind& same = alike[{events.argument_part_lengths(*each), std::move(shapes)}];
     same.contexts.push_back(each);
     same.count += each->count;
   }
@@ -73,22 +73,22 @@ std::string argument_name(std::size_t position) { return fmt::format("p{}", posi
 
 // For each shape of launch, fits a formula that computes the number of the kind from the arguments.
 // A shape whose tasks launched nothing has the number -1, which is the number of no kind.
-std::optional<KindTest> tell_apart(const Events& events, std::uint32_t task,
-                                   const std::vector<RunKind>& kinds) {
+std::optional<KindTest> find_kind_test(const Events& events, std::uint32_t task,
+                                       const std::vector<RunKind>& kinds) {
   if (kinds.size() > kMostKinds) return std::nullopt;
   // The samples of each shape that launches this task: the arguments of a run, and the number of
   // its kind as the value. Shapes without samples launched tasks that launched nothing.
   std::map<std::uint32_t, Samples> samples;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    for (const Events::Context* context : kinds[k].contexts) {
+    for (const Events::TaskRunGroup* context : kinds[k].contexts) {
       // The launch of this run is unknown, so it cannot pass kWhich.
       if (context->shape < 0) return std::nullopt;
       Samples& of_shape = samples[static_cast<std::uint32_t>(context->shape)];
-      while (of_shape.names.size() < context->given.size()) {
+      while (of_shape.names.size() < context->run_arguments.size()) {
         of_shape.names.push_back(argument_name(of_shape.names.size()));
       }
       if (of_shape.count() >= kMostSamples) return std::nullopt;
-      of_shape.add(context->given, static_cast<std::int64_t>(k));
+      of_shape.add(context->run_arguments, static_cast<std::int64_t>(k));
     }
   }
   std::map<std::uint32_t, Formula> kind_of;
@@ -103,7 +103,7 @@ std::optional<KindTest> tell_apart(const Events& events, std::uint32_t task,
   KindTest test;
   test.without_runs = kind_of.size() - samples.size();
   if (kinds.size() == 1 && test.without_runs == 0) return test;
-  const std::string number = kind_number(kind_of, test.numbers);
+  const std::string number = kind_number(kind_of, test.which_values);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     test.is_kind.emplace_back(fmt::format("{} == {}", number, k));
     if (test.is_kind.back().text().size() > kMaxFormulaBytes) return std::nullopt;

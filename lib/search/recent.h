@@ -51,7 +51,7 @@ class RecentMap {
     return true;
   }
   // Removes an entry. Takes time in proportion to the number of entries.
-  void forget(const Key& key) {
+  void erase(const Key& key) {
     if (values_.erase(key) == 0) return;
     std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(oldest_),
                 order_.end());

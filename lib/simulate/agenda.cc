@@ -6,7 +6,7 @@
 namespace groma::sim {
 
 // The limit on times keeps sums of a few times from overflowing.
-bool Agenda::allows(RunTime time) {
+bool Agenda::is_within_time_limit(RunTime time) {
   return time <= kLongest ||
          outcome_.fail(application_, "it takes longer than 13 days, 2^60 picoseconds");
 }
@@ -17,8 +17,8 @@ Event Agenda::event_at(RunTime time, Event::Kind kind) {
 }
 
 // Adds the event at which a task that launches other tasks continues its body.
-void Agenda::add_step(RunTime time, Context& context) {
-  if (!allows(time)) return;
+void Agenda::add_step(RunTime time, LaunchingTask& context) {
+  if (!is_within_time_limit(time)) return;
   Event event = event_at(time, Event::Kind::kStep);
   event.context = &context;
   events_.push(event);
@@ -26,7 +26,7 @@ void Agenda::add_step(RunTime time, Context& context) {
 
 // Adds the event at which a task itself ends. Tasks that it launched may still run.
 void Agenda::add_task_end(RunTime time, TaskRun& run) {
-  if (!allows(time)) return;
+  if (!is_within_time_limit(time)) return;
   Event event = event_at(time, Event::Kind::kTaskEnd);
   event.run = &run;
   events_.push(event);
@@ -35,7 +35,7 @@ void Agenda::add_task_end(RunTime time, TaskRun& run) {
 // Adds an event of a kind other than kStep and kTaskEnd. `id` is the number of its op, copy,
 // message or processor.
 void Agenda::add(RunTime time, Event::Kind kind, std::int64_t id) {
-  if (!allows(time)) return;
+  if (!is_within_time_limit(time)) return;
   Event event = event_at(time, kind);
   event.id = id;
   events_.push(event);

@@ -24,7 +24,7 @@ struct Event {
   std::uint64_t order;
   union {
     // Set for kStep: the task that continues its body.
-    Context* context;
+    LaunchingTask* context;
     // Set for kTaskEnd: the task that ends.
     TaskRun* run;
     // Set for all other kinds: the number of an op, a copy, a message or a processor. With kSteal,
@@ -51,19 +51,19 @@ class Agenda {
   std::int64_t bytes() const { return events_.bytes(); }
 
   // Add an event to the agenda. If `time` is beyond kLongest, the run ends with an error instead.
-  void add_step(RunTime time, Context& context);
+  void add_step(RunTime time, LaunchingTask& context);
   void add_task_end(RunTime time, TaskRun& run);
   void add(RunTime time, Event::Kind kind, std::int64_t id);
   // Removes and returns the earliest event, and sets now() to its time. The agenda must not be
   // empty. Time never goes back, since no event is added before now().
-  Event next() {
+  Event pop_next_event() {
     const Event event = events_.pop();
     now_ = event.time;
     return event;
   }
   // Returns true if `time` is at most kLongest. Otherwise ends the run with an error and returns
   // false.
-  bool allows(RunTime time);
+  bool is_within_time_limit(RunTime time);
   // Returns a number that is larger than those of all earlier calls and of all events added so far.
   std::uint64_t next_number() { return order_++; }
 

@@ -22,7 +22,7 @@ class Arena {
 
   // Returns a block of uninitialised memory. `bytes` must be a power of two and at least
   // kLeastBlock.
-  void* take(std::size_t bytes) {
+  void* allocate(std::size_t bytes) {
     Free*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
     if (free != nullptr) {
       void* const block = free;
@@ -39,7 +39,7 @@ class Arena {
     left_ -= bytes;
     return block;
   }
-  void give_back(void* block, std::size_t bytes) {
+  void deallocate(void* block, std::size_t bytes) {
     Free*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
     free = ::new (block) Free{free};
   }
@@ -71,7 +71,7 @@ class Arena {
 // the list is shallow: after copying, only one of the copies may be used. An object whose bytes are
 // all 0 is an empty list.
 template <typename T>
-class Few {
+class ArenaList {
   static constexpr std::size_t kValueBytes =
       sizeof(T);  // NOLINT(bugprone-sizeof-expression): of pointers, too
 
@@ -98,11 +98,11 @@ class Few {
   bool is_full() const { return size_ == capacity_; }
   // Doubles the capacity of the list, or takes the first block of the list from the arena.
   void grow(Arena& arena) {
-    Few larger;
+    ArenaList larger;
     const std::size_t bytes = capacity_ == 0
                                   ? std::max(Arena::kLeastBlock, std::bit_ceil(kValueBytes))
                                   : 2 * block_bytes();
-    larger.values_ = static_cast<T*>(arena.take(bytes));
+    larger.values_ = static_cast<T*>(arena.allocate(bytes));
     larger.capacity_ = static_cast<std::uint32_t>(bytes / kValueBytes);
     larger.size_ = size_;
     std::uninitialized_copy(begin(), end(), larger.values_);
@@ -110,7 +110,7 @@ class Few {
     *this = larger;
   }
   void release(Arena& arena) {
-    if (capacity_ > 0) arena.give_back(values_, block_bytes());
+    if (capacity_ > 0) arena.deallocate(values_, block_bytes());
     *this = {};
   }
 

@@ -13,7 +13,7 @@
 namespace groma::sim {
 
 // At first no body runs, and no time was spent in any phase.
-Bodies::Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, LoopReplay& replay,
+Bodies::Bodies(const RunInput& input, const OpGraph& ops, Launcher& launcher, LoopReplay& replay,
                Outcome& outcome, Agenda& agenda, RecordWriter& record, std::int64_t max_iterations)
     : input_(input),
       ops_(ops),
@@ -27,20 +27,20 @@ Bodies::Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, LoopRe
 
 // Makes the context of the task, which holds the state of its body, and counts its memory. Ends the
 // run if there are too many contexts.
-void Bodies::begin(TaskRun& run) {
-  run.context = std::make_unique<Context>();
-  Context& context = *run.context;
+void Bodies::begin_body(TaskRun& run) {
+  run.context = std::make_unique<LaunchingTask>();
+  LaunchingTask& context = *run.context;
   const app::Task& task = input_.data.tasks[run.task];
-  if (!launcher_.open(context, run)) return;
+  if (!launcher_.fill_context(context, run)) return;
   if (++open_ > kMaxContexts) {
     outcome_.fail(task.name,
                   fmt::format("more than {} tasks that launch are under way", kMaxContexts));
     return;
   }
   context.futures.assign(task.futures, kBeginning);
-  context.bytes = static_cast<std::int64_t>(sizeof(Context)) + heap_bytes(context.requirements) +
-                  heap_bytes(context.frame) + heap_bytes(context.ancestors) +
-                  heap_bytes(context.futures);
+  context.bytes = static_cast<std::int64_t>(sizeof(LaunchingTask)) +
+                  heap_bytes(context.requirements) + heap_bytes(context.frame) +
+                  heap_bytes(context.ancestors) + heap_bytes(context.futures);
   bytes_ += context.bytes;
   if (!outcome_.within_limits(task.name)) return;
   context.places.push_back({&task.body});
@@ -49,29 +49,29 @@ void Bodies::begin(TaskRun& run) {
 }
 
 // Lets the body of a waiting task go on at `time`, with the statement at which it stopped.
-void Bodies::wake(Context& context, RunTime time) {
-  context.wait.what = Context::Wait::For::kNothing;
+void Bodies::resume_body_at(LaunchingTask& context, RunTime time) {
+  context.wait.what = LaunchingTask::Wait::For::kNothing;
   agenda_.add_step(time, context);
 }
 
 // Returns whether all tasks that this task launched are over. If not, the task waits for them.
-bool Bodies::all_over(Context& context) {
+bool Bodies::launched_tasks_are_over(LaunchingTask& context) {
   if (context.outstanding == 0) return true;
-  context.wait.what = Context::Wait::For::kAll;
+  context.wait.what = LaunchingTask::Wait::For::kAll;
   return false;
 }
 
 // A launch that uses data of an earlier launch may have to wait first. After a launch, wake() makes
 // the body continue here when all points of the launch are mapped.
-void Bodies::step(Context& context) {
+void Bodies::run_statements(LaunchingTask& context) {
   while (!outcome_.over() && outcome_.spend(kStepWork)) {
     if (context.places.empty()) {
       context.issued = true;
-      return check_end(context);
+      return end_task_if_over(context);
     }
-    Context::Place& place = context.places.back();
+    LaunchingTask::BodyPosition& place = context.places.back();
     if (place.next == place.body->size()) {
-      if (!leave(context)) return;
+      if (!leave_body(context)) return;
       continue;
     }
     if (++statements_ > kMaxStatements) {
@@ -81,8 +81,8 @@ void Bodies::step(Context& context) {
     }
     const app::Statement& statement = (*place.body)[place.next];
     if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
-      if (conflicts(context, *launch)) {
-        context.wait.what = Context::Wait::For::kConflict;
+      if (conflicts_with_earlier(context, *launch)) {
+        context.wait.what = LaunchingTask::Wait::For::kConflict;
         return;
       }
       ++place.next;
@@ -94,13 +94,13 @@ void Bodies::step(Context& context) {
 
 // Enters a loop or a phase, or passes a wait statement. Returns false if the task has to wait
 // first; the statement is then tried again.
-bool Bodies::enter(Context& context, const app::Statement& statement) {
+bool Bodies::enter(LaunchingTask& context, const app::Statement& statement) {
   if (const auto* loop = std::get_if<app::Loop>(&statement.node)) return enter_loop(context, *loop);
   const std::size_t at = context.places.size() - 1;
   if (const auto* phase = std::get_if<app::Phase>(&statement.node)) {
-    if (!all_over(context)) return false;
+    if (!launched_tasks_are_over(context)) return false;
     ++context.places[at].next;
-    Context::Place inner{&phase->body};
+    LaunchingTask::BodyPosition inner{&phase->body};
     inner.phase = static_cast<int>(phase->phase);
     inner.phase_start = agenda_.now();
     context.places.push_back(inner);
@@ -108,9 +108,9 @@ bool Bodies::enter(Context& context, const app::Statement& statement) {
   }
   const int future = std::get<app::Wait>(statement.node).future;
   if (future < 0) {
-    if (!all_over(context)) return false;
+    if (!launched_tasks_are_over(context)) return false;
   } else if (const Op op = context.futures[static_cast<std::size_t>(future)]; !ops_.done(op)) {
-    context.wait.what = Context::Wait::For::kFuture;
+    context.wait.what = LaunchingTask::Wait::For::kFuture;
     context.wait.future = op;
     return false;
   }
@@ -120,18 +120,18 @@ bool Bodies::enter(Context& context, const app::Statement& statement) {
 
 // Enters a loop at its first iteration, or skips the loop if it has no iterations. Returns false if
 // the run is over.
-bool Bodies::enter_loop(Context& context, const app::Loop& loop) {
+bool Bodies::enter_loop(LaunchingTask& context, const app::Loop& loop) {
   std::int64_t count = 0;
-  if (!launcher_.count(context, loop, count)) return false;
+  if (!launcher_.count_iterations(context, loop, count)) return false;
   const bool outermost =
       context.run->parent == nullptr &&
       std::none_of(context.places.begin(), context.places.end(),
-                   [](const Context::Place& place) { return place.loop != nullptr; });
+                   [](const LaunchingTask::BodyPosition& place) { return place.loop != nullptr; });
   if (outermost) count = std::min(count, max_iterations_);
   ++context.places.back().next;
   if (count <= 0) return true;
   if (loop.slot >= 0) context.frame[static_cast<std::size_t>(loop.slot)] = 0;
-  Context::Place inner{&loop.body};
+  LaunchingTask::BodyPosition inner{&loop.body};
   inner.loop = &loop;
   inner.count = count;
   context.places.push_back(inner);
@@ -141,10 +141,10 @@ bool Bodies::enter_loop(Context& context, const app::Loop& loop) {
 
 // Handles the end of a body: ends its phase, or begins the next iteration of its loop. Returns
 // false if the task has to wait first.
-bool Bodies::leave(Context& context) {
-  Context::Place& place = context.places.back();
+bool Bodies::leave_body(LaunchingTask& context) {
+  LaunchingTask::BodyPosition& place = context.places.back();
   if (place.phase >= 0) {
-    if (!all_over(context)) return false;
+    if (!launched_tasks_are_over(context)) return false;
     const auto phase = static_cast<std::size_t>(place.phase);
     phase_time_[phase] = std::min(kLongest, phase_time_[phase] + agenda_.now() - place.phase_start);
     record_.add_phase(place.phase, place.phase_start, agenda_.now());
@@ -172,7 +172,7 @@ bool Bodies::leave(Context& context) {
 // Returns true if `launch` uses data of an earlier launch that is not mapped together with
 // everything that it launches. `launch` then has to wait, because mapping follows the order of the
 // program.
-bool Bodies::conflicts(const Context& context, const app::Launch& launch) const {
+bool Bodies::conflicts_with_earlier(const LaunchingTask& context, const app::Launch& launch) const {
   for (const auto& [earlier, left] : context.inner) {
     for (std::size_t a = 0; a < earlier->data.size(); ++a) {
       for (std::size_t b = 0; b < launch.data.size(); ++b) {
@@ -185,24 +185,24 @@ bool Bodies::conflicts(const Context& context, const app::Launch& launch) const 
 
 // Decrements two counters of the parent task, for all its launches and for the launch of this task.
 // They count the tasks that are not mapped together with everything that they launch.
-void Bodies::note_mapped(const TaskRun& run, Since since) {
-  Context* const parent = run.parent;
+void Bodies::note_mapped(const TaskRun& run, DelayStart since) {
+  LaunchingTask* const parent = run.parent;
   if (parent == nullptr) return;
   --parent->unmapped;
   const auto inner = std::find_if(parent->inner.begin(), parent->inner.end(),
                                   [&](const auto& each) { return each.first == run.launch; });
   if (inner != parent->inner.end() && --inner->second == 0) {
     parent->inner.erase(inner);
-    if (parent->wait.what == Context::Wait::For::kConflict) {
+    if (parent->wait.what == LaunchingTask::Wait::For::kConflict) {
       parent->since = since;
-      wake(*parent, agenda_.now());
+      resume_body_at(*parent, agenda_.now());
     }
   }
-  tell_if_mapped(*parent, since);
+  report_if_mapped(*parent, since);
 }
 
 // Reports a launching task as mapped once its body has ended and all launched tasks are mapped.
-void Bodies::tell_if_mapped(Context& context, Since since) {
+void Bodies::report_if_mapped(LaunchingTask& context, DelayStart since) {
   if (!context.issued || context.unmapped > 0 || context.told) return;
   context.told = true;
   note_mapped(*context.run, since);
@@ -210,15 +210,15 @@ void Bodies::tell_if_mapped(Context& context, Since since) {
 
 // Does nothing while the body has statements left. Ends the task when the task itself and all tasks
 // that it launched have ended.
-void Bodies::check_end(Context& context) {
+void Bodies::end_task_if_over(LaunchingTask& context) {
   if (!context.issued || outcome_.over()) return;
-  tell_if_mapped(context, context.since);
+  report_if_mapped(context, context.since);
   if (context.outstanding == 0 && context.run->ended) on_end(*context.run);
 }
 
 // Subtracts the memory of the context from the counted memory. Does nothing for a task without a
 // context.
-void Bodies::close(TaskRun& run) {
+void Bodies::free_context(TaskRun& run) {
   if (run.context == nullptr) return;
   --open_;
   bytes_ -= run.context->bytes;

@@ -9,7 +9,7 @@
 #include "simulate/agenda.h"
 #include "simulate/launcher.h"
 #include "simulate/loop_replay.h"
-#include "simulate/ops.h"
+#include "simulate/op_graph.h"
 #include "simulate/outcome.h"
 #include "simulate/record_writer.h"
 #include "simulate/run_input.h"
@@ -25,30 +25,30 @@ class Bodies {
  public:
   // The object keeps references to all arguments, so they must outlive it. `max_iterations` limits
   // the number of iterations of each outermost loop of the top-level task.
-  Bodies(const RunInput& input, const Ops& ops, Launcher& launcher, LoopReplay& replay,
+  Bodies(const RunInput& input, const OpGraph& ops, Launcher& launcher, LoopReplay& replay,
          Outcome& outcome, Agenda& agenda, RecordWriter& record, std::int64_t max_iterations);
 
   // Called to issue a launch. The launching task then waits until wake() is called for it.
-  std::function<void(Context&, const app::Launch&)> on_launch;
+  std::function<void(LaunchingTask&, const app::Launch&)> on_launch;
   // Called when a task that launches other tasks has ended together with everything that it
   // launched.
   std::function<void(TaskRun&)> on_end;
 
   // Starts the body of a task that launches other tasks. The first statement runs at the present
   // simulated time.
-  void begin(TaskRun& run);
+  void begin_body(TaskRun& run);
   // Runs statements of a task body until one of them has to wait, a launch is issued, or the body
   // ends.
-  void step(Context& context);
+  void run_statements(LaunchingTask& context);
   // Lets a waiting task continue its body at `time`.
-  void wake(Context& context, RunTime time);
+  void resume_body_at(LaunchingTask& context, RunTime time);
   // Notes that a task, and everything that it launches, is mapped. If a launch of the parent task
   // waits for this, the parent task continues. `since` is the event that allowed the mapping.
-  void note_mapped(const TaskRun& run, Since since);
+  void note_mapped(const TaskRun& run, DelayStart since);
   // Ends the task if its body, the task itself and all tasks that it launched are over.
-  void check_end(Context& context);
+  void end_task_if_over(LaunchingTask& context);
   // Frees the context (the state of the body) of a task that has ended.
-  void close(TaskRun& run);
+  void free_context(TaskRun& run);
 
   // Returns the total simulated time that was spent in a phase of the application, in picoseconds.
   RunTime phase_time(int phase) const { return phase_time_[static_cast<std::size_t>(phase)]; }
@@ -56,15 +56,15 @@ class Bodies {
   std::int64_t bytes() const { return bytes_; }
 
  private:
-  bool enter(Context& context, const app::Statement& statement);
-  bool enter_loop(Context& context, const app::Loop& loop);
-  bool leave(Context& context);
-  static bool all_over(Context& context);
-  bool conflicts(const Context& context, const app::Launch& launch) const;
-  void tell_if_mapped(Context& context, Since since);
+  bool enter(LaunchingTask& context, const app::Statement& statement);
+  bool enter_loop(LaunchingTask& context, const app::Loop& loop);
+  bool leave_body(LaunchingTask& context);
+  static bool launched_tasks_are_over(LaunchingTask& context);
+  bool conflicts_with_earlier(const LaunchingTask& context, const app::Launch& launch) const;
+  void report_if_mapped(LaunchingTask& context, DelayStart since);
 
   const RunInput& input_;
-  const Ops& ops_;
+  const OpGraph& ops_;
   Launcher& launcher_;
   LoopReplay& replay_;
   Outcome& outcome_;

@@ -22,7 +22,7 @@ std::int64_t heap_bytes(const std::vector<T>& of) {
 
 // Appends a value to a vector, and adds the heap memory by which the vector grew to `bytes`.
 template <typename T>
-T& append(std::vector<T>& to, T value, std::int64_t& bytes) {
+T& append_counting_bytes(std::vector<T>& to, T value, std::int64_t& bytes) {
   const bool grows = to.size() == to.capacity();
   if (grows) bytes -= heap_bytes(to);
   T& added = to.emplace_back(std::move(value));

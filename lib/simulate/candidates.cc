@@ -29,7 +29,8 @@ const Piece* shape_of(const RunInput& input, const RequirementWish& wish,
   }
   above[count++] = &input.spaces.region(where.region).whole;
   for (std::size_t i = 0; i < count; ++i) volumes[i] = above[i]->points();
-  return above[mapper::shared_region(std::span(volumes).first(count), input.machine->node_count())];
+  return above[mapper::choose_instance_region(std::span(volumes).first(count),
+                                              input.machine->node_count())];
 }
 
 }  // namespace

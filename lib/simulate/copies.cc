@@ -17,7 +17,7 @@ Copies::Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& ag
       links_(*input.machine, input.memories, model) {}
 
 // The new copy takes the object and the number of a copy that has ended, if there is one.
-std::uint32_t Copies::add(const Fetch& fetch, const TaskRun& run, RunTime mapped) {
+std::uint32_t Copies::add(const NeededCopy& fetch, const TaskRun& run, RunTime mapped) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(copies_.size()));
     copies_.emplace_back();
@@ -47,9 +47,9 @@ void Copies::start(std::uint32_t number) {
     return;
   }
   copy.record = record_.next_event();
-  const RunTime duration = noise_.change(route->latency_s + static_cast<double>(copy.fetch.bytes) *
-                                                                route->seconds_per_byte);
-  const Lane::Start start = links_.take(*route, copy.ready, duration, copy.record);
+  const RunTime duration = noise_.add_noise(
+      route->latency_s + static_cast<double>(copy.fetch.bytes) * route->seconds_per_byte);
+  const LinkSchedule::Start start = links_.reserve_links(*route, copy.ready, duration, copy.record);
   copy.start = start.time;
   if (copy.start > copy.ready) copy.cause = start.after;
   const RunTime end = copy.start + duration;

@@ -27,7 +27,7 @@ class Copies {
 
   // Adds a copy for a mapped task. The copy itself is mapped at the time `mapped`, before which it
   // cannot start. Returns the number of the copy.
-  std::uint32_t add(const Fetch& fetch, const TaskRun& run, RunTime mapped);
+  std::uint32_t add(const NeededCopy& fetch, const TaskRun& run, RunTime mapped);
   CopyRun& operator[](std::uint32_t copy) { return copies_[copy]; }
   // Starts a copy as soon as all links of its route are free for its whole duration. If there is no
   // route between the two memories, ends the run with an error.

@@ -39,17 +39,18 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
                 options.model),
       uses_(parts_.ops),
       replay_(parts_, options.max_bytes / kShareOfPlans),
-      selection_({parts_.input, parts_.outcome, parts_.views, parts_.mappers, parts_.calls, agenda_,
-                  mapper_events_, stations_, tasks_, [this](TaskRun& run) { return map(run); }},
-                 2 * to_time(costs_.remote_s)),
+      selection_(
+          {parts_.input, parts_.outcome, parts_.views, parts_.mappers, parts_.calls, agenda_,
+           mapper_events_, stations_, tasks_, [this](TaskRun& run) { return map_task(run); }},
+          2 * to_picoseconds(costs_.remote_s)),
       bodies_(parts_.input, parts_.ops, parts_.launcher, replay_, parts_.outcome, agenda_, record_,
               options.max_iterations),
       utility_(static_cast<std::size_t>(parts_.input.machine->node_count())) {
-  parts_.calls.use({mapper_events_, agenda_, tasks_});
+  parts_.calls.enable_events({mapper_events_, agenda_, tasks_});
   stations_.on_start = [this](TaskRun& run) {
-    if (launches_tasks(parts_.input.data, run)) bodies_.begin(run);
+    if (launches_tasks(parts_.input.data, run)) bodies_.begin_body(run);
   };
-  bodies_.on_launch = [this](Context& context, const app::Launch& launch) {
+  bodies_.on_launch = [this](LaunchingTask& context, const app::Launch& launch) {
     this->launch(context, launch);
   };
   bodies_.on_end = [this](TaskRun& run) { complete(run); };
@@ -71,11 +72,11 @@ std::int64_t Engine::bytes() const {
 // run is over.
 RunResult Engine::run() {
   TaskRun& top = tasks_.add();
-  if (parts_.launcher.place_top(top) && map(top)) drain();
+  if (parts_.launcher.place_top_level_task(top) && map_task(top)) handle_ready_ops();
   while (!agenda_.empty() && !parts_.outcome.over()) {
-    handle(agenda_.next());
-    drain();
-    parts_.instances.tell_collected();
+    handle(agenda_.pop_next_event());
+    handle_ready_ops();
+    parts_.instances.report_collected_instances();
     if (!parts_.outcome.spend(kStepWork)) break;
   }
   return finish();
@@ -108,7 +109,7 @@ RunResult Engine::finish() {
 void Engine::handle(const Event& event) {
   switch (event.kind()) {
     case Event::Kind::kStep:
-      return bodies_.step(*event.context);
+      return bodies_.run_statements(*event.context);
     case Event::Kind::kReady:
       return uses_.note_ready(static_cast<Op>(event.id));
     case Event::Kind::kTaskEnd:
@@ -121,7 +122,7 @@ void Engine::handle(const Event& event) {
       return selection_.steal(static_cast<std::int32_t>(event.id));
     case Event::Kind::kMessage: {
       const Message message = mapper_events_.deliver(event.id);
-      parts_.mappers.scheduler(parts_.input.processors.number_of(message.target))
+      parts_.mappers.mapper_for_scheduling(parts_.input.processors.number_of(message.target))
           .handle_message(parts_.calls, message.sender, message.kind, message.bytes);
       return;
     }
@@ -129,8 +130,8 @@ void Engine::handle(const Event& event) {
 }
 
 // Handles all ops (tasks, copies and futures) that became ready.
-void Engine::drain() {
-  uses_.drain([this](ReadyOp ready) { return handle(ready); });
+void Engine::handle_ready_ops() {
+  uses_.handle_all_ready([this](ReadyOp ready) { return handle(ready); });
 }
 
 // Handles an op (a task, a copy or a future) that waits for nothing any more. If the runtime has
@@ -150,7 +151,7 @@ bool Engine::handle(ReadyOp ready) {
     case OpUse::Kind::kNone:
       break;
     case OpUse::Kind::kJoin:
-      future_there(ready.op, ready.cause);
+      complete_future(ready.op, ready.cause);
       break;
     case OpUse::Kind::kCopy: {
       CopyRun& copy = copies_[use.copy];
@@ -167,15 +168,15 @@ bool Engine::handle(ReadyOp ready) {
 
 // Completes a future. If the task that launched the producers of the future waits for it, that task
 // goes on after the runtime cost `future_s`.
-void Engine::future_there(Op op, std::int64_t cause) {
-  Context* const giver = uses_[op].run->context.get();
+void Engine::complete_future(Op op, std::int64_t cause) {
+  LaunchingTask* const giver = uses_[op].run->context.get();
   uses_.complete(op, cause);
-  if (giver == nullptr || giver->wait.what != Context::Wait::For::kFuture ||
+  if (giver == nullptr || giver->wait.what != LaunchingTask::Wait::For::kFuture ||
       giver->wait.future != op) {
     return;
   }
   giver->since = {cause, false};
-  bodies_.wake(*giver, agenda_.now() + to_time(costs_.future_s));
+  bodies_.resume_body_at(*giver, agenda_.now() + to_picoseconds(costs_.future_s));
 }
 
 // ---- Ends of copies and tasks
@@ -190,10 +191,10 @@ void Engine::end_copy(std::uint32_t number) {
 // task is complete when everything that it launched is over, too.
 void Engine::end_task(TaskRun& run) {
   run.ended = true;
-  Station& station = stations_.leave(run);
+  ProcessorState& station = stations_.free_processor_of(run);
   if (run.context) {
     run.context->last_over = run.records.own;
-    bodies_.check_end(*run.context);
+    bodies_.end_task_if_over(*run.context);
   } else {
     complete(run);
   }
@@ -207,7 +208,7 @@ void Engine::complete(TaskRun& run) {
   --stations_[run.number].load;
   if (run.wishes.profiling.any()) {
     const TaskView view = parts_.views.view_of(run, report_views_);
-    parts_.mappers.of(run.number)
+    parts_.mappers.mapper_of(run.number)
         .report_profiling(parts_.calls, view, report_of(run, agenda_.now()));
   }
   if (selection_.has_stealable()) agenda_.add(agenda_.now(), Event::Kind::kSteal, run.number);
@@ -217,20 +218,20 @@ void Engine::complete(TaskRun& run) {
   const std::int64_t last = run.context ? run.context->last_over : run.records.own;
   uses_.complete(run.op, last);
   uses_.set(run.op, {OpUse::Kind::kTask, 0, nullptr});
-  Context* const parent = run.parent;
+  LaunchingTask* const parent = run.parent;
   if (run.context) {
     for (const auto& [launch, plan] : run.context->plans) planned_bytes_ -= plan->bytes;
   }
-  bodies_.close(run);
+  bodies_.free_context(run);
   tasks_.remove(run);
   if (parent == nullptr) return;
   --parent->outstanding;
   parent->last_over = last;
-  if (parent->wait.what == Context::Wait::For::kAll && parent->outstanding == 0) {
+  if (parent->wait.what == LaunchingTask::Wait::For::kAll && parent->outstanding == 0) {
     parent->since = {last, false};
-    bodies_.wake(*parent, agenda_.now() + to_time(costs_.future_s));
+    bodies_.resume_body_at(*parent, agenda_.now() + to_picoseconds(costs_.future_s));
   }
-  bodies_.check_end(*parent);
+  bodies_.end_task_if_over(*parent);
 }
 
 }  // namespace groma::sim

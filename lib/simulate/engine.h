@@ -42,28 +42,29 @@ class Engine {
   // ---- The loop (engine.cc)
   void handle(const Event& event);
   bool handle(ReadyOp ready);
-  void future_there(Op op, std::int64_t cause);
+  void complete_future(Op op, std::int64_t cause);
   void end_copy(std::uint32_t copy);
   void end_task(TaskRun& run);
   void complete(TaskRun& run);
-  void drain();
+  void handle_ready_ops();
   RunResult finish();
 
   // ---- Launches and the time of mapping (launches.cc)
-  void launch(Context& context, const app::Launch& launch);
+  void launch(LaunchingTask& context, const app::Launch& launch);
   bool may_launch(const app::Launch& launch, std::int64_t points);
-  bool make_points(Context& context, const app::Launch& launch, const Rect& domain,
-                   LaunchPlan* plan, std::vector<TaskRun*>& runs);
-  LaunchPlan* plan_for(Context& context, const app::Launch& launch, const Rect& domain);
+  bool make_points(LaunchingTask& context, const app::Launch& launch, const Rect& domain,
+                   CachedLaunchMapping* plan, std::vector<TaskRun*>& runs);
+  CachedLaunchMapping* plan_for(LaunchingTask& context, const app::Launch& launch,
+                                const Rect& domain);
   bool keeps_plans() const;
-  void keep_plan(LaunchPlan& launch, TaskPlan& plan);
-  bool order_points(Context& context, const app::Launch& launch, Op join,
-                    std::span<TaskRun* const> runs);
+  void keep_plan(CachedLaunchMapping& launch, CachedTaskMapping& plan);
+  bool add_future_dependences(LaunchingTask& context, const app::Launch& launch, Op join,
+                              std::span<TaskRun* const> runs);
   bool map_points(std::span<TaskRun* const> runs);
-  bool map(TaskRun& run);
+  bool map_task(TaskRun& run);
   bool occupy_runtime(TaskRun& run);
   void add_copies(const TaskRun& run);
-  void after_mapping(TaskRun& run);
+  void note_task_mapped(TaskRun& run);
 
   const SimulateOptions& options_;
   const RuntimeCosts costs_;

@@ -33,14 +33,14 @@ bool Findings::has_error() const {
 }
 
 // Keeps the first reason, since later reasons are often consequences of the first one.
-void Findings::leave_incomplete(std::string why) {
+void Findings::mark_incomplete(std::string why) {
   if (incomplete_.empty()) incomplete_ = std::move(why);
 }
 
 // Ends the rehearsal before it has examined everything.
 void Findings::end(std::string why) {
   ended_ = true;
-  leave_incomplete(std::move(why));
+  mark_incomplete(std::move(why));
 }
 
 }  // namespace groma::sim

@@ -31,7 +31,7 @@ class Findings {
 
   // Notes the reason why the rehearsal does not examine everything. Only the first reason is kept.
   // An empty reason changes nothing.
-  void leave_incomplete(std::string why);
+  void mark_incomplete(std::string why);
   bool complete() const { return incomplete_.empty(); }
   // Ends the rehearsal. If a reason is given, the result is incomplete for that reason.
   void end() { ended_ = true; }

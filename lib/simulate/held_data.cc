@@ -27,7 +27,7 @@ std::uint64_t groups_not_held(const RunInput& input, const TaskRun& run, std::ui
     const app::RequirementData& held = data_of_requirement(input.data, by, h);
     const bool holds = by.pieces[h] != nullptr && held.region == used.region &&
                        allows(held.privilege, used.privilege) &&
-                       within(*run.pieces[position], *by.pieces[h]);
+                       is_covered_by(*run.pieces[position], *by.pieces[h]);
     if (holds) missing &= ~groups_of(input.spaces, by, h);
   }
   return missing;
@@ -36,7 +36,7 @@ std::uint64_t groups_not_held(const RunInput& input, const TaskRun& run, std::ui
 }  // namespace
 
 // The message names the region of the first requirement whose data the parent task does not hold.
-std::string why_not_held(const RunInput& input, const TaskRun& run) {
+std::string why_parent_lacks_data(const RunInput& input, const TaskRun& run) {
   const TaskRun& by = *run.parent->run;
   if (by.parent == nullptr) return {};
   for (std::uint32_t r = 0; r < run.pieces.size(); ++r) {

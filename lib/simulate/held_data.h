@@ -11,6 +11,6 @@ namespace groma::sim {
 // Checks that the parent task holds all data that the requirements of the task use, that is, has
 // requirements on the data itself. Returns an empty string if it does. Otherwise returns a message
 // that says why the two tasks may wait for each other. The top-level task may launch on any data.
-std::string why_not_held(const RunInput& input, const TaskRun& run);
+std::string why_parent_lacks_data(const RunInput& input, const TaskRun& run);
 
 }  // namespace groma::sim

@@ -17,7 +17,7 @@ std::uint64_t place_of(std::int32_t memory, std::uint32_t region) {
 
 // Returns the key of a box in the table `same_`. Equal boxes have equal keys. Boxes with equal keys
 // may differ, so the caller compares them.
-std::uint64_t box_key(std::uint64_t place, const Rect& box) { return hash_on(place, box); }
+std::uint64_t box_key(std::uint64_t place, const Rect& box) { return combine_hash(place, box); }
 
 // Returns whether the instance answers the query. If `same_shape` is true, the instance must hold
 // exactly the shape of the query; otherwise it may hold more.
@@ -31,8 +31,8 @@ bool fits(const Instance& instance, const InstanceQuery& query, bool same_shape)
       instance.layout.align_bytes != query.layout.align_bytes) {
     return false;
   }
-  if (same_shape) return same(*instance.shape, *query.shape);
-  return within(*query.piece, *instance.shape);
+  if (same_shape) return have_same_points(*instance.shape, *query.shape);
+  return is_covered_by(*query.piece, *instance.shape);
 }
 
 }  // namespace
@@ -52,8 +52,8 @@ InstanceIndex::InstanceIndex(std::size_t regions, const Spaces& spaces,
 
 // Returns the key of a box in Wide: the bit width of its extent in the most cut dimension, and its
 // lower bound in that dimension.
-InstanceIndex::Wide::key_type InstanceIndex::width_key(std::uint32_t region,
-                                                       const Rect& box) const {
+InstanceIndex::InstancesByWidth::key_type InstanceIndex::width_key(std::uint32_t region,
+                                                                   const Rect& box) const {
   const int d = cut_most_[region];
   return {std::bit_width(static_cast<std::uint64_t>(box.extents[d])), box.lower[d]};
 }
@@ -76,7 +76,7 @@ void InstanceIndex::remove(InstanceNumber number) {
   const Instance& instance = instances_[number];
   const std::uint64_t place = place_of(instance.memory, instance.region);
   const Rect& box = instance.shape->box;
-  Wide& here = at_[place];
+  InstancesByWidth& here = at_[place];
   const auto alike = here.find(width_key(instance.region, box));
   std::erase(alike->second, number);
   if (alike->second.empty()) here.erase(alike);
@@ -117,7 +117,7 @@ std::optional<InstanceNumber> InstanceIndex::find(const InstanceQuery& query) co
 // Returns the oldest instance that covers the piece of the query. Goes through `here` by width, and
 // skips boxes that begin after the piece or cannot reach its end.
 std::optional<InstanceNumber> InstanceIndex::find_covering(const InstanceQuery& query,
-                                                           const Wide& here) const {
+                                                           const InstancesByWidth& here) const {
   const Rect& box = query.piece->box;
   const int d = cut_most_[query.region];
   // Every box covers an empty piece.
@@ -126,8 +126,9 @@ std::optional<InstanceNumber> InstanceIndex::find_covering(const InstanceQuery& 
   // Returns the first key of a width class that can cover the piece. Boxes of the class extend over
   // less than 2^width, so they must begin late enough to reach the end of the piece.
   const auto least = [&](int width) {
-    if (empty || width > 62) return Wide::key_type{width, INT64_MIN};
-    return Wide::key_type{width, begin + box.extents[d] - ((std::int64_t{1} << width) - 1)};
+    if (empty || width > 62) return InstancesByWidth::key_type{width, INT64_MIN};
+    return InstancesByWidth::key_type{width,
+                                      begin + box.extents[d] - ((std::int64_t{1} << width) - 1)};
   };
   std::optional<InstanceNumber> oldest;
   auto at = here.lower_bound(least(empty ? 0 : width_key(query.region, box).first));

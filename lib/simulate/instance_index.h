@@ -42,10 +42,11 @@ class InstanceIndex {
   // The instances of a region in a memory, from the oldest. The key is the bit width of the extent
   // of their boxes in the dimension that is cut most finely, and the lower bound of the boxes in
   // that dimension. So a search for a box that covers another one visits few instances.
-  using Wide = std::map<std::pair<int, std::int64_t>, std::vector<InstanceNumber>>;
+  using InstancesByWidth = std::map<std::pair<int, std::int64_t>, std::vector<InstanceNumber>>;
 
-  Wide::key_type width_key(std::uint32_t region, const Rect& box) const;
-  std::optional<InstanceNumber> find_covering(const InstanceQuery& query, const Wide& here) const;
+  InstancesByWidth::key_type width_key(std::uint32_t region, const Rect& box) const;
+  std::optional<InstanceNumber> find_covering(const InstanceQuery& query,
+                                              const InstancesByWidth& here) const;
   void unchain(InstanceNumber number, Chains::iterator chain);
 
   std::vector<Instance>& instances_;
@@ -53,7 +54,7 @@ class InstanceIndex {
   // For each region: the dimension that is cut into the most parts.
   std::vector<int> cut_most_;
   // For each pair of a memory and a region: its instances by the width of their boxes.
-  std::unordered_map<std::uint64_t, Wide> at_;
+  std::unordered_map<std::uint64_t, InstancesByWidth> at_;
   // The lists of instances with equal boxes. The key is a hash of memory, region and box.
   Chains same_;
 };

@@ -1,5 +1,5 @@
-// LaunchPlan: remembers how a launch statement was mapped. A statement in a loop is often launched
-// again with the same domain and the same pieces. Mappers that repeat their answers
+// CachedLaunchMapping: remembers how a launch statement was mapped. A statement in a loop is often
+// launched again with the same domain and the same pieces. Mappers that repeat their answers
 // (Mapper::repeats_answers) are then not asked again.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace groma::sim {
 // at the time.
 struct TaskWork {
   // The bytes that a task moves in one memory.
-  struct Load {
+  struct MemoryTraffic {
     std::int32_t memory;
     double bytes;
     // The part of `bytes` that no hardware prefetcher fetches in time.
@@ -36,7 +36,7 @@ struct TaskWork {
   // The time for the arithmetic operations of the task in seconds, but at least its measured time.
   double computing_s = 0;
   // The loads of the task, one for each memory.
-  std::vector<Load> loads;
+  std::vector<MemoryTraffic> loads;
 
   // The instances and arguments of the task for which the work was computed.
   std::vector<InstanceNumber> instances;
@@ -45,13 +45,13 @@ struct TaskWork {
 
 // The parts of a mapper's answer that matter after the task is mapped: its priority and its
 // profiling.
-struct TaskWishes {
+struct PriorityAndProfiling {
   int priority = 0;
   ProfilingWish profiling;
 };
 
 // How one task was mapped, so that a later equal task can be mapped without asking its mapper.
-struct TaskPlan {
+struct CachedTaskMapping {
   struct Requirement {
     // The number of instances that were tried for the requirement, in the order of the queries.
     std::uint32_t queries = 0;
@@ -76,7 +76,7 @@ struct TaskPlan {
   // the task. All of them use the same memories of the kinds in the answer.
   std::vector<std::int32_t> processors;
   const app::Variant* variant = nullptr;
-  TaskWishes wishes;
+  PriorityAndProfiling wishes;
   // For each requirement of the task: the piece that it uses.
   std::vector<const Piece*> pieces;
   std::vector<Requirement> requirements;
@@ -86,7 +86,7 @@ struct TaskPlan {
   TaskWork work;
 };
 
-struct LaunchPlan {
+struct CachedLaunchMapping {
   // A launch gets a plan only if it has at most this number of points.
   static constexpr std::int64_t kMostPoints = std::int64_t{1} << 14;
 
@@ -96,7 +96,7 @@ struct LaunchPlan {
   // The slices that the mapper chose for an index launch. nullopt: they are not known yet.
   std::optional<TaskSlices> slices;
   // The plans of the tasks, by the row-major position of the point in the domain.
-  std::vector<TaskPlan> tasks;
+  std::vector<CachedTaskMapping> tasks;
   // The memory of this plan and of its lists, in bytes.
   std::int64_t bytes = 0;
 };

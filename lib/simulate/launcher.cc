@@ -8,8 +8,8 @@
 
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
-#include "mapper/cut.h"
 #include "mapper/default_policy.h"
+#include "mapper/launch_cutter.h"
 
 namespace groma::sim {
 
@@ -25,7 +25,7 @@ Launcher::Launcher(const RunInput& input, Views& views, Mappers& mappers, Outcom
 
 // Returns the first processor that has a variant of the task, or -1. Its mapper is asked where the
 // top-level task starts.
-std::int32_t Launcher::first_for_top_level(std::uint32_t task) const {
+std::int32_t Launcher::first_top_level_processor(std::uint32_t task) const {
   for (const ProcKind kind : mapper::kTopLevelKinds) {
     if (!input_.has_variant(task, kind)) continue;
     const auto first = std::find_if(input_.processors.begin(), input_.processors.end(),
@@ -39,7 +39,7 @@ std::int32_t Launcher::first_for_top_level(std::uint32_t task) const {
 
 // Fails if there is no top-level task, if it has arguments, or if no processor can run it. Asks
 // replicate_task only if the answer of select_task_options wants it.
-bool Launcher::place_top(TaskRun& run) {
+bool Launcher::place_top_level_task(TaskRun& run) {
   if (input_.data.top_level < 0) {
     return outcome_.fail(input_.data.name, "it has no top-level task");
   }
@@ -48,7 +48,7 @@ bool Launcher::place_top(TaskRun& run) {
   if (task.arguments > 0) {
     return outcome_.fail(task.name, "the top-level task has arguments, which nobody gives it");
   }
-  const std::int32_t first = first_for_top_level(number);
+  const std::int32_t first = first_top_level_processor(number);
   if (first < 0) {
     return outcome_.fail(task.name, "no processor of the machine has a variant of it");
   }
@@ -63,14 +63,15 @@ bool Launcher::place_top(TaskRun& run) {
   }
   TaskView view = views_.view_of(run, requirements_);
   start_.options.clear();
-  mappers_.of(first).select_task_options(runtime_, view, start_.options);
-  if (!mappers_.accepts(validate(start_.options, view, *input_.machine), view)) return false;
+  mappers_.mapper_of(first).select_task_options(runtime_, view, start_.options);
+  if (!mappers_.end_run_if_refused(validate(start_.options, view, *input_.machine), view))
+    return false;
   run.hold_on(input_.processors, start_.options.initial);
   if (start_.options.replicate) {
     ReplicateTaskOutput answer;
     view = views_.view_of(run, requirements_);
-    mappers_.of(run.number).replicate_task(runtime_, view, answer);
-    if (!mappers_.accepts(validate(answer, view, *input_.machine), view)) return false;
+    mappers_.mapper_of(run.number).replicate_task(runtime_, view, answer);
+    if (!mappers_.end_run_if_refused(validate(answer, view, *input_.machine), view)) return false;
     if (answer.processors.size() > 1) {
       top_shards_ = ShardTable(answer.processors);
       run.hold_on(input_.processors, answer.processors.front());
@@ -81,7 +82,7 @@ bool Launcher::place_top(TaskRun& run) {
 }
 
 // Fails if tasks are nested more than kMaxTaskDepth deep.
-bool Launcher::open(Context& context, TaskRun& run) {
+bool Launcher::fill_context(LaunchingTask& context, TaskRun& run) {
   const app::Task& task = input_.data.tasks[run.task];
   if (run.parent != nullptr && run.parent->view.depth >= kMaxTaskDepth) {
     return outcome_.fail(task.name,
@@ -100,7 +101,8 @@ bool Launcher::open(Context& context, TaskRun& run) {
 }
 
 // Fails if the formula for the number of iterations has no value.
-bool Launcher::count(const Context& context, const app::Loop& loop, std::int64_t& count) {
+bool Launcher::count_iterations(const LaunchingTask& context, const app::Loop& loop,
+                                std::int64_t& count) {
   app::FormulaFault fault = app::FormulaFault::kNone;
   count = loop.count.value(context.frame, fault);
   return fault == app::FormulaFault::kNone ||
@@ -109,7 +111,7 @@ bool Launcher::count(const Context& context, const app::Loop& loop, std::int64_t
 }
 
 // Fails if the formula of the launch domain has no value.
-bool Launcher::domain_of(const Context& context, const app::Launch& launch, Rect& domain) {
+bool Launcher::domain_of(const LaunchingTask& context, const app::Launch& launch, Rect& domain) {
   if (!launch.is_index) return true;
   app::FormulaFault fault = app::FormulaFault::kNone;
   const auto found = app::domain_of(launch, context.frame, fault);
@@ -122,8 +124,8 @@ bool Launcher::domain_of(const Context& context, const app::Launch& launch, Rect
 
 // Asks select_task_options of the launching task's mapper. An index launch is then cut into slices;
 // a single task gets one slice.
-bool Launcher::start_launch(const Context& context, const app::Launch& launch, const Rect& domain,
-                            LaunchPlan* plan) {
+bool Launcher::start_launch(const LaunchingTask& context, const app::Launch& launch,
+                            const Rect& domain, CachedLaunchMapping* plan) {
   TaskView view = views_.view(launch.task, &launch, requirements_);
   view.parent = &context.view;
   view.depth = context.view.depth + 1;
@@ -133,24 +135,27 @@ bool Launcher::start_launch(const Context& context, const app::Launch& launch, c
   if (!launch.is_index) view.point = point_of(*context.run);
   start_.slices.clear();
   start_.options.clear();
-  mappers_.of(context.run->number).select_task_options(runtime_, view, start_.options);
-  if (!mappers_.accepts(validate(start_.options, view, *input_.machine), view)) return false;
+  mappers_.mapper_of(context.run->number).select_task_options(runtime_, view, start_.options);
+  if (!mappers_.end_run_if_refused(validate(start_.options, view, *input_.machine), view))
+    return false;
   view.current = start_.options.initial;
-  if (launch.is_index) return slice(context, view, domain, plan);
+  if (launch.is_index) return slice_domain(context, view, domain, plan);
   start_.slices.push_back({Rect{}, start_.options.initial, false, start_.options.stealable});
   return true;
 }
 
 // `point` is not used for a single task, which gets the point of the task that launches it.
-bool Launcher::place(TaskRun& run, Context& context, const app::Launch& launch, LaunchRun* of,
-                     const TaskSlice& slice, const Point& point, bool as_planned) {
+bool Launcher::make_task_of_point(TaskRun& run, LaunchingTask& context, const app::Launch& launch,
+                                  LaunchRun* of, const TaskSlice& slice, const Point& point,
+                                  bool as_planned) {
   run.launch = &launch;
   run.of = of;
   run.task = launch.task;
   run.parent = &context;
   run.hold_on(input_.processors, slice.processor);
   run.stealable = slice.stealable;
-  run.place = launch.is_index ? static_cast<std::uint32_t>(app::place_in(of->domain, point)) : 0;
+  run.place =
+      launch.is_index ? static_cast<std::uint32_t>(app::row_major_position(of->domain, point)) : 0;
   const Point its_point = launch.is_index ? point : point_of(*context.run);
   if (!find_arguments(run, its_point)) return false;
   if (!as_planned || launch.data.empty()) return find_pieces(run, its_point);
@@ -168,12 +173,12 @@ bool Launcher::find_arguments(TaskRun& run, const Point& point) {
   }
   app::FormulaFault fault = app::FormulaFault::kNone;
   std::int64_t work = 8;
-  for (const app::Code& code : launch.arguments) {
+  for (const app::CompiledFormula& code : launch.arguments) {
     run.arguments.add(code.value(frame, fault), lists_);
-    work += 1 + code.work();
+    work += 1 + code.evaluation_cost();
   }
   if (!outcome_.spend(work)) return false;
-  return fault == app::FormulaFault::kNone || fail_at(run, point, fault);
+  return fault == app::FormulaFault::kNone || end_by_formula_fault(run, point, fault);
 }
 
 // Finds the piece of a region that each requirement of the task uses. The arguments of the task
@@ -202,7 +207,7 @@ bool Launcher::find_pieces(TaskRun& run, const Point& point) {
       color = Point::zeros(static_cast<int>(where.color.size()));
       for (std::size_t d = 0; d < where.color.size(); ++d) {
         color[static_cast<int>(d)] = where.color[d].value(variables, fault);
-        work += 1 + where.color[d].work();
+        work += 1 + where.color[d].evaluation_cost();
       }
     }
     if (fault != app::FormulaFault::kNone) break;
@@ -217,11 +222,13 @@ bool Launcher::find_pieces(TaskRun& run, const Point& point) {
     run.pieces.add(&input_.spaces.piece(where.index, *index), lists_);
   }
   if (!outcome_.spend(work)) return false;
-  return fault == app::FormulaFault::kNone ? keeps_apart(run) : fail_at(run, point, fault);
+  return fault == app::FormulaFault::kNone ? refuse_aliased_pieces(run)
+                                           : end_by_formula_fault(run, point, fault);
 }
 
 // Ends the run because a formula of the launch has no value at that point. Returns false.
-bool Launcher::fail_at(const TaskRun& run, const Point& point, app::FormulaFault fault) {
+bool Launcher::end_by_formula_fault(const TaskRun& run, const Point& point,
+                                    app::FormulaFault fault) {
   return outcome_.fail(
       input_.data.tasks[run.task].name,
       fmt::format("at point {}: a formula of its launch: {}", text_of(point), app::words_of(fault)),
@@ -229,14 +236,15 @@ bool Launcher::fail_at(const TaskRun& run, const Point& point, app::FormulaFault
 }
 
 // Returns false, with a refusal, if two requirements of the task conflict and their pieces overlap.
-bool Launcher::keeps_apart(const TaskRun& run) {
-  const Spaces::Pairs& pairs = input_.spaces.clashes(run.launch->number);
+bool Launcher::refuse_aliased_pieces(const TaskRun& run) {
+  const Spaces::Pairs& pairs = input_.spaces.conflicting_requirements(run.launch->number);
   if (!outcome_.spend(static_cast<std::int64_t>(pairs.size()))) return false;
   for (const auto& [a, b] : pairs) {
-    if (!meet(*run.pieces[a], *run.pieces[b])) continue;
+    if (!overlap(*run.pieces[a], *run.pieces[b])) continue;
     const std::string& name = input_.data.tasks[run.task].name;
     outcome_.refuse(
-        RunStatus::kExecuteError, {{one_diagnostic(DiagId::kAliasedRequirements, a, b, name), {}}},
+        RunStatus::kExecuteError,
+        {{diagnostic_without_source(DiagId::kAliasedRequirements, a, b, name), {}}},
         fmt::format("Found aliasing region requirements {} and {} of {} (UID: {}). Individual "
                     "task launches are not permitted  to have interfering region requirements.",
                     a, b, name, run.op));
@@ -248,8 +256,8 @@ bool Launcher::keeps_apart(const TaskRun& run) {
 // Takes the slices from the plan, if its slices began on a processor of the same kind and node.
 // Otherwise slices the domain, and stores the slices in the plan if all mappers repeat their
 // answers.
-bool Launcher::slice(const Context& context, const TaskView& view, const Rect& domain,
-                     LaunchPlan* plan) {
+bool Launcher::slice_domain(const LaunchingTask& context, const TaskView& view, const Rect& domain,
+                            CachedLaunchMapping* plan) {
   const Processor& from = view.current;
   if (plan != nullptr && plan->slices && plan->initial.kind == from.kind &&
       plan->initial.node == from.node) {
@@ -266,10 +274,13 @@ bool Launcher::slice(const Context& context, const TaskView& view, const Rect& d
 
 // Cuts the domain of an index launch into slices by calls of slice_task. If the launching task is
 // replicated, its domain is first divided among the shards.
-bool Launcher::cut(const Context& context, const TaskView& view, const Rect& domain) {
-  const mapper::Cutter cutter{
-      *input_.machine, runtime_, [this](const Processor& p) -> Mapper& { return mappers_.of(p); },
-      [&](std::vector<Refusal> refusals) { return mappers_.accepts(std::move(refusals), view); },
+bool Launcher::cut(const LaunchingTask& context, const TaskView& view, const Rect& domain) {
+  const mapper::LaunchCutter cutter{
+      *input_.machine, runtime_,
+      [this](const Processor& p) -> Mapper& { return mappers_.mapper_of(p); },
+      [&](std::vector<Refusal> refusals) {
+        return mappers_.end_run_if_refused(std::move(refusals), view);
+      },
       [&](const std::string& why) { return outcome_.fail(view.name, why); }};
   return cutter.cut(view, *context.run->processor, domain, context.shards, start_.slices);
 }
@@ -282,10 +293,10 @@ std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const
   const app::RequirementData& mine = data_of_requirement(input_.data, run, position);
   const auto clashes = [&](const TaskRun& other, std::uint32_t r) {
     const app::RequirementData& theirs = data_of_requirement(input_.data, run, r);
-    return app::interfere(mine.privilege, theirs.privilege) && other.pieces[r] != nullptr &&
+    return app::must_keep_order(mine.privilege, theirs.privilege) && other.pieces[r] != nullptr &&
            theirs.region == mine.region &&
            (groups_of(input_.spaces, run, r) & groups_of(input_.spaces, run, position)) != 0 &&
-           meet(*other.pieces[r], *run.pieces[position]);
+           overlap(*other.pieces[r], *run.pieces[position]);
   };
   const Point its_point = point_of(run);
   Point point = run.of->domain.lower;

@@ -26,7 +26,7 @@ namespace groma::sim {
 inline constexpr int kMaxTaskDepth = 64;
 
 // The answers of mappers at the start of a launch: the options of its tasks, and its slices.
-struct LaunchStart {
+struct LaunchAnswers {
   TaskOptions options;
   TaskSlices slices;
 };
@@ -42,27 +42,28 @@ class Launcher {
   // false.
 
   // Asks mappers where the top-level task starts, and whether it is replicated.
-  bool place_top(TaskRun& run);
+  bool place_top_level_task(TaskRun& run);
   // Fills `context` for a task that is about to launch other tasks.
-  bool open(Context& context, TaskRun& run);
+  bool fill_context(LaunchingTask& context, TaskRun& run);
   // Computes the number of iterations of a loop.
-  bool count(const Context& context, const app::Loop& loop, std::int64_t& count);
+  bool count_iterations(const LaunchingTask& context, const app::Loop& loop, std::int64_t& count);
   // Computes the launch domain of an index launch. For the launch of a single task, `domain` stays
   // as it is.
-  bool domain_of(const Context& context, const app::Launch& launch, Rect& domain);
+  bool domain_of(const LaunchingTask& context, const app::Launch& launch, Rect& domain);
   // Asks the mapper where the launch starts and how it is sliced, and sets start(). The launch must
   // have points. If `plan` is not null, takes the slices of an earlier equal launch from the plan,
   // or stores the new slices there.
-  bool start_launch(const Context& context, const app::Launch& launch, const Rect& domain,
-                    LaunchPlan* plan = nullptr);
+  bool start_launch(const LaunchingTask& context, const app::Launch& launch, const Rect& domain,
+                    CachedLaunchMapping* plan = nullptr);
   // Makes the task for one point of the launch; the point lies in `slice`. Sets all members of
   // `run` that are known before the task is mapped, except its op. If `as_planned` is true, the
   // pieces are taken from the plan of the task.
-  bool place(TaskRun& run, Context& context, const app::Launch& launch, LaunchRun* of,
-             const TaskSlice& slice, const Point& point, bool as_planned = false);
+  bool make_task_of_point(TaskRun& run, LaunchingTask& context, const app::Launch& launch,
+                          LaunchRun* of, const TaskSlice& slice, const Point& point,
+                          bool as_planned = false);
 
   // Returns the answers of mappers about the launch that was started last.
-  LaunchStart& start() { return start_; }
+  LaunchAnswers& launch_answers() { return start_; }
   // Looks for another point of the task's launch whose data conflicts with requirement `position`
   // of the task. Returns that point and the position of its conflicting requirement. Looks only at
   // a limited number of pieces in each run, and returns nullopt if there is no such point among
@@ -73,13 +74,14 @@ class Launcher {
   std::int64_t bytes() const { return heap_bytes(start_.slices.bytes()); }
 
  private:
-  std::int32_t first_for_top_level(std::uint32_t task) const;
+  std::int32_t first_top_level_processor(std::uint32_t task) const;
   bool find_arguments(TaskRun& run, const Point& point);
   bool find_pieces(TaskRun& run, const Point& point);
-  bool fail_at(const TaskRun& run, const Point& point, app::FormulaFault fault);
-  bool keeps_apart(const TaskRun& run);
-  bool cut(const Context& context, const TaskView& view, const Rect& domain);
-  bool slice(const Context& context, const TaskView& view, const Rect& domain, LaunchPlan* plan);
+  bool end_by_formula_fault(const TaskRun& run, const Point& point, app::FormulaFault fault);
+  bool refuse_aliased_pieces(const TaskRun& run);
+  bool cut(const LaunchingTask& context, const TaskView& view, const Rect& domain);
+  bool slice_domain(const LaunchingTask& context, const TaskView& view, const Rect& domain,
+                    CachedLaunchMapping* plan);
 
   const RunInput& input_;
   Views& views_;
@@ -87,7 +89,7 @@ class Launcher {
   Outcome& outcome_;
   MapperRuntime& runtime_;
   Arena& lists_;
-  LaunchStart start_;
+  LaunchAnswers start_;
   // The shards of the top-level task if it is replicated; else empty.
   ShardTable top_shards_;
   // The number of pieces at which conflicting_point() may still look in this run.

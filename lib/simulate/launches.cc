@@ -28,7 +28,7 @@ bool Engine::may_launch(const app::Launch& launch, std::int64_t points) {
 // Launches the points of one launch statement. Points whose mapper does not select tasks are mapped
 // at once. The others wait at their processor for select_tasks_to_map. The launching task goes on
 // when all points are mapped.
-void Engine::launch(Context& context, const app::Launch& launch) {
+void Engine::launch(LaunchingTask& context, const app::Launch& launch) {
   Rect domain;
   if (!parts_.launcher.domain_of(context, launch, domain)) return;
   const std::int64_t points = domain.volume();
@@ -41,8 +41,8 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   }
   context.mapping = points;
   context.stage_end = agenda_.now();
-  parts_.launcher.start().slices.clear();
-  LaunchPlan* const plan = plan_for(context, launch, domain);
+  parts_.launcher.launch_answers().slices.clear();
+  CachedLaunchMapping* const plan = plan_for(context, launch, domain);
   if (points > 0 && !parts_.launcher.start_launch(context, launch, domain, plan)) {
     return note_launch(parts_.input.data, &launch, nullptr, parts_.outcome.result().refusals);
   }
@@ -56,17 +56,17 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   runs.swap(launched_runs_);
   runs.clear();
   if (!make_points(context, launch, domain, plan, runs)) return;
-  if (!order_points(context, launch, join, runs)) return;
-  context.wait.what = Context::Wait::For::kMapping;
+  if (!add_future_dependences(context, launch, join, runs)) return;
+  context.wait.what = LaunchingTask::Wait::For::kMapping;
   if (!map_points(runs)) return;
   runs.swap(launched_runs_);
-  if (points == 0) bodies_.wake(context, agenda_.now() + to_time(costs_.issue_s));
+  if (points == 0) bodies_.resume_body_at(context, agenda_.now() + to_picoseconds(costs_.issue_s));
 }
 
 // Makes the tasks of a launch, and adds them to `runs`. Returns false if the run is over.
-bool Engine::make_points(Context& context, const app::Launch& launch, const Rect& domain,
-                         LaunchPlan* plan, std::vector<TaskRun*>& runs) {
-  const LaunchStart& start = parts_.launcher.start();
+bool Engine::make_points(LaunchingTask& context, const app::Launch& launch, const Rect& domain,
+                         CachedLaunchMapping* plan, std::vector<TaskRun*>& runs) {
+  const LaunchAnswers& start = parts_.launcher.launch_answers();
   LaunchRun* const of =
       domain.volume() == 0
           ? nullptr
@@ -78,7 +78,8 @@ bool Engine::make_points(Context& context, const app::Launch& launch, const Rect
       TaskRun& run = tasks_.add();
       run.times.mapping = agenda_.now();
       run.op = parts_.ops.add();
-      if (!parts_.launcher.place(run, context, launch, of, slice, point, replay_.repeats())) {
+      if (!parts_.launcher.make_task_of_point(run, context, launch, of, slice, point,
+                                              replay_.repeats())) {
         note_launch(parts_.input.data, &launch, &run, parts_.outcome.result().refusals);
         return false;
       }
@@ -90,13 +91,14 @@ bool Engine::make_points(Context& context, const app::Launch& launch, const Rect
 
 // Makes the tasks of a launch wait for the futures that it takes, and `join` (the future that it
 // gives) for the tasks. Returns false if the run is over.
-bool Engine::order_points(Context& context, const app::Launch& launch, Op join,
-                          std::span<TaskRun* const> runs) {
+bool Engine::add_future_dependences(LaunchingTask& context, const app::Launch& launch, Op join,
+                                    std::span<TaskRun* const> runs) {
   for (TaskRun* run : runs) {
     if (!parts_.outcome.spend(1 + static_cast<std::int64_t>(launch.takes.size()))) return false;
     uses_.set(run->op, {OpUse::Kind::kTask, 0, run});
-    if (join != kBeginning) parts_.ops.depend(join, run->op);
-    for (std::uint32_t future : launch.takes) parts_.ops.depend(run->op, context.futures[future]);
+    if (join != kBeginning) parts_.ops.add_dependence(join, run->op);
+    for (std::uint32_t future : launch.takes)
+      parts_.ops.add_dependence(run->op, context.futures[future]);
   }
   if (join != kBeginning) {
     context.futures[static_cast<std::size_t>(launch.gives)] = join;
@@ -113,11 +115,11 @@ bool Engine::map_points(std::span<TaskRun* const> runs) {
   for (TaskRun* run : runs) {
     if (parts_.outcome.over() || !parts_.outcome.spend(static_cast<std::int64_t>(asked.size())))
       return false;
-    if (replay_.repeats() || !parts_.mappers.of(run->number).selects()) {
-      if (!map(*run)) return false;
+    if (replay_.repeats() || !parts_.mappers.mapper_of(run->number).selects()) {
+      if (!map_task(*run)) return false;
       continue;
     }
-    replay_.give_up();
+    replay_.stop_watching();
     selection_.add(*run);
     may_move |= run->stealable;
     if (std::find(asked.begin(), asked.end(), run->number) == asked.end()) {
@@ -133,7 +135,7 @@ bool Engine::map_points(std::span<TaskRun* const> runs) {
 
 // Maps one task now: occupies the runtime processor of the node, asks map_task, and takes the
 // instances. Tasks and copies that wait for nothing become ready. Returns false if the run is over.
-bool Engine::map(TaskRun& run) {
+bool Engine::map_task(TaskRun& run) {
   if (!parts_.outcome.spend(kStepWork)) return false;
   selection_.note_progress();
   mapper_events_.note_progress();
@@ -143,34 +145,34 @@ bool Engine::map(TaskRun& run) {
     uses_.set(run.op, {OpUse::Kind::kTask, 0, &run});
   }
   if (!occupy_runtime(run) || !parts_.within_limits(run.task)) return false;
-  const MapperInstances::Holding holding(parts_.instances);
+  const MapperInstances::MappingScope holding(parts_.instances);
   const auto refused = [&] {
     note_launch(parts_.input.data, nullptr, &run, parts_.outcome.result().refusals);
     return false;
   };
   mapping_.begin(run);
-  TaskPlan* const plan = plan_of(run);
+  CachedTaskMapping* const plan = plan_of(run);
   if (replay_.keeps_repeating(run)) {
     mapping_.take(*plan, stations_.least_loaded(plan->processors));
     if (!replay_.repeat_mapping(run, mapping_.fetches())) return refused();
-  } else if (plan != nullptr && mapping_.fits(*plan)) {
-    if (!mapping_.repeat(*plan, stations_.least_loaded(plan->processors))) return refused();
+  } else if (plan != nullptr && mapping_.is_plan_for_task(*plan)) {
+    if (!mapping_.map_by_plan(*plan, stations_.least_loaded(plan->processors))) return refused();
     replay_.note_mapped(run, mapping_.fetches());
   } else {
-    if (!mapping_.ask(parts_.mappers.of(run.number))) return refused();
+    if (!mapping_.ask(parts_.mappers.mapper_of(run.number))) return refused();
     mapping_.take(stations_.least_loaded(mapping_.answer().processors));
     for (std::uint32_t r = 0; r < run.pieces.size(); ++r) {
       if (!mapping_.map_requirement(r)) return refused();
     }
-    replay_.note_asked(run);
-    if (plan != nullptr && plan->plans < TaskPlan::kMostPlans && keeps_plans()) {
+    replay_.note_mapped_by_mapper(run);
+    if (plan != nullptr && plan->plans < CachedTaskMapping::kMostPlans && keeps_plans()) {
       keep_plan(*run.of->plan, *plan);
     }
   }
   add_copies(run);
   ++stations_[run.number].load;
   uses_.release(run.op);
-  after_mapping(run);
+  note_task_mapped(run);
   return true;
 }
 
@@ -181,8 +183,8 @@ bool Engine::keeps_plans() const {
 }
 
 // Stores how the task was mapped in `plan`, and counts the memory that the plan takes.
-void Engine::keep_plan(LaunchPlan& launch, TaskPlan& plan) {
-  const auto size = [](const TaskPlan& of) {
+void Engine::keep_plan(CachedLaunchMapping& launch, CachedTaskMapping& plan) {
+  const auto size = [](const CachedTaskMapping& of) {
     return heap_bytes(of.pieces) + heap_bytes(of.requirements) + heap_bytes(of.queries) +
            heap_bytes(of.processors) + heap_bytes(of.work.loads) + heap_bytes(of.work.instances) +
            heap_bytes(of.work.arguments);
@@ -195,22 +197,24 @@ void Engine::keep_plan(LaunchPlan& launch, TaskPlan& plan) {
 
 // Returns the plan of a launch statement in a loop, or null if none is kept. Only the first domain
 // of a statement gets a plan, since tasks that refer to the plan may be under way.
-LaunchPlan* Engine::plan_for(Context& context, const app::Launch& launch, const Rect& domain) {
-  const bool comes_again = std::any_of(
-      context.places.begin(), context.places.end(),
-      [](const Context::Place& place) { return place.loop != nullptr && place.count > 1; });
+CachedLaunchMapping* Engine::plan_for(LaunchingTask& context, const app::Launch& launch,
+                                      const Rect& domain) {
+  const bool comes_again = std::any_of(context.places.begin(), context.places.end(),
+                                       [](const LaunchingTask::BodyPosition& place) {
+                                         return place.loop != nullptr && place.count > 1;
+                                       });
   const std::int64_t points = domain.volume();
-  if (!comes_again || points == 0 || points > LaunchPlan::kMostPoints) return nullptr;
+  if (!comes_again || points == 0 || points > CachedLaunchMapping::kMostPoints) return nullptr;
   if (const auto known = context.plans.find(&launch); known != context.plans.end()) {
     const Rect& of = known->second->domain;
     const bool same = of.lower == domain.lower && of.extents == domain.extents;
     return same ? known->second.get() : nullptr;
   }
   if (!keeps_plans()) return nullptr;
-  auto plan = std::make_unique<LaunchPlan>();
+  auto plan = std::make_unique<CachedLaunchMapping>();
   plan->domain = domain;
   plan->tasks.resize(static_cast<std::size_t>(points));
-  plan->bytes = static_cast<std::int64_t>(sizeof(LaunchPlan)) + heap_bytes(plan->tasks);
+  plan->bytes = static_cast<std::int64_t>(sizeof(CachedLaunchMapping)) + heap_bytes(plan->tasks);
   planned_bytes_ += plan->bytes;
   return context.plans.emplace(&launch, std::move(plan)).first->second.get();
 }
@@ -222,30 +226,32 @@ bool Engine::occupy_runtime(TaskRun& run) {
   const bool remote = run.parent != nullptr && run.parent->shards.size() < 2 &&
                       run.parent->run->processor->node != run.processor->node;
   RunTime& free = utility_[static_cast<std::size_t>(run.processor->node)];
-  const RunTime arrives = agenda_.now() + (remote ? to_time(costs_.remote_s) : 0);
+  const RunTime arrives = agenda_.now() + (remote ? to_picoseconds(costs_.remote_s) : 0);
   run.times.mapping = std::max({free, arrives, run.times.mapping});
-  run.times.mapped = free = run.times.mapping + to_time(replay ? costs_.replay_s : costs_.map_s);
-  return agenda_.allows(free);
+  run.times.mapped = free =
+      run.times.mapping + to_picoseconds(replay ? costs_.replay_s : costs_.map_s);
+  return agenda_.is_within_time_limit(free);
 }
 
 // Adds the copies that the task needs, which TaskMapping::fetches() lists.
 void Engine::add_copies(const TaskRun& run) {
-  const RunTime mapped = run.times.mapped + to_time(costs_.copy_s);
-  for (const Fetch& fetch : mapping_.fetches()) {
+  const RunTime mapped = run.times.mapped + to_picoseconds(costs_.copy_s);
+  for (const NeededCopy& fetch : mapping_.fetches()) {
     uses_.set(fetch.op, {OpUse::Kind::kCopy, copies_.add(fetch, run, mapped), nullptr});
   }
-  for (const Fetch& fetch : mapping_.fetches()) uses_.release(fetch.op);
+  for (const NeededCopy& fetch : mapping_.fetches()) uses_.release(fetch.op);
 }
 
 // Tells the launching task that one of its tasks is mapped. When all points of its launch are
 // mapped, the launching task goes on.
-void Engine::after_mapping(TaskRun& run) {
-  Context* const parent = run.parent;
+void Engine::note_task_mapped(TaskRun& run) {
+  LaunchingTask* const parent = run.parent;
   if (parent == nullptr) return;
   parent->stage_end = std::max(parent->stage_end, run.times.mapped);
   if (!launches_tasks(parts_.input.data, run)) bodies_.note_mapped(run, {});
   if (--parent->mapping > 0) return;
-  bodies_.wake(*parent, std::max(parent->stage_end, agenda_.now() + to_time(costs_.issue_s)));
+  bodies_.resume_body_at(
+      *parent, std::max(parent->stage_end, agenda_.now() + to_picoseconds(costs_.issue_s)));
 }
 
 }  // namespace groma::sim

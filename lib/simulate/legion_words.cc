@@ -44,7 +44,7 @@ std::string_view legion_name(ProcKind kind) {
 
 // Returns the beginning of a message of Legion: "Invalid mapper output from invocation of
 // 'map_task' on mapper groma. "
-std::string from(std::string_view hook, const Refused& answer) {
+std::string from(std::string_view hook, const RefusedAnswer& answer) {
   return fmt::format("Invalid mapper output from invocation of '{}' on mapper {}. ", hook,
                      answer.mapper);
 }
@@ -52,7 +52,7 @@ std::string from(std::string_view hook, const Refused& answer) {
 // Returns Legion's message for a memory that the processor cannot address. The message names the
 // memory that was tried first. Returns an empty string if the node has no such memory, because
 // Realm then fails an assertion.
-std::string not_visible(const Diagnostic& diagnostic, const Refused& answer,
+std::string not_visible(const Diagnostic& diagnostic, const RefusedAnswer& answer,
                         const Memories& memories) {
   const auto position = static_cast<std::size_t>(number(diagnostic, 0));
   if (answer.wish == nullptr || position >= answer.wish->requirements.size()) return {};
@@ -65,7 +65,7 @@ std::string not_visible(const Diagnostic& diagnostic, const Refused& answer,
 }
 
 // Returns Legion's message for an instance whose layout the variant does not accept.
-std::string layout_refused(const Refusal& refusal, const Refused& answer) {
+std::string layout_refused(const Refusal& refusal, const RefusedAnswer& answer) {
   const Diagnostic& diagnostic = refusal.diagnostic;
   const std::string_view constraint = refusal.cause == RefusalCause::kLayoutAlignment ? "Alignment"
                                       : refusal.cause == RefusalCause::kLayoutOrder   ? "Ordering"
@@ -80,7 +80,7 @@ std::string layout_refused(const Refusal& refusal, const Refused& answer) {
 
 // Returns Legion's message for a variant that does not exist or does not run on the chosen
 // processor. The words depend on the hook that answered: replicate_task or map_task.
-std::string bad_variant(const Diagnostic& diagnostic, const Refused& answer) {
+std::string bad_variant(const Diagnostic& diagnostic, const RefusedAnswer& answer) {
   const std::string_view hook = text(diagnostic, 0);
   const std::int64_t id = number(diagnostic, 2);
   const TaskView& task = answer.task;
@@ -112,7 +112,7 @@ std::string bad_variant(const Diagnostic& diagnostic, const Refused& answer) {
 
 // Returns Legion's message for two slices with a common point. Legion has no message for other bad
 // slices.
-std::string bad_slices(const Refusal& refusal, const Refused& answer) {
+std::string bad_slices(const Refusal& refusal, const RefusedAnswer& answer) {
   if (refusal.cause != RefusalCause::kSlicesOverlap) return {};
   return from("slice_task", answer) +
          fmt::format(
@@ -123,7 +123,7 @@ std::string bad_slices(const Refusal& refusal, const Refused& answer) {
 
 // Returns Legion's message for a variant that is not replicable, or for shards without a processor
 // on the mapping node. Returns an empty string for other bad answers of replicate_task.
-std::string bad_replication(const Refusal& refusal, const Refused& answer) {
+std::string bad_replication(const Refusal& refusal, const RefusedAnswer& answer) {
   const TaskView& task = answer.task;
   if (refusal.cause == RefusalCause::kVariantNotReplicable) {
     return from("replicate_task", answer) +
@@ -154,7 +154,7 @@ std::uint64_t processor_id(std::int32_t processor) {
   return 0x1d00000000000000 + static_cast<std::uint64_t>(processor);
 }
 
-std::string NamedInstance::other_region(std::uint32_t found, std::uint32_t wanted) const {
+std::string NamedInstance::wrong_region_message(std::uint32_t found, std::uint32_t wanted) const {
   return from("map_task", answer) +
          fmt::format(
              "Mapper specified an instance from region tree {} for use with region requirement {} "
@@ -198,7 +198,7 @@ std::string NamedInstance::too_small() const {
 
 // Returns Legion's message for a normal instance where a reduction instance is needed (`reduces`),
 // or for a reduction instance where a normal instance is needed.
-std::string NamedInstance::reduction(bool reduces) const {
+std::string NamedInstance::reduction_message(bool reduces) const {
   return from("map_task", answer) +
          fmt::format(
              "Mapper {} for region requirement {} of task {} (ID {}) which {} reduction "
@@ -210,7 +210,8 @@ std::string NamedInstance::reduction(bool reduces) const {
 
 // Chooses Legion's message by the id of the diagnostic. Returns an empty string if Legion has no
 // message for it.
-std::string legion_words(const Refusal& refusal, const Refused& answer, const Memories& memories) {
+std::string legion_error_message(const Refusal& refusal, const RefusedAnswer& answer,
+                                 const Memories& memories) {
   const Diagnostic& diagnostic = refusal.diagnostic;
   switch (diagnostic.id) {
     case DiagId::kNoMemory:

@@ -11,7 +11,7 @@
 namespace groma::sim {
 
 // A refused answer of a mapper: the task that the answer is about, the mapper, and the answer.
-struct Refused {
+struct RefusedAnswer {
   const TaskView& task;
   // The name of the mapper that gave the answer.
   std::string_view mapper;
@@ -25,20 +25,21 @@ std::uint64_t processor_id(std::int32_t processor);
 
 // Writes Legion's messages about an instance that an answer of map_task names by its id.
 struct NamedInstance {
-  Refused answer;
+  RefusedAnswer answer;
   // The position of the requirement for which the answer names the instance.
   std::uint32_t position = 0;
 
-  std::string other_region(std::uint32_t found, std::uint32_t wanted) const;
+  std::string wrong_region_message(std::uint32_t found, std::uint32_t wanted) const;
   std::string missing_fields(std::size_t count) const;
   std::string collected() const;
   std::string not_visible(std::int32_t memory) const;
   std::string too_small() const;
-  std::string reduction(bool reduces) const;
+  std::string reduction_message(bool reduces) const;
 };
 
 // Returns Legion's message for a refusal. Returns an empty string if Legion crashes, aborts or
 // waits without a message; validate.cc says in which cases.
-std::string legion_words(const Refusal& refusal, const Refused& answer, const Memories& memories);
+std::string legion_error_message(const Refusal& refusal, const RefusedAnswer& answer,
+                                 const Memories& memories);
 
 }  // namespace groma::sim

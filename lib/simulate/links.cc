@@ -18,7 +18,7 @@ std::int64_t count_of(const NodeType& node, MemKind kind) {
 
 }  // namespace
 
-RunTime to_time(double seconds) {
+RunTime to_picoseconds(double seconds) {
   const double time = seconds / kPicosecond;
   if (!(time > 0)) return 0;
   return time < static_cast<double>(kLongest) ? static_cast<RunTime>(std::llround(time)) : kLongest;
@@ -32,8 +32,8 @@ Links::Links(const Machine& machine, const Memories& memories, const TimeModel& 
 
 // Returns the index in `lanes_` of a lane of the channel `name` in a node, in the outgoing (`out`)
 // or incoming direction. The lane is made when it is first asked for.
-std::uint32_t Links::lane(std::int64_t node, const std::string& name, std::int64_t number,
-                          bool out) {
+std::uint32_t Links::link_index(std::int64_t node, const std::string& name, std::int64_t number,
+                                bool out) {
   std::vector<Lanes>& here = lane_numbers_[static_cast<std::size_t>(node)];
   auto of = std::find_if(here.begin(), here.end(),
                          [&](const Lanes& lanes) { return lanes.channel == name; });
@@ -68,7 +68,8 @@ void Links::add_lanes(const Memory& from, const Memory& to, const Channel& chann
   const auto add = [&](const Memory& memory, bool out) {
     const NodeType& node = machine_.node(memory.node);
     const std::int64_t n = std::max<std::int64_t>(1, count_of(node, memory.kind));
-    route.links.push_back(lane(memory.node, channel.name, memory.index * channel.links / n, out));
+    route.links.push_back(
+        link_index(memory.node, channel.name, memory.index * channel.links / n, out));
   };
   if (channel.scope == Channel::Scope::kLocal) {
     const NodeType& here = machine_.node(from.node);
@@ -169,20 +170,21 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
 
 // Each link may delay the start of the copy. The loop ends when all links are free at the same
 // start.
-Lane::Start Links::take(const Route& route, RunTime now, RunTime duration, std::int64_t user) {
-  Lane::Start start{now, -1};
+LinkSchedule::Start Links::reserve_links(const Route& route, RunTime now, RunTime duration,
+                                         std::int64_t user) {
+  LinkSchedule::Start start{now, -1};
   for (bool waits = true; waits;) {
     waits = false;
-    for (std::uint32_t link : route.links) waits |= lanes_[link].put_off(start, duration);
+    for (std::uint32_t link : route.links) waits |= lanes_[link].delay_until_free(start, duration);
   }
   for (std::uint32_t link : route.links) {
-    lanes_[link].take(start.time, start.time + duration, user, now);
+    lanes_[link].reserve_interval(start.time, start.time + duration, user, now);
   }
   return start;
 }
 
 // Writes the links by lane number, and the links of each route, to `record`.
-void Links::describe(RunRecord& record) const {
+void Links::write_links_and_routes(RunRecord& record) const {
   record.links.resize(lanes_.size());
   for (std::size_t node = 0; node < lane_numbers_.size(); ++node) {
     for (const Lanes& channel : lane_numbers_[node]) {

@@ -11,7 +11,7 @@
 #include "groma/machine.h"
 #include "groma/run_record.h"
 #include "groma/simulate.h"
-#include "simulate/lane.h"
+#include "simulate/link_schedule.h"
 #include "simulate/machine_index.h"
 
 namespace groma::sim {
@@ -21,7 +21,7 @@ namespace groma::sim {
 inline constexpr RunTime kLongest = RunTime{1} << 60;
 
 // Converts seconds to picoseconds, rounded to the nearest. Longer times become kLongest.
-RunTime to_time(double seconds);
+RunTime to_picoseconds(double seconds);
 
 // The way of a copy from one memory to another. A copy occupies all links of its route at the same
 // time. The copy takes the latency plus its bytes divided by the bandwidth of the slowest link.
@@ -54,10 +54,11 @@ class Links {
   // Reserves the links of the route for `duration`, from the first moment (not before `now`) at
   // which all of them are free. Returns that moment, and the last user of a link that the copy
   // waits for.
-  Lane::Start take(const Route& route, RunTime now, RunTime duration, std::int64_t user);
+  LinkSchedule::Start reserve_links(const Route& route, RunTime now, RunTime duration,
+                                    std::int64_t user);
 
   // Writes the links, and the routes by their number, into the record of a run.
-  void describe(RunRecord& record) const;
+  void write_links_and_routes(RunRecord& record) const;
 
  private:
   // The lanes of the channels with one name in a node.
@@ -69,7 +70,8 @@ class Links {
   };
   // Returns the index in `lanes_` of lane `number` of the channel `name` in a node, in the outgoing
   // (`out`) or incoming direction. The lane is made at its first use.
-  std::uint32_t lane(std::int64_t node, const std::string& name, std::int64_t number, bool out);
+  std::uint32_t link_index(std::int64_t node, const std::string& name, std::int64_t number,
+                           bool out);
   const Channel* channel_between(const Memory& from, const Memory& to) const;
   void add_lanes(const Memory& from, const Memory& to, const Channel& channel, Route& route);
   Route find(std::int32_t from, std::int32_t to);
@@ -77,7 +79,7 @@ class Links {
   const Machine& machine_;
   const Memories& memories_;
   const TimeModel model_;
-  std::vector<Lane> lanes_;
+  std::vector<LinkSchedule> lanes_;
   // For each node: the lanes of its channels.
   std::vector<std::vector<Lanes>> lane_numbers_;
   // The known routes. The key combines the numbers of the source and the target memory.

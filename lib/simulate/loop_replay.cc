@@ -24,9 +24,10 @@ constexpr std::size_t kCellsToCompare = 16;
 // The largest number of copies of one task, which has 31 bits. A run has fewer ops.
 constexpr std::uint32_t kMostCopies = 0x7FFFFFFF;
 
-bool read(std::span<const app::Code> codes, int slot) {
-  return slot >= 0 && std::any_of(codes.begin(), codes.end(),
-                                  [slot](const app::Code& code) { return code.reads(slot); });
+bool read(std::span<const app::CompiledFormula> codes, int slot) {
+  return slot >= 0 &&
+         std::any_of(codes.begin(), codes.end(),
+                     [slot](const app::CompiledFormula& code) { return code.reads(slot); });
 }
 
 }  // namespace
@@ -34,7 +35,7 @@ bool read(std::span<const app::Code> codes, int slot) {
 // Returns true if the launch has the same points and pieces in each iteration of a loop, and its
 // tasks launch nothing. `slot` is the position of the loop's variable in the frame (-1: the loop
 // has no variable). Adds the regions of the launch to `regions_`.
-bool LoopReplay::does_the_same(const app::Launch& launch, int slot) {
+bool LoopReplay::is_same_each_iteration(const app::Launch& launch, int slot) {
   if (!parts_.input.data.tasks[launch.task].body.empty()) return false;
   if (read(launch.domain, slot) || read(launch.lower, slot)) return false;
   for (const app::RequirementData& data : launch.data) {
@@ -50,26 +51,27 @@ bool LoopReplay::does_the_same(const app::Launch& launch, int slot) {
   return true;
 }
 
-bool LoopReplay::does_the_same(const app::Body& body, int slot) {
+bool LoopReplay::is_same_each_iteration(const app::Body& body, int slot) {
   return std::all_of(body.begin(), body.end(), [&](const app::Statement& statement) {
     if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
-      return does_the_same(*launch, slot);
+      return is_same_each_iteration(*launch, slot);
     }
     if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
-      return !read({&loop->count, 1}, slot) && does_the_same(loop->body, slot);
+      return !read({&loop->count, 1}, slot) && is_same_each_iteration(loop->body, slot);
     }
     const auto* phase = std::get_if<app::Phase>(&statement.node);
-    return phase == nullptr || does_the_same(phase->body, slot);
+    return phase == nullptr || is_same_each_iteration(phase->body, slot);
   });
 }
 
 // While a loop is watched, ValidData keeps users of data that are done: a later iteration may have
 // to wait for the ops in their place.
-void LoopReplay::begin_loop(const Context& context, const app::Loop& loop, std::int64_t count) {
+void LoopReplay::begin_loop(const LaunchingTask& context, const app::Loop& loop,
+                            std::int64_t count) {
   if (state_ != State::kIdle || count < kLeastIterations) return;
   if (context.run->parent != nullptr || !parts_.mappers.all_repeat()) return;
   regions_.clear();
-  if (!does_the_same(loop.body, loop.slot) || regions_.empty()) return;
+  if (!is_same_each_iteration(loop.body, loop.slot) || regions_.empty()) return;
   state_ = State::kWatching;
   context_ = &context;
   loop_ = &loop;
@@ -101,7 +103,7 @@ void LoopReplay::start_recording(StateHash hash, Op here) {
 // Returns true if the recorded iteration can be repeated: no mapper was asked, no other task body
 // maps tasks, no instance was made or removed, and no instance will be removed as soon as it is
 // unused.
-bool LoopReplay::can_repeat(const Context& context) const {
+bool LoopReplay::can_repeat(const LaunchingTask& context) const {
   return is_steady_ && context.inner.empty() && !tasks_.empty() && parts_.mappers.all_repeat() &&
          store_changes_ == parts_.store.changes() &&
          mapper_changes_ == parts_.instances.changes() && !parts_.store.has_eager();
@@ -109,8 +111,8 @@ bool LoopReplay::can_repeat(const Context& context) const {
 
 // While a loop is watched, compares the state of the data with that at the beginning of the
 // iteration before. If they are equal, the repetition begins.
-void LoopReplay::begin_iteration(const Context& context, const app::Loop& loop) {
-  if (!is_about(context, loop)) return;
+void LoopReplay::begin_iteration(const LaunchingTask& context, const app::Loop& loop) {
+  if (!is_watched_loop(context, loop)) return;
   const auto here = static_cast<Op>(parts_.ops.size());
   if (state_ == State::kRepeating) {
     here_ = here;
@@ -124,7 +126,7 @@ void LoopReplay::begin_iteration(const Context& context, const app::Loop& loop) 
       iterations_ > 0 && is_steady_ &&
       std::cmp_greater(cells, kCellsToCompare * (edges_.size() + fetches_.size() + tasks_.size()));
   if (++iterations_ > kMostWatched || bytes() > max_bytes_ || is_large) {
-    return give_up();
+    return stop_watching();
   }
   const StateHash hash = parts_.valid_data.hash_of(regions_, since_);
   const bool is_same = iterations_ > 1 && hash == hash_ && here - since_ == ops_;
@@ -135,27 +137,27 @@ void LoopReplay::begin_iteration(const Context& context, const app::Loop& loop) 
   times_ = 0;
 }
 
-void LoopReplay::end_loop(const Context& context, const app::Loop& loop) {
-  if (!is_about(context, loop)) return;
-  if (state_ == State::kRepeating) return leave();
+void LoopReplay::end_loop(const LaunchingTask& context, const app::Loop& loop) {
+  if (!is_watched_loop(context, loop)) return;
+  if (state_ == State::kRepeating) return end_repetition();
   stop();
 }
 
 // Ends the repetition: makes the state of the data what it would be if every task had been mapped
 // as usual.
-void LoopReplay::leave() {
+void LoopReplay::end_repetition() {
   parts_.valid_data.repeat(regions_, since_, ops_, times_);
-  for (std::size_t i = 0; i < repeated_.size(); ++i) use_again(i);
+  for (std::size_t i = 0; i < repeated_.size(); ++i) reapply_task_uses(i);
   stop();
 }
 
 // Changes the state of the data as task `number` of the present iteration does when it is mapped as
 // usual.
-void LoopReplay::use_again(std::size_t number) {
+void LoopReplay::reapply_task_uses(std::size_t number) {
   const RepeatedTask& task = repeated_[number];
-  const MappedTask first = before(number), &end = tasks_[number];
-  std::vector<Fetch> known(fetches_.begin() + static_cast<std::ptrdiff_t>(first.fetches),
-                           fetches_.begin() + static_cast<std::ptrdiff_t>(end.fetches));
+  const MappedTask first = previous_mapped_task(number), &end = tasks_[number];
+  std::vector<NeededCopy> known(fetches_.begin() + static_cast<std::ptrdiff_t>(first.fetches),
+                                fetches_.begin() + static_cast<std::ptrdiff_t>(end.fetches));
   for (std::size_t i = 0; i < known.size(); ++i) known[i].op = task.copies + static_cast<Op>(i);
   std::size_t ranked = first.ranked;
   const auto rank = [&](InstanceNumber, std::vector<InstanceNumber>& sources) {
@@ -163,14 +165,14 @@ void LoopReplay::use_again(std::size_t number) {
                 sources.begin());
     ranked += sources.size();
   };
-  std::vector<Fetch> fetches;
+  std::vector<NeededCopy> fetches;
   const app::Launch& launch = *task.launch;
   for (std::size_t r = 0; r < launch.data.size(); ++r) {
-    Use use = use_of(parts_.input, launch.task, &launch, r, end.plan->pieces[r]);
+    InstanceUse use = describe_data_use(parts_.input, launch.task, &launch, r, end.plan->pieces[r]);
     use.task = task.op;
     use.instance = instances_[first.instances + r].number;
     use.untracked = end.plan->requirements[r].untracked;
-    if (use.instance != kVirtual) parts_.valid_data.use_again(use, rank, known, fetches);
+    if (use.instance != kVirtual) parts_.valid_data.reapply_use(use, rank, known, fetches);
   }
 }
 
@@ -182,14 +184,14 @@ void LoopReplay::stop() {
 
 // An iteration is not repeated if there was no room for an instance that was wanted. Another time
 // there may be room, or instances may be removed in vain.
-void LoopReplay::note_mapped(const TaskRun& run, std::span<const Fetch> fetches) {
+void LoopReplay::note_mapped(const TaskRun& run, std::span<const NeededCopy> fetches) {
   if (state_ != State::kWatching) return;
   if (run.pieces.empty()) return;
-  for (const TaskPlan::Requirement& each : plan_of(run)->requirements) {
+  for (const CachedTaskMapping::Requirement& each : plan_of(run)->requirements) {
     is_steady_ = is_steady_ && each.queries <= (each.is_handed_on ? 0 : 1);
   }
   if (iterations_ == 0 || !is_steady_) return log_.clear();
-  if (run.wishes.profiling.any()) return give_up();
+  if (run.wishes.profiling.any()) return stop_watching();
   for (const InstanceNumber number : run.instances) {
     instances_.push_back(
         {number, number == kVirtual ? kCollectDefault : parts_.store.instance(number).priority});
@@ -206,7 +208,7 @@ void LoopReplay::note_mapped(const TaskRun& run, std::span<const Fetch> fetches)
 // that are done and that precede the previous iteration. The iteration is not repeated if it waits
 // for a user of data that precedes the previous iteration, since the list of users is empty from
 // then on.
-void LoopReplay::add_edges(const TaskRun& run, std::span<const Fetch> fetches) {
+void LoopReplay::add_edges(const TaskRun& run, std::span<const NeededCopy> fetches) {
   const std::vector<ValidData::Wait>& waits = log_.waits;
   is_steady_ = is_steady_ && std::none_of(waits.begin(), waits.end(), [this](const auto& wait) {
                  return wait.for_user && wait.on < before_;
@@ -234,17 +236,17 @@ void LoopReplay::add_edges(const TaskRun& run, std::span<const Fetch> fetches) {
 // answers, so it is asked from then on.
 bool LoopReplay::keeps_repeating(const TaskRun& run) {
   if (state_ != State::kRepeating || run.pieces.empty()) return false;
-  const TaskPlan* const plan = tasks_[repeated_.size()].plan;
+  const CachedTaskMapping* const plan = tasks_[repeated_.size()].plan;
   if (plan == plan_of(run) && plan->asked == run.number &&
       mapper_changes_ == parts_.instances.changes()) {
     return true;
   }
-  leave();
+  end_repetition();
   return false;
 }
 
-bool LoopReplay::repeat_mapping(TaskRun& run, std::vector<Fetch>& fetches) {
-  const MappedTask first = before(repeated_.size()), &end = tasks_[repeated_.size()];
+bool LoopReplay::repeat_mapping(TaskRun& run, std::vector<NeededCopy>& fetches) {
+  const MappedTask first = previous_mapped_task(repeated_.size()), &end = tasks_[repeated_.size()];
   if (!parts_.outcome.spend(16 + static_cast<std::int64_t>(end.edges - first.edges))) return false;
   for (std::size_t i = first.instances; i < end.instances; ++i) {
     const TakenInstance& taken = instances_[i];
@@ -254,7 +256,7 @@ bool LoopReplay::repeat_mapping(TaskRun& run, std::vector<Fetch>& fetches) {
   const auto copies = static_cast<Op>(parts_.ops.size());
   repeated_.push_back({run.launch, run.op, copies});
   for (std::size_t i = first.fetches; i < end.fetches; ++i) {
-    Fetch fetch = fetches_[i];
+    NeededCopy fetch = fetches_[i];
     fetch.op = parts_.ops.add();
     parts_.store.acquire(fetch.from);
     parts_.store.acquire(fetch.to);
@@ -263,7 +265,7 @@ bool LoopReplay::repeat_mapping(TaskRun& run, std::vector<Fetch>& fetches) {
   for (std::size_t i = first.edges; i < end.edges; ++i) {
     const Edge& edge = edges_[i];
     const Op waiter = edge.waiter == 0 ? run.op : copies + edge.waiter - 1;
-    parts_.ops.depend(waiter, edge.is_absolute != 0 ? edge.on : here_ + edge.on);
+    parts_.ops.add_dependence(waiter, edge.is_absolute != 0 ? edge.on : here_ + edge.on);
   }
   return parts_.within_limits(run.task);
 }

@@ -30,11 +30,11 @@ class LoopReplay {
 
   // Notes that a loop of `count` iterations begins. Does nothing inside a loop that is watched
   // already.
-  void begin_loop(const Context& context, const app::Loop& loop, std::int64_t count);
+  void begin_loop(const LaunchingTask& context, const app::Loop& loop, std::int64_t count);
   // Notes that another iteration of the loop begins. This is not called for the first iteration.
-  void begin_iteration(const Context& context, const app::Loop& loop);
+  void begin_iteration(const LaunchingTask& context, const app::Loop& loop);
   // Notes that the loop is over.
-  void end_loop(const Context& context, const app::Loop& loop);
+  void end_loop(const LaunchingTask& context, const app::Loop& loop);
 
   // Returns true if the present iteration repeats an earlier one. Then all its tasks have the same
   // pieces.
@@ -46,18 +46,18 @@ class LoopReplay {
   // Maps the task as in the recorded iteration: takes the same instances, adds its copies to
   // `fetches`, and makes the task and the copies wait for the same ops. The processor of the task
   // must be set. Returns false if the run is over.
-  bool repeat_mapping(TaskRun& run, std::vector<Fetch>& fetches);
+  bool repeat_mapping(TaskRun& run, std::vector<NeededCopy>& fetches);
 
   // Notes that a task was mapped as its plan says.
-  void note_mapped(const TaskRun& run, std::span<const Fetch> fetches);
+  void note_mapped(const TaskRun& run, std::span<const NeededCopy> fetches);
   // Notes that a task was mapped by asking its mapper. If the task has data, the present iteration
   // is not repeated.
-  void note_asked(const TaskRun& run) {
+  void note_mapped_by_mapper(const TaskRun& run) {
     is_steady_ = is_steady_ && run.pieces.empty();
     log_.clear();
   }
   // Stops watching the present loop, unless its iterations are repeated already.
-  void give_up() {
+  void stop_watching() {
     if (state_ == State::kWatching) stop();
   }
 
@@ -83,7 +83,7 @@ class LoopReplay {
   // How one task of the recorded iteration was mapped: its plan, and where its entries end in the
   // lists `instances_`, `fetches_`, `edges_` and `ranked_`.
   struct MappedTask {
-    const TaskPlan* plan = nullptr;
+    const CachedTaskMapping* plan = nullptr;
     std::size_t instances = 0, fetches = 0, edges = 0, ranked = 0;
   };
   // A task of the present iteration that was mapped by repeat_mapping().
@@ -93,24 +93,26 @@ class LoopReplay {
     Op op, copies;
   };
 
-  bool does_the_same(const app::Body& body, int slot);
-  bool does_the_same(const app::Launch& launch, int slot);
-  bool is_about(const Context& context, const app::Loop& loop) const {
+  bool is_same_each_iteration(const app::Body& body, int slot);
+  bool is_same_each_iteration(const app::Launch& launch, int slot);
+  bool is_watched_loop(const LaunchingTask& context, const app::Loop& loop) const {
     return state_ != State::kIdle && context_ == &context && loop_ == &loop;
   }
   void stop();
   void start_recording(StateHash hash, Op here);
-  bool can_repeat(const Context& context) const;
-  void add_edges(const TaskRun& run, std::span<const Fetch> fetches);
-  MappedTask before(std::size_t task) const { return task == 0 ? MappedTask{} : tasks_[task - 1]; }
-  void leave();
-  void use_again(std::size_t number);
+  bool can_repeat(const LaunchingTask& context) const;
+  void add_edges(const TaskRun& run, std::span<const NeededCopy> fetches);
+  MappedTask previous_mapped_task(std::size_t task) const {
+    return task == 0 ? MappedTask{} : tasks_[task - 1];
+  }
+  void end_repetition();
+  void reapply_task_uses(std::size_t number);
 
   RunParts& parts_;
   const std::int64_t max_bytes_;
   State state_ = State::kIdle;
   // The context of the task that runs the watched loop.
-  const Context* context_ = nullptr;
+  const LaunchingTask* context_ = nullptr;
   const app::Loop* loop_ = nullptr;
   // The regions that the tasks of the loop use.
   std::vector<std::uint32_t> regions_;
@@ -135,7 +137,7 @@ class LoopReplay {
   std::vector<MappedTask> tasks_;
   std::vector<TakenInstance> instances_;
   // The copies of the tasks. When they are repeated, each gets a new op.
-  std::vector<Fetch> fetches_;
+  std::vector<NeededCopy> fetches_;
   std::vector<Edge> edges_;
   // The sources of copies in the order in which mappers ranked them (ValidData::Log::ranked).
   std::vector<InstanceNumber> ranked_;

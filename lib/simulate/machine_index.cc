@@ -115,7 +115,8 @@ std::int64_t machine_bytes(const Machine& machine) {
 }
 
 // A machine is also too large if the numbers of its processors or memories need more than 32 bits.
-std::string why_too_large(const Machine& machine, std::int64_t bytes, std::int64_t max_bytes) {
+std::string why_machine_too_large(const Machine& machine, std::int64_t bytes,
+                                  std::int64_t max_bytes) {
   const Counts counts = counts_of(machine);
   if (std::max(counts.processors, counts.memories) > INT32_MAX) {
     return fmt::format("its machine has more than {} processors or memories", INT32_MAX);
@@ -123,8 +124,8 @@ std::string why_too_large(const Machine& machine, std::int64_t bytes, std::int64
   const std::int64_t needs = saturating_add(bytes, machine_bytes(machine));
   if (needs <= max_bytes) return "";
   return fmt::format("{} of memory is needed to simulate it on {} node{}, and {} is allowed",
-                     bytes_words(needs), machine.node_count(), machine.node_count() == 1 ? "" : "s",
-                     bytes_words(max_bytes));
+                     format_bytes(needs), machine.node_count(),
+                     machine.node_count() == 1 ? "" : "s", format_bytes(max_bytes));
 }
 
 }  // namespace groma::sim

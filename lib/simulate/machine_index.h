@@ -66,6 +66,7 @@ std::int64_t machine_bytes(const Machine& machine);
 // `bytes` is the memory that the run needs for its application. The reason is that the run would
 // need more than `max_bytes`, or that the machine has too many processors or memories to number
 // them. Call this function before the run is made, which takes the memory.
-std::string why_too_large(const Machine& machine, std::int64_t bytes, std::int64_t max_bytes);
+std::string why_machine_too_large(const Machine& machine, std::int64_t bytes,
+                                  std::int64_t max_bytes);
 
 }  // namespace groma::sim

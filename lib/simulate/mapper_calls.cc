@@ -69,7 +69,7 @@ bool MapperCalls::send_message(const Processor& target, std::uint32_t kind,
   if (!clock_) return MapperRuntime::send_message(target, kind, message);
   if (parts_.input.processors.number_of(target) < 0) return false;
   const auto number = clock_->events.post(
-      {parts_.mappers.speaking(), target, kind, {message.begin(), message.end()}},
+      {parts_.mappers.last_asked_processor(), target, kind, {message.begin(), message.end()}},
       clock_->tasks.live());
   if (number) clock_->agenda.add(clock_->agenda.now(), Event::Kind::kMessage, *number);
   return number.has_value();
@@ -80,7 +80,7 @@ bool MapperCalls::broadcast(std::uint32_t kind, std::span<const std::byte> messa
   if (!clock_) return MapperRuntime::broadcast(kind, message);
   bool sent = true;
   for (const Processor& processor : parts_.input.processors) {
-    if (processor == parts_.mappers.speaking()) continue;
+    if (processor == parts_.mappers.last_asked_processor()) continue;
     sent = send_message(processor, kind, message) && sent;
   }
   return sent;

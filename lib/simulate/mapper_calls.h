@@ -25,14 +25,14 @@ class MapperCalls final : public MapperRuntime {
 
   // The objects that the events and messages of mappers need. They must outlive the MapperCalls
   // object.
-  struct Clock {
+  struct EventServices {
     MapperEvents& events;
     Agenda& agenda;
     const TaskPool& tasks;
   };
   // Lets mappers use events and messages from now on. Without a clock, as in a rehearsal, calls
   // about events and messages fail as MapperRuntime says.
-  void use(const Clock& clock) { clock_.emplace(clock); }
+  void enable_events(const EventServices& clock) { clock_.emplace(clock); }
 
   // ---- The calls (MapperRuntime)
   std::optional<FoundInstance> find_instance(const InstanceRequest& request) override;
@@ -52,7 +52,7 @@ class MapperCalls final : public MapperRuntime {
 
  private:
   RunParts& parts_;
-  std::optional<Clock> clock_;
+  std::optional<EventServices> clock_;
 };
 
 }  // namespace groma::sim

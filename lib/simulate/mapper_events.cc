@@ -39,7 +39,7 @@ MapperEvents::Deferral MapperEvents::defer(MapperEvent event, std::int32_t proce
 
 // A message gets the number of a message that was delivered, if there is one.
 std::optional<std::int64_t> MapperEvents::post(Message message, std::int64_t live) {
-  if (sent_in_vain_ >= most_in_vain(live)) return std::nullopt;
+  if (sent_in_vain_ >= max_deferrals(live)) return std::nullopt;
   ++sent_in_vain_;
   if (free_messages_.empty()) {
     free_messages_.push_back(static_cast<std::uint32_t>(messages_.size()));

@@ -16,7 +16,7 @@ namespace groma::sim {
 
 // Returns how often mappers may put off their tasks, or send messages, before a task has to be
 // mapped. `live` is the number of unfinished tasks. Without this limit they could do so for ever.
-inline std::int64_t most_in_vain(std::int64_t live) { return (std::int64_t{1} << 20) + 16 * live; }
+inline std::int64_t max_deferrals(std::int64_t live) { return (std::int64_t{1} << 20) + 16 * live; }
 
 struct Message {
   Processor sender, target;

@@ -13,8 +13,8 @@
 
 namespace groma::sim {
 
-// Makes the store report each removed instance, so that tell_collected() can tell the mappers that
-// were given it.
+// Makes the store report each removed instance, so that report_collected_instances() can tell the
+// mappers that were given it.
 MapperInstances::MapperInstances(const RunInput& input, Store& store, const Views& views,
                                  Mappers& mappers, Outcome& outcome, MapperRuntime& runtime)
     : input_(input),
@@ -71,8 +71,8 @@ std::optional<InstanceQuery> MapperInstances::query(const InstanceRequest& reque
     query.region = region;
     if (query.piece == nullptr || (query.piece->box.volume() == 0 && piece->box.volume() > 0)) {
       query.piece = piece;
-    } else if (!within(*piece, *query.piece)) {
-      shape_ = around(input_.spaces.region(region), *query.piece, *piece);
+    } else if (!is_covered_by(*piece, *query.piece)) {
+      shape_ = piece_covering_both(input_.spaces.region(region), *query.piece, *piece);
       if (shape_.set != nullptr) outcome_.spend(std::ssize(shape_.set->cells));
       query.piece = &shape_;
     }
@@ -91,20 +91,21 @@ std::optional<InstanceQuery> MapperInstances::query(const InstanceRequest& reque
 }
 
 // Gives an instance to the mapper that asks for it. While a task is mapped, the instance is also
-// held. The mapper is noted, so that tell_collected() can tell it when the instance is gone.
-std::optional<FoundInstance> MapperInstances::hand_out(std::optional<InstanceNumber> number,
-                                                       bool created) {
+// held. The mapper is noted, so that report_collected_instances() can tell it when the instance is
+// gone.
+std::optional<FoundInstance> MapperInstances::give_to_mapper(std::optional<InstanceNumber> number,
+                                                             bool created) {
   if (!number) return std::nullopt;
   if (holds_) hold(*number);
   std::vector<std::int32_t>& given = given_[*number];
-  const std::int32_t to = input_.processors.number_of(mappers_.speaking());
+  const std::int32_t to = input_.processors.number_of(mappers_.last_asked_processor());
   if (std::find(given.begin(), given.end(), to) == given.end()) given.push_back(to);
   return FoundInstance{InstanceId{*number} + 1, created, store_.instance(*number).bytes};
 }
 
 std::optional<FoundInstance> MapperInstances::find_instance(const InstanceRequest& request) {
   const auto query = this->query(request);
-  return query ? hand_out(store_.find(*query), false) : std::nullopt;
+  return query ? give_to_mapper(store_.find(*query), false) : std::nullopt;
 }
 
 // Makes an instance, for which idle instances may be evicted. Returns nullopt if there is no room.
@@ -123,7 +124,7 @@ std::optional<FoundInstance> MapperInstances::create_instance(const InstanceRequ
     shape_bytes_ += static_cast<std::int64_t>(sizeof(Piece));
     if (shape_.set != nullptr) shape_bytes_ += heap_bytes(shape_.set->cells);
   }
-  return hand_out(made, true);
+  return give_to_mapper(made, true);
 }
 
 // Returns whether the instance exists now. Notes that the mapper's answers may depend on instances.
@@ -133,15 +134,15 @@ bool MapperInstances::is_alive(InstanceId instance) {
          store_.instance(static_cast<InstanceNumber>(instance - 1)).alive;
 }
 
-// Keeps the instance from being evicted until let_go(). Has no effect if the instance is held
-// already.
+// Keeps the instance from being evicted until release_held_instances(). Has no effect if the
+// instance is held already.
 void MapperInstances::hold(InstanceNumber number) {
   if (std::find(held_.begin(), held_.end(), number) != held_.end()) return;
   held_.push_back(number);
   store_.acquire(number);
 }
 
-void MapperInstances::let_go() {
+void MapperInstances::release_held_instances() {
   for (InstanceNumber number : held_) store_.release(number);
   held_.clear();
 }
@@ -150,7 +151,7 @@ void MapperInstances::let_go() {
 // instance does not exist any more.
 bool MapperInstances::acquire_instance(InstanceId instance) {
   return holds_ && is_alive(instance) &&
-         hand_out(static_cast<InstanceNumber>(instance - 1), false).has_value();
+         give_to_mapper(static_cast<InstanceNumber>(instance - 1), false).has_value();
 }
 
 // Ends the hold of an instance. Does nothing if the instance is not held.
@@ -178,10 +179,11 @@ void MapperInstances::set_collect_priority(InstanceId instance, CollectPriority 
   store_.set_priority(static_cast<InstanceNumber>(instance - 1), priority);
 }
 
-void MapperInstances::tell_collected() {
+void MapperInstances::report_collected_instances() {
   for (std::size_t i = 0; i < collected_.size() && !outcome_.over(); ++i) {
     const auto [processor, number] = collected_[i];
-    mappers_.scheduler(processor).handle_instance_collection(runtime_, InstanceId{number} + 1);
+    mappers_.mapper_for_scheduling(processor).handle_instance_collection(runtime_,
+                                                                         InstanceId{number} + 1);
   }
   collected_.clear();
 }
@@ -209,7 +211,7 @@ bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
               each.instance_origin});
     each.instance = 0;
   }
-  return mappers_.accepts(validate(named_, view, *input_.machine), view, &named_);
+  return mappers_.end_run_if_refused(validate(named_, view, *input_.machine), view, &named_);
 }
 
 // Checks the instance that `answer` names for one requirement, and holds it. The checks have
@@ -219,13 +221,14 @@ bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
   const RequirementWish& wish = answer.requirements[position];
   const auto refuse = [&](std::string_view why, std::string raw) {
     Diagnostic diagnostic =
-        one_diagnostic(DiagId::kBadInstance, position, view.name, wish.instance, why);
+        diagnostic_without_source(DiagId::kBadInstance, position, view.name, wish.instance, why);
     if (raw.empty()) raw = diagnostic.message;
     outcome_.refuse(RunStatus::kMapError, {{std::move(diagnostic), wish.instance_origin}},
                     std::move(raw));
     return false;
   };
-  const NamedInstance words{{view, mappers_.of(mappers_.speaking()).name(), &answer}, position};
+  const NamedInstance words{
+      {view, mappers_.mapper_of(mappers_.last_asked_processor()).name(), &answer}, position};
   if (!store_.knows(wish.instance - 1)) return refuse("there was never one of that number", {});
   const auto number = static_cast<InstanceNumber>(wish.instance - 1);
   const Instance& instance = store_.instance(number);
@@ -234,7 +237,7 @@ bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
     return refuse(
         fmt::format("it is of `{}`, not of `{}`", input_.data.regions[instance.region].name,
                     input_.data.regions[region].name),
-        words.other_region(instance.region + 1, region + 1));
+        words.wrong_region_message(instance.region + 1, region + 1));
   }
   const std::uint64_t missing = groups_of(input_.spaces, run, position) & ~instance.groups;
   if (missing != 0) {
@@ -251,13 +254,13 @@ bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
         fmt::format("{} does not work in {}", mapper::text_of(p), mapper::text_of(memory)),
         words.not_visible(instance.memory));
   }
-  if (!within(*run.pieces[position], *instance.shape)) {
+  if (!is_covered_by(*run.pieces[position], *instance.shape)) {
     return refuse("it does not cover the region", words.too_small());
   }
   const bool reduces = view.requirements[position].privilege == Privilege::kReduce;
   if (instance.reduction != reduces) {
     return refuse(reduces ? "it is none to reduce to" : "it is one to reduce to",
-                  words.reduction(reduces));
+                  words.reduction_message(reduces));
   }
   hold(number);
   return true;

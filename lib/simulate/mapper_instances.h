@@ -42,29 +42,29 @@ class MapperInstances {
 
   // Lasts as long as the mapping of one task. Until its end, the store does not evict instances
   // that the hooks find, make or acquire.
-  class Holding {
+  class MappingScope {
    public:
-    explicit Holding(MapperInstances& instances) : instances_(instances) {
+    explicit MappingScope(MapperInstances& instances) : instances_(instances) {
       instances_.holds_ = true;
     }
-    ~Holding() {
-      instances_.let_go();
+    ~MappingScope() {
+      instances_.release_held_instances();
       instances_.holds_ = false;
     }
-    Holding(const Holding&) = delete;
-    Holding& operator=(const Holding&) = delete;
+    MappingScope(const MappingScope&) = delete;
+    MappingScope& operator=(const MappingScope&) = delete;
 
    private:
     MapperInstances& instances_;
   };
   // Releases all instances that are held for the task being mapped.
-  void let_go();
+  void release_held_instances();
   // Checks every instance that `wish` names, and holds those instances. Returns false, with a
   // refusal, if one of them cannot be used for its requirement.
   bool check_named(const TaskRun& run, const TaskView& view, const MapTaskOutput& wish);
   // Calls handle_instance_collection of each mapper that was given an instance that is gone now.
   // Must not be called within a hook.
-  void tell_collected();
+  void report_collected_instances();
 
   // Returns an instance as mappers see it. The view is valid while the MapperInstances object
   // lives.
@@ -76,14 +76,14 @@ class MapperInstances {
   std::int64_t changes() const { return changes_; }
   // Returns true if mappers have asked about instances or free memory, so that their answers may
   // depend on the existing instances.
-  bool were_asked_for() const { return asked_; }
+  bool mappers_saw_instances() const { return asked_; }
 
   // Called when a mapper has tried to make an instance. nullopt: there was no room.
   std::function<void(const InstanceQuery&, std::optional<InstanceNumber>)> on_made;
 
  private:
   std::optional<InstanceQuery> query(const InstanceRequest& request);
-  std::optional<FoundInstance> hand_out(std::optional<InstanceNumber> number, bool created);
+  std::optional<FoundInstance> give_to_mapper(std::optional<InstanceNumber> number, bool created);
   bool is_alive(InstanceId instance);
   void hold(InstanceNumber number);
   bool check_named(const TaskRun& run, const TaskView& view, const MapTaskOutput& wish,

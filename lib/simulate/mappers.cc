@@ -13,7 +13,7 @@ Mappers::Mappers(const RunInput& input, const MapperFactory& make, Outcome& outc
 
 // If the factory makes no mapper, the run fails and a default mapper is returned, so that callers
 // need no check.
-Mapper& Mappers::of(std::int32_t processor) {
+Mapper& Mappers::mapper_of(std::int32_t processor) {
   std::unique_ptr<Mapper>& mapper = mappers_[static_cast<std::size_t>(processor)];
   const Processor& local = input_.processors[processor];
   if (!mapper) {
@@ -32,18 +32,18 @@ Mapper& Mappers::of(std::int32_t processor) {
 
 // Called for the hooks that select or steal tasks, receive messages, or hear of collected
 // instances.
-Mapper& Mappers::scheduler(std::int32_t processor) {
-  Mapper& mapper = of(processor);
+Mapper& Mappers::mapper_for_scheduling(std::int32_t processor) {
+  Mapper& mapper = mapper_of(processor);
   for_operation_ = false;
   return mapper;
 }
 
 // The raw output of the run is Legion's message for the refusal, or our message if Legion has none.
-bool Mappers::accepts(std::vector<Refusal> refusals, const TaskView& task,
-                      const MapTaskOutput* wish) {
+bool Mappers::end_run_if_refused(std::vector<Refusal> refusals, const TaskView& task,
+                                 const MapTaskOutput* wish) {
   if (refusals.empty()) return true;
-  std::string raw =
-      legion_words(refusals.front(), {task, of(speaking_).name(), wish}, input_.memories);
+  std::string raw = legion_error_message(
+      refusals.front(), {task, mapper_of(speaking_).name(), wish}, input_.memories);
   if (raw.empty()) raw = refusals.front().diagnostic.message;
   outcome_.refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
   return false;

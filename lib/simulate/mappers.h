@@ -21,13 +21,15 @@ class Mappers {
 
   // Returns the mapper of a processor, whose hook about an operation (such as a task) is called
   // next. From now on speaking() returns this processor.
-  Mapper& of(std::int32_t processor);
-  Mapper& of(const Processor& processor) { return of(input_.processors.number_of(processor)); }
+  Mapper& mapper_of(std::int32_t processor);
+  Mapper& mapper_of(const Processor& processor) {
+    return mapper_of(input_.processors.number_of(processor));
+  }
   // Returns the mapper of a processor, whose hook is called next. The hook is not about an
   // operation, and no instance can be made in it. From now on speaking() returns this processor.
-  Mapper& scheduler(std::int32_t processor);
+  Mapper& mapper_for_scheduling(std::int32_t processor);
   // Returns the processor whose mapper was asked last.
-  const Processor& speaking() const { return speaking_; }
+  const Processor& last_asked_processor() const { return speaking_; }
   // Returns whether the mapper that was asked last was asked about an operation.
   bool asked_for_operation() const { return for_operation_; }
   // Returns true if all mappers that were asked so far repeat their answers
@@ -36,8 +38,8 @@ class Mappers {
   // Ends the run if `refusals` are not empty: they refuse the answer of the mapper that was asked
   // last. The answer is about `task`; `wish` is set for map_task. Returns true if there are no
   // refusals.
-  bool accepts(std::vector<Refusal> refusals, const TaskView& task,
-               const MapTaskOutput* wish = nullptr);
+  bool end_run_if_refused(std::vector<Refusal> refusals, const TaskView& task,
+                          const MapTaskOutput* wish = nullptr);
 
  private:
   const RunInput& input_;

@@ -16,14 +16,14 @@ class Noise {
 
   // Returns the duration in picoseconds, changed by a random factor between 1 - fraction and 1 +
   // fraction.
-  RunTime change(double seconds) {
-    if (fraction_ <= 0) return to_time(seconds);
-    return to_time(seconds * (1 + fraction_ * (2 * draws_.unit() - 1)));
+  RunTime add_noise(double seconds) {
+    if (fraction_ <= 0) return to_picoseconds(seconds);
+    return to_picoseconds(seconds * (1 + fraction_ * (2 * draws_.next_fraction() - 1)));
   }
 
  private:
   const double fraction_;
-  Draws draws_;
+  RandomNumbers draws_;
 };
 
 }  // namespace groma::sim

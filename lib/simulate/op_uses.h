@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "simulate/bytes.h"
-#include "simulate/ops.h"
+#include "simulate/op_graph.h"
 #include "simulate/task_run.h"
 
 namespace groma::sim {
@@ -31,7 +31,7 @@ struct ReadyOp {
 
 class OpUses {
  public:
-  explicit OpUses(Ops& ops) : ops_(ops), uses_(1) {}
+  explicit OpUses(OpGraph& ops) : ops_(ops), uses_(1) {}
 
   const OpUse& operator[](Op op) const { return uses_[op]; }
   // Sets what an op stands for.
@@ -52,7 +52,7 @@ class OpUses {
   // Calls handle(ready) for every op that became ready, also for those that become ready during
   // these calls, until handle returns false. A list replaces recursion.
   template <typename Handle>
-  void drain(const Handle& handle) {
+  void handle_all_ready(const Handle& handle) {
     for (std::size_t i = 0; i < ready_.size() && handle(ready_[i]); ++i) {
     }
     ready_.clear();
@@ -62,7 +62,7 @@ class OpUses {
   std::int64_t bytes() const { return heap_bytes(uses_) + heap_bytes(ready_); }
 
  private:
-  Ops& ops_;
+  OpGraph& ops_;
   // For each op: what it stands for.
   std::vector<OpUse> uses_;
   std::vector<ReadyOp> ready_;

@@ -34,7 +34,7 @@ bool Outcome::within_limits(std::string_view task, std::int64_t more) {
 bool Outcome::fail_of_memory(std::string_view task) {
   if (over_) return false;
   const std::string why = too_little_memory(limits_.max_bytes);
-  Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, task, why);
+  Diagnostic diagnostic = diagnostic_without_source(DiagId::kCannotRun, task, why);
   diagnostic.help(std::string(kHelpWithMemory));
   over_ = true;
   result_.status = RunStatus::kTooLarge;
@@ -60,7 +60,7 @@ bool Outcome::refuse(RunStatus status, std::vector<Refusal> refusals, std::strin
   if (over_) return false;
   // A mapper whose work the budget has stopped gives answers that are refused for that reason only,
   // so ask the budget first.
-  if (budget_.ask()) {
+  if (budget_.check_now()) {
     end_by_budget();
     return false;
   }
@@ -74,7 +74,7 @@ bool Outcome::refuse(RunStatus status, std::vector<Refusal> refusals, std::strin
 // Ends the run with the diagnostic `cannot-run`. Always returns false.
 bool Outcome::fail(std::string_view task, const std::string& why, std::string_view place,
                    RunStatus status) {
-  Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, task, why);
+  Diagnostic diagnostic = diagnostic_without_source(DiagId::kCannotRun, task, why);
   if (!place.empty()) diagnostic.note(fmt::format("{} of the application", place));
   refuse(status, {{std::move(diagnostic), {}}}, why);
   return false;

@@ -125,7 +125,7 @@ std::shared_ptr<const RunRecord> RecordWriter::finish(RunTime end, const Store& 
   for (std::size_t m = 0; m < input_.memories.size(); ++m) {
     record_->memories[m].peak_bytes = store.peak_bytes(static_cast<std::int32_t>(m));
   }
-  links.describe(*record_);
+  links.write_links_and_routes(*record_);
   return record_;
 }
 

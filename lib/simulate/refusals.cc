@@ -32,14 +32,15 @@ void explain_full_memory(const RunInput& input, const Store& store, const Instan
   const std::int64_t capacity = input.memories.group(full.memory).capacity_bytes;
   const std::int64_t in_all = saturating_add(capacity - store.free_bytes(full.memory), wanted);
   diagnostic.note(fmt::format("{} needs {} in all, with what lies there, and has {}",
-                              mapper::text_of(memory), bytes_words(in_all), bytes_words(capacity)));
-  for (const Store::Held& held : store.contents(full.memory, kShownRegions)) {
+                              mapper::text_of(memory), format_bytes(in_all),
+                              format_bytes(capacity)));
+  for (const Store::RegionUsage& held : store.contents(full.memory, kShownRegions)) {
     const std::string used = held.used == held.count ? ", in use"
                              : held.used > 0         ? fmt::format(", {} of them in use", held.used)
                                                      : "";
     diagnostic.note(fmt::format("{} holds {} instance{} of `{}`, {}{}", mapper::text_of(memory),
                                 held.count, held.count == 1 ? "" : "s",
-                                input.data.regions[held.region].name, bytes_words(held.bytes),
+                                input.data.regions[held.region].name, format_bytes(held.bytes),
                                 used));
   }
   InstanceQuery unaligned = full;
@@ -47,7 +48,7 @@ void explain_full_memory(const RunInput& input, const Store& store, const Instan
   const std::int64_t least = store.bytes_of(unaligned);
   if (wanted / 2 >= least) {
     const bool together = full.layout.fields == FieldOrder::kAos;
-    diagnostic.help(fmt::format("unaligned it takes {}{}", bytes_words(least),
+    diagnostic.help(fmt::format("unaligned it takes {}{}", format_bytes(least),
                                 together ? ": in AOS each field of each point is aligned" : ""));
   }
 }
@@ -57,20 +58,20 @@ void explain_full_memory(const RunInput& input, const Store& store, const Instan
 // The note names the place in the application, since the error cannot be fixed in the mapping.
 RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t position) {
   const std::string why = fmt::format("its requirement {} has no `data`", position);
-  Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, view.name, why);
+  Diagnostic diagnostic = diagnostic_without_source(DiagId::kCannotRun, view.name, why);
   diagnostic.note(fmt::format("/tasks/{}/requirements/{} of the application", run.task, position));
   diagnostic.help("`data` names the region or partition that it is on; explain does without");
   return {{std::move(diagnostic), {}}, why};
 }
 
 // Appends the candidate to the text of tried candidates, and remembers it as the last one.
-void FullCandidates::add(const Store& store, const InstanceWish& candidate,
-                         const InstanceQuery& query) {
+void CandidatesWithoutRoom::add(const Store& store, const InstanceWish& candidate,
+                                const InstanceQuery& query) {
   const std::int64_t needs = store.bytes_of(query);
   const std::int64_t free = store.free_bytes(query.memory);
   tried += fmt::format("{}{} (needs {}, has {} free, {} too little)", tried.empty() ? "" : ", ",
-                       name_of(candidate.memory), bytes_words(needs), bytes_words(free),
-                       bytes_words(needs - free));
+                       name_of(candidate.memory), format_bytes(needs), format_bytes(free),
+                       format_bytes(needs - free));
   if (!origin) origin = candidate.memory_origin;
   last = query;
 }
@@ -78,13 +79,13 @@ void FullCandidates::add(const Store& store, const InstanceWish& candidate,
 // The raw output is the message that Legion's default mapper writes.
 RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskRun& run,
                           const TaskView& view, std::uint32_t position,
-                          const FullCandidates& full) {
+                          const CandidatesWithoutRoom& full) {
   const RequirementView& requirement = view.requirements[position];
   const std::string region(requirement.aliases.empty() ? std::string_view("?")
                                                        : requirement.aliases.front());
-  Diagnostic diagnostic =
-      one_diagnostic(DiagId::kOutOfMemory, RegionArg{position, region}, view.name,
-                     full.last ? full.tried : "its processor reaches none of the memories");
+  Diagnostic diagnostic = diagnostic_without_source(
+      DiagId::kOutOfMemory, RegionArg{position, region}, view.name,
+      full.last ? full.tried : "its processor reaches none of the memories");
   if (!full.last) {
     std::string raw = diagnostic.message;
     return {{std::move(diagnostic), full.origin}, std::move(raw)};
@@ -104,8 +105,9 @@ RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskR
 // The origin of the refusal is the statement that placed the target instance in its memory.
 Refusal no_route(const Memories& memories, const Instance& from, const Instance& to) {
   const Memory &a = memories[from.memory], &b = memories[to.memory];
-  return {one_diagnostic(DiagId::kNoRoute, fmt::format("{} of node {}", name_of(a.kind), a.node),
-                         fmt::format("{} of node {}", name_of(b.kind), b.node)),
+  return {diagnostic_without_source(DiagId::kNoRoute,
+                                    fmt::format("{} of node {}", name_of(a.kind), a.node),
+                                    fmt::format("{} of node {}", name_of(b.kind), b.node)),
           Origin{static_cast<std::uint32_t>(to.statement)}};
 }
 

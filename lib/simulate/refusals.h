@@ -1,5 +1,5 @@
 // Writes the error messages for tasks that a run cannot map or start. Errors about a mapper's
-// answer are in validate.h and legion_words.h.
+// answer are in validate.h and legion_error_message.h.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct RefusedTask {
 RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t position);
 
 // The candidates for the instance of a requirement for which there was no room.
-struct FullCandidates {
+struct CandidatesWithoutRoom {
   // The text that lists the candidates and their sizes for the message.
   std::string tried;
   // The query of the last candidate. nullopt: the processor can address none of the memories.
@@ -43,7 +43,8 @@ struct FullCandidates {
 };
 // Returns the error for a requirement none of whose candidates has room.
 RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskRun& run,
-                          const TaskView& view, std::uint32_t position, const FullCandidates& full);
+                          const TaskView& view, std::uint32_t position,
+                          const CandidatesWithoutRoom& full);
 
 // Returns the error for a copy between memories that no channel connects.
 Refusal no_route(const Memories& memories, const Instance& from, const Instance& to);

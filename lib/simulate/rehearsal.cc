@@ -48,8 +48,8 @@ class Rehearsal {
   // `notes_wants` is false. The caller then runs a second rehearsal that notes the wants.
   std::optional<RehearsalResult> run() {
     TaskRun top;
-    if (!parts_.launcher.place_top(top)) {
-      state_.collect(nullptr, nullptr);
+    if (!parts_.launcher.place_top_level_task(top)) {
+      state_.collect_refusals(nullptr, nullptr);
       return state_.finish();
     }
     std::vector<Processor> places;
@@ -58,14 +58,14 @@ class Rehearsal {
     if (mapped && launches_tasks(parts_.input.data, top)) body_of(top, {*top.processor});
     if (state_.certain || state_.findings.found_enough()) return state_.finish();
     if (!state_.notes_wants) return std::nullopt;
-    state_.judge_wants();
+    state_.warn_about_wants();
     return state_.finish();
   }
 
  private:
   // A task that launches other tasks, and the processors where it may run.
   struct Level {
-    Context context;
+    LaunchingTask context;
     std::vector<Processor> may;
   };
 
@@ -76,10 +76,10 @@ class Rehearsal {
   void body_of(TaskRun& run, std::vector<Processor> may) {
     Level level;
     level.may = std::move(may);
-    if (parts_.launcher.open(level.context, run)) {
+    if (parts_.launcher.fill_context(level.context, run)) {
       body(level, parts_.input.data.tasks[run.task].body);
     } else {
-      state_.collect(nullptr, &run);
+      state_.collect_refusals(nullptr, &run);
     }
   }
 
@@ -130,8 +130,8 @@ class Rehearsal {
   // processors.
   void loop(Level& level, const app::Loop& loop) {
     std::int64_t count = 0;
-    if (!parts_.launcher.count(level.context, loop, count))
-      return state_.collect(nullptr, level.context.run);
+    if (!parts_.launcher.count_iterations(level.context, loop, count))
+      return state_.collect_refusals(nullptr, level.context.run);
     if (loop.body.empty()) return;
     const std::uint64_t around = state_.signature;
     std::uint64_t all = around, last = 0;
@@ -141,11 +141,11 @@ class Rehearsal {
       const std::int64_t changes = parts_.instances.changes();
       state_.signature = 1;
       body(level, loop.body);
-      state_.sign(state_.wants.size() + state_.findings.all().size());
+      state_.add_to_signature(state_.wants.size() + state_.findings.all().size());
       const bool repeats =
           i > 0 && state_.signature == last && parts_.instances.changes() == changes;
       last = state_.signature;
-      all = hash_on(all, state_.signature);
+      all = combine_hash(all, state_.signature);
       if (loop.slot >= 0 || !repeats) continue;
       turned_ |= counts_.turns > before.turns;
       counts_.repeat(before, count - 1 - i);
@@ -171,14 +171,14 @@ class Rehearsal {
       return false;
     }
     if (parts_.outcome.spend(kStepWork * steps)) return true;
-    state_.collect(nullptr, nullptr);
+    state_.collect_refusals(nullptr, nullptr);
     return false;
   }
 
   // Marks the rehearsal as incomplete if more than kMaxLive tasks may be unfinished at once.
   void note_live() {
     if (counts_.live <= kMaxLive || !state_.findings.complete()) return;
-    state_.findings.leave_incomplete(
+    state_.findings.mark_incomplete(
         fmt::format("more than {} tasks may be under way at once", kMaxLive));
   }
 
@@ -186,7 +186,7 @@ class Rehearsal {
   void end_with(std::string_view task, const std::string& why,
                 const app::Launch* launch = nullptr) {
     parts_.outcome.fail(task, why);
-    state_.collect(launch, nullptr);
+    state_.collect_refusals(launch, nullptr);
     state_.findings.end();
   }
   void too_many_tasks(std::string_view task) {
@@ -200,7 +200,7 @@ class Rehearsal {
 
   // A launch whose points are being mapped.
   struct Launching {
-    Context& context;
+    LaunchingTask& context;
     const app::Launch& launch;
     LaunchRun of;
     // True for a single task for which the default mapper takes the next processor in turn.
@@ -214,11 +214,11 @@ class Rehearsal {
   // Rehearses a launch: maps its points in order, then rehearses the bodies of those that launch
   // tasks. From such bodies on, neither the store nor the order of mapping is certain.
   void launch(Level& level, const app::Launch& launch) {
-    Context& context = level.context;
+    LaunchingTask& context = level.context;
     const std::string& name = parts_.input.data.tasks[launch.task].name;
     Rect domain;
     if (!parts_.launcher.domain_of(context, launch, domain))
-      return state_.collect(&launch, nullptr);
+      return state_.collect_refusals(&launch, nullptr);
     const std::int64_t points = domain.volume();
     if (points > state_.options.max_tasks - counts_.tasks) return too_many_tasks(name);
     if (points >= kMaxLive) {
@@ -228,18 +228,18 @@ class Rehearsal {
     counts_.live += points;
     note_live();
     ++launches_;
-    state_.sign(launch.number);
+    state_.add_to_signature(launch.number);
     if (points == 0 || !step(points)) return;
     if (!parts_.launcher.start_launch(context, launch, domain))
-      return state_.collect(&launch, nullptr);
-    const TaskOptions& options = parts_.launcher.start().options;
+      return state_.collect_refusals(&launch, nullptr);
+    const TaskOptions& options = parts_.launcher.launch_answers().options;
     Launching launching{context, launch, {}, !launch.is_index && !options.processor_origin, {}, {}};
     launching.of = {launches_, domain, 0, options.valid_instances, points};
     counts_.turns += launching.in_turn ? 1 : 0;
     if (!launch.is_index) launching.may = places_of(level, launch);
     // The slices are moved out of the launcher, since tasks of this launch may launch tasks, too.
     TaskSlices slices;
-    std::swap(slices, parts_.launcher.start().slices);
+    std::swap(slices, parts_.launcher.launch_answers().slices);
     for (const TaskSlice& slice : slices) {
       if (state_.findings.ended()) break;
       Point point = slice.box.lower;
@@ -247,7 +247,7 @@ class Rehearsal {
              next_point(slice.box, &point) && !state_.findings.ended()) {
       }
     }
-    std::swap(slices, parts_.launcher.start().slices);
+    std::swap(slices, parts_.launcher.launch_answers().slices);
     if (!launching.inner.empty()) state_.certain = state_.ordered = false;
     for (auto& [run, where] : launching.inner) {
       body_of(run, std::move(where));
@@ -262,12 +262,13 @@ class Rehearsal {
     TaskRun& run = run_;
     run.clear();
     run.op = parts_.ops.add();
-    if (!parts_.launcher.place(run, launching.context, launch, &launching.of, slice, point)) {
-      state_.collect(&launch, &run);
+    if (!parts_.launcher.make_task_of_point(run, launching.context, launch, &launching.of, slice,
+                                            point)) {
+      state_.collect_refusals(&launch, &run);
       return true;
     }
     if (state_.findings.complete())
-      state_.findings.leave_incomplete(why_not_held(parts_.input, run));
+      state_.findings.mark_incomplete(why_parent_lacks_data(parts_.input, run));
     const bool waits = tasks_.mapper_of(*run.processor).selects();
     // If tasks wait until their mapper selects them, a run may map them in another order.
     if (waits) state_.certain = false;
@@ -279,7 +280,7 @@ class Rehearsal {
     }
     if (!tasks_.map(run, moves ? thieves_ : launching.may, places_)) return true;
     if (launching.in_turn && launching.may.empty() && matters(run)) {
-      state_.sign(static_cast<std::uint64_t>(run.number));
+      state_.add_to_signature(static_cast<std::uint64_t>(run.number));
     }
     if (launches_tasks(parts_.input.data, run)) {
       launching.inner.emplace_back(std::move(run), places_);
@@ -306,8 +307,8 @@ class Rehearsal {
   // * The default mapper takes processors in turn, so the next one depends on earlier tasks.
   std::vector<Processor> places_of(Level& level, const app::Launch& launch) {
     const Processor at = *level.context.run->processor;
-    const Processor initial = parts_.launcher.start().options.initial;
-    if (parts_.launcher.start().options.processor_origin) {
+    const Processor initial = parts_.launcher.launch_answers().options.initial;
+    if (parts_.launcher.launch_answers().options.processor_origin) {
       return level.may.size() < 2 ? std::vector<Processor>() : starts_from(level, launch);
     }
     const bool in_node = initial.node == at.node;
@@ -325,21 +326,21 @@ class Rehearsal {
   // the launching task may run. Afterwards the launcher again has the answers for the present
   // processor.
   std::vector<Processor> starts_from(Level& level, const app::Launch& launch) {
-    Context& context = level.context;
+    LaunchingTask& context = level.context;
     const Processor at = *context.run->processor;
-    LaunchStart answer = parts_.launcher.start();
+    LaunchAnswers answer = parts_.launcher.launch_answers();
     std::vector<Processor> places = {answer.options.initial};
     for (const Processor& other : level.may) {
       if (other == at) continue;
       stand(context, other);
       if (parts_.launcher.start_launch(context, launch, {})) {
-        places.push_back(parts_.launcher.start().options.initial);
+        places.push_back(parts_.launcher.launch_answers().options.initial);
       } else {
-        state_.collect(&launch, nullptr, false);
+        state_.collect_refusals(&launch, nullptr, false);
       }
     }
     stand(context, at);
-    parts_.launcher.start() = std::move(answer);
+    parts_.launcher.launch_answers() = std::move(answer);
     return places;
   }
 
@@ -372,7 +373,7 @@ class Rehearsal {
 
   // Moves the launching task to another processor, so that the mapper can be asked where the task
   // starts from there.
-  void stand(Context& context, const Processor& at) {
+  void stand(LaunchingTask& context, const Processor& at) {
     context.run->hold_on(parts_.input.processors, at);
     context.view.current = at;
   }
@@ -413,10 +414,11 @@ RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const M
                                                 : "it was stopped"};
     }
     if (failure.status == RunStatus::kTooLarge) return {{}, failure.why};
-    return {{{one_diagnostic(DiagId::kCannotRun, workload.name(), failure.why), {}}}, {}};
+    return {{{diagnostic_without_source(DiagId::kCannotRun, workload.name(), failure.why), {}}},
+            {}};
   }
   if (workload.data().top_level < 0) return {{}, "it has no top-level task, so it cannot be run"};
-  std::string too_large = why_too_large(*machine, spaces->bytes(), options.max_bytes);
+  std::string too_large = why_machine_too_large(*machine, spaces->bytes(), options.max_bytes);
   if (!too_large.empty()) return {{}, std::move(too_large)};
   // If only the top-level task launches tasks, usually everything is certain, and the wants do not
   // matter.

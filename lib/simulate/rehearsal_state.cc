@@ -31,7 +31,8 @@ bool RehearsalState::stops() const {
 }
 
 // If a limit has ended the work, the rehearsal is incomplete.
-void RehearsalState::collect(const app::Launch* launch, const TaskRun* run, bool is_certain) {
+void RehearsalState::collect_refusals(const app::Launch* launch, const TaskRun* run,
+                                      bool is_certain) {
   const bool too_large =
       parts.outcome.over() && parts.outcome.result().status == RunStatus::kTooLarge;
   std::vector<Refusal> refusals = std::move(parts.outcome.result().refusals);
@@ -46,31 +47,31 @@ void RehearsalState::collect(const app::Launch* launch, const TaskRun* run, bool
   findings.add(std::move(refusals), run == nullptr ? "" : parts.input.data.tasks[run->task].name,
                is_certain);
   certain = false;
-  sign(findings.all().size());
+  add_to_signature(findings.all().size());
 }
 
 // Looks for memories that may be too small and for missing routes. Both count work, so a limit may
 // end them.
-void RehearsalState::judge_wants() {
+void RehearsalState::warn_about_wants() {
   wants.find_small_memories(parts.outcome, findings);
-  if (parts.outcome.over()) collect(nullptr, nullptr);
+  if (parts.outcome.over()) collect_refusals(nullptr, nullptr);
   auto refusal = wants.find_missing_route(parts.outcome, links);
   if (refusal) parts.outcome.refuse(RunStatus::kExecuteError, {std::move(*refusal)}, "");
-  if (parts.outcome.over()) collect(nullptr, nullptr, false);
+  if (parts.outcome.over()) collect_refusals(nullptr, nullptr, false);
 }
 
 // Adds the reasons why a run may differ that are known only at the end of the rehearsal.
 RehearsalResult RehearsalState::finish() {
   const Store::Doubts& doubts = parts.store.doubts();
   const bool unsure = !findings.has_error() && (!certain || doubts.guessed || doubts.keeps_eager);
-  if (parts.instances.were_asked_for() && unsure) {
-    findings.leave_incomplete(
+  if (parts.instances.mappers_saw_instances() && unsure) {
+    findings.mark_incomplete(
         "its mapper looks at instances, and which of them are there depends on the order in which "
         "tasks run");
   }
   // A task that waits for others still counts in its limit, and the others may need that place.
   if (limited_inside) {
-    findings.leave_incomplete(
+    findings.mark_incomplete(
         "tasks that tasks launch have an `InstanceLimit`, so they may come to wait for each other");
   }
   return findings.take();

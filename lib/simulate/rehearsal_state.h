@@ -23,19 +23,19 @@ struct RehearsalState {
   // Moves the refusals that ended the run to the findings, and lets the rehearsal go on. With
   // `is_certain` false they become warnings. Afterwards the store is not certain, since the run
   // would be over.
-  void collect(const app::Launch* launch, const TaskRun* run, bool is_certain = true);
+  void collect_refusals(const app::Launch* launch, const TaskRun* run, bool is_certain = true);
   // Adds warnings about memories and copies that may fail if the tasks run in another order.
-  void judge_wants();
+  void warn_about_wants();
   // Returns the findings, and the reason why the rehearsal is incomplete, if there is one.
   RehearsalResult finish();
   // Adds a value to `signature`, the hash of what the rehearsal did.
-  void sign(std::uint64_t value) { signature = hash_on(signature, value); }
+  void add_to_signature(std::uint64_t value) { signature = combine_hash(signature, value); }
 
   const RehearsalOptions& options;
   const bool notes_wants;
   RunParts parts;
   Findings findings;
-  Wants wants;
+  WantedInstances wants;
   Links links;
   // `certain` is true as long as the store surely has the same state as in a run. `ordered` is true
   // as long as mappers are surely asked in the same order as in a run.

@@ -11,7 +11,7 @@
 #include "simulate/mapper_calls.h"
 #include "simulate/mapper_instances.h"
 #include "simulate/mappers.h"
-#include "simulate/ops.h"
+#include "simulate/op_graph.h"
 #include "simulate/outcome.h"
 #include "simulate/run_input.h"
 #include "simulate/spaces.h"
@@ -46,7 +46,7 @@ struct RunParts {
 
   const RunInput input;
   Outcome outcome;
-  Ops ops;
+  OpGraph ops;
   // Provides the memory of the lists of tasks and of the cells of regions.
   Arena lists;
   Store store;

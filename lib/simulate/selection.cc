@@ -20,7 +20,7 @@ void Selection::select(std::int32_t processor) {
   std::vector<TaskRun*>& unmapped = run_.stations[processor].unmapped;
   if (unmapped.empty() || run_.outcome.over()) return;
   asked_in_vain_ += static_cast<std::int64_t>(unmapped.size());
-  if (asked_in_vain_ > most_in_vain(run_.tasks.live())) {
+  if (asked_in_vain_ > max_deferrals(run_.tasks.live())) {
     run_.outcome.fail(run_.input.data.tasks[unmapped.front()->task].name,
                       "select_tasks_to_map puts it off for ever");
     return;
@@ -31,22 +31,23 @@ void Selection::select(std::int32_t processor) {
   std::vector<std::vector<RequirementView>> requirements;
   const std::vector<TaskView> views = views_of(waiting, requirements);
   SelectMappingOutput answer;
-  run_.mappers.scheduler(processor).select_tasks_to_map(run_.runtime, views, answer);
-  if (!run_.mappers.accepts(validate(answer, views, *run_.input.machine), views.front())) return;
+  run_.mappers.mapper_for_scheduling(processor).select_tasks_to_map(run_.runtime, views, answer);
+  if (!run_.mappers.end_run_if_refused(validate(answer, views, *run_.input.machine), views.front()))
+    return;
   std::vector<bool> taken(waiting.size());
   for (std::uint32_t i : answer.map) taken[i] = true;
   for (const auto& [i, target] : answer.relocate) taken[i] = true;
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     if (!taken[i]) unmapped.push_back(waiting[i]);
   }
-  if (!unmapped.empty() && !ask_again(processor, answer, views.front())) return;
+  if (!unmapped.empty() && !schedule_next_selection(processor, answer, views.front())) return;
   carry_out(waiting, answer);
 }
 
 // Lets the mapper of a processor be asked again about the tasks that still wait there: at once if
 // it took some tasks, else after the event that it names. Fails if it names no event.
-bool Selection::ask_again(std::int32_t processor, const SelectMappingOutput& answer,
-                          const TaskView& first) {
+bool Selection::schedule_next_selection(std::int32_t processor, const SelectMappingOutput& answer,
+                                        const TaskView& first) {
   if (answer.map.empty() && answer.relocate.empty()) {
     switch (run_.events.defer(answer.deferral, processor)) {
       case MapperEvents::Deferral::kUnknown:
@@ -143,16 +144,17 @@ void Selection::steal_one(std::int32_t thief) {
        more && std::ssize(*blacklist) < run_.stations.size() && run_.stations[thief].idle();) {
     more = false;
     victims.clear();
-    run_.mappers.scheduler(thief).select_steal_targets(run_.runtime, *blacklist, victims);
-    if (!run_.mappers.accepts(validate_steal_targets(victims, to, *run_.input.machine),
-                              TaskView{})) {
+    run_.mappers.mapper_for_scheduling(thief).select_steal_targets(run_.runtime, *blacklist,
+                                                                   victims);
+    if (!run_.mappers.end_run_if_refused(validate_steal_targets(victims, to, *run_.input.machine),
+                                         TaskView{})) {
       return;
     }
     for (const Processor& victim : victims) {
       if (!run_.outcome.spend(static_cast<std::int64_t>(blacklist->size()))) return;
       if (std::find(blacklist->begin(), blacklist->end(), victim) != blacklist->end()) continue;
       blacklist->push_back(victim);
-      give(run_.input.processors.number_of(victim), thief);
+      give_stolen_tasks(run_.input.processors.number_of(victim), thief);
       if (run_.outcome.over()) return;
       more = true;
     }
@@ -162,7 +164,7 @@ void Selection::steal_one(std::int32_t thief) {
 
 // Asks permit_steal_request of the victim's mapper, and moves the permitted tasks to the thief. If
 // the thief is on another node, the mapping of these tasks begins after `move_time_`.
-void Selection::give(std::int32_t victim, std::int32_t thief) {
+void Selection::give_stolen_tasks(std::int32_t victim, std::int32_t thief) {
   const Processor& to = run_.input.processors[thief];
   std::vector<TaskRun*> waiting;
   for (TaskRun* run : run_.stations[victim].unmapped) {
@@ -172,8 +174,8 @@ void Selection::give(std::int32_t victim, std::int32_t thief) {
   std::vector<std::vector<RequirementView>> requirements;
   const std::vector<TaskView> views = views_of(waiting, requirements);
   std::vector<std::uint32_t> stolen;
-  run_.mappers.scheduler(victim).permit_steal_request(run_.runtime, to, views, stolen);
-  if (!run_.mappers.accepts(validate_stolen(stolen, views), TaskView{})) return;
+  run_.mappers.mapper_for_scheduling(victim).permit_steal_request(run_.runtime, to, views, stolen);
+  if (!run_.mappers.end_run_if_refused(validate_stolen(stolen, views), TaskView{})) return;
   const bool far = run_.input.processors[victim].node != to.node;
   for (std::uint32_t i : stolen) {
     TaskRun& run = *waiting[i];

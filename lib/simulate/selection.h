@@ -25,7 +25,7 @@ namespace groma::sim {
 class Selection {
  public:
   // The objects of a run that a Selection works on. They must outlive the Selection.
-  struct Parts {
+  struct RunServices {
     const RunInput& input;
     Outcome& outcome;
     Views& views;
@@ -40,7 +40,7 @@ class Selection {
     std::function<bool(TaskRun&)> map;
   };
   // A task that moves to another node arrives there after `move_time`.
-  Selection(Parts parts, RunTime move_time) : run_(std::move(parts)), move_time_(move_time) {}
+  Selection(RunServices parts, RunTime move_time) : run_(std::move(parts)), move_time_(move_time) {}
 
   // Adds a task to those that wait at its processor until the mapper selects them.
   void add(TaskRun& run);
@@ -60,14 +60,15 @@ class Selection {
   bool has_room_for_views(const std::vector<TaskRun*>& runs);
   std::vector<TaskView> views_of(std::span<TaskRun* const> runs,
                                  std::vector<std::vector<RequirementView>>& requirements);
-  bool ask_again(std::int32_t processor, const SelectMappingOutput& answer, const TaskView& first);
+  bool schedule_next_selection(std::int32_t processor, const SelectMappingOutput& answer,
+                               const TaskView& first);
   void carry_out(const std::vector<TaskRun*>& waiting, const SelectMappingOutput& answer);
   bool may_steal(ProcKind kind, const TaskRun& waits) const;
   std::optional<std::vector<Processor>> processors_without(ProcKind kind);
   void steal_one(std::int32_t thief);
-  void give(std::int32_t victim, std::int32_t thief);
+  void give_stolen_tasks(std::int32_t victim, std::int32_t thief);
 
-  const Parts run_;
+  const RunServices run_;
   const RunTime move_time_;
   // The number of tasks that were offered to mappers since a task was last mapped.
   std::int64_t asked_in_vain_ = 0;

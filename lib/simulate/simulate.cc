@@ -37,7 +37,7 @@ RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> mach
   sim::SpacesFailure failure;
   const auto spaces = sim::Spaces::make(workload.data(), options.max_bytes, budget, failure);
   if (spaces) {
-    failure.why = sim::why_too_large(*machine, spaces->bytes(), options.max_bytes);
+    failure.why = sim::why_machine_too_large(*machine, spaces->bytes(), options.max_bytes);
     if (!failure.why.empty()) failure.status = RunStatus::kTooLarge;
   }
   if (std::string why = why_bad(options); !why.empty()) {
@@ -47,7 +47,8 @@ RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> mach
     RunResult result;
     result.status = failure.status;
     if (failure.status == RunStatus::kStopped) return result;
-    Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, workload.name(), failure.why);
+    Diagnostic diagnostic =
+        diagnostic_without_source(DiagId::kCannotRun, workload.name(), failure.why);
     if (failure.status == RunStatus::kTooLarge) diagnostic.help(std::string(sim::kHelpWithMemory));
     result.refusals.push_back({std::move(diagnostic), {}});
     result.raw = failure.why;

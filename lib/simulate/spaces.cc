@@ -63,7 +63,7 @@ std::int64_t rounded_up(std::int64_t bytes, std::int64_t align) {
 }  // namespace
 
 // Boxes are compared first. Cell sets are compared only for regions whose pieces have holes.
-bool meet(const Piece& one, const Piece& other) {
+bool overlap(const Piece& one, const Piece& other) {
   const Rect &a = one.box, &b = other.box;
   for (int d = 0; d < a.dimensions(); ++d) {
     if (a.lower[d] >= b.lower[d] + b.extents[d] || b.lower[d] >= a.lower[d] + a.extents[d]) {
@@ -71,11 +71,11 @@ bool meet(const Piece& one, const Piece& other) {
     }
     if (a.extents[d] == 0 || b.extents[d] == 0) return false;
   }
-  return one.set == nullptr || app::meet(*one.set, *other.set);
+  return one.set == nullptr || app::have_common_point(*one.set, *other.set);
 }
 
 // Boxes are compared first. Cell sets are compared only for regions whose pieces have holes.
-bool within(const Piece& inside, const Piece& outside) {
+bool is_covered_by(const Piece& inside, const Piece& outside) {
   const Rect &inner = inside.box, &outer = outside.box;
   if (inner.volume() == 0) return true;
   for (int d = 0; d < inner.dimensions(); ++d) {
@@ -85,7 +85,7 @@ bool within(const Piece& inside, const Piece& outside) {
   return inside.set == nullptr || app::covers(*outside.set, *inside.set);
 }
 
-bool same(const Piece& a, const Piece& b) {
+bool have_same_points(const Piece& a, const Piece& b) {
   if (&a == &b) return true;
   return a.box.lower == b.box.lower && a.box.extents == b.box.extents &&
          (a.set == nullptr || a.set->cells == b.set->cells);
@@ -93,7 +93,7 @@ bool same(const Piece& a, const Piece& b) {
 
 // The box of the result is the smallest that holds both boxes. The cell set, if the region has one,
 // is the union of both sets.
-Piece around(const RegionSpace& space, const Piece& a, const Piece& b) {
+Piece piece_covering_both(const RegionSpace& space, const Piece& a, const Piece& b) {
   Piece all = a;
   for (int d = 0; d < a.box.dimensions(); ++d) {
     const auto i = static_cast<std::size_t>(d);
@@ -105,14 +105,15 @@ Piece around(const RegionSpace& space, const Piece& a, const Piece& b) {
     all.cells.upper[i] = std::max(a.cells.upper[i], b.cells.upper[i]);
   }
   if (a.set != nullptr) {
-    all.set = std::make_shared<const app::CellSet>(app::united(space.cell_points, *a.set, *b.set));
+    all.set =
+        std::make_shared<const app::CellSet>(app::union_of(space.cell_points, *a.set, *b.set));
   }
   return all;
 }
 
 std::optional<std::int64_t> color_index(const app::Partition& partition, const Point& color) {
   if (!partition.colors.contains(color)) return std::nullopt;
-  return app::place_in(partition.colors, color);
+  return app::row_major_position(partition.colors, color);
 }
 
 // Returns the bytes of one point: the sum over the field groups in the mask.
@@ -125,13 +126,13 @@ std::int64_t RegionSpace::bytes_of(std::uint64_t groups) const {
 }
 
 std::int64_t RegionSpace::point_bytes(std::uint64_t groups, const LayoutSpec& layout) const {
-  const auto [end, align] = lay(groups, 1, layout);
+  const auto [end, align] = lay_out_fields(groups, 1, layout);
   return rounded_up(end, align);
 }
 
 std::int64_t RegionSpace::instance_bytes(std::uint64_t groups, const LayoutSpec& layout,
                                          std::int64_t points) const {
-  if (layout.fields == FieldOrder::kSoa) return lay(groups, points, layout).first;
+  if (layout.fields == FieldOrder::kSoa) return lay_out_fields(groups, points, layout).first;
   return saturating_multiply(point_bytes(groups, layout), points);
 }
 
@@ -140,8 +141,9 @@ std::int64_t RegionSpace::instance_bytes(std::uint64_t groups, const LayoutSpec&
 //
 // Legion aligns a field to the largest power of two that divides its size. An alignment that the
 // layout demands replaces this default.
-std::pair<std::int64_t, std::int64_t> RegionSpace::lay(std::uint64_t groups, std::int64_t elements,
-                                                       const LayoutSpec& layout) const {
+std::pair<std::int64_t, std::int64_t> RegionSpace::lay_out_fields(std::uint64_t groups,
+                                                                  std::int64_t elements,
+                                                                  const LayoutSpec& layout) const {
   const std::int64_t asked = mapper::least_alignment(layout.align_op, layout.align_bytes);
   if (asked == INT64_MAX) return {INT64_MAX, 1};
   std::int64_t end = 0, largest = 1;
@@ -188,7 +190,7 @@ std::uint64_t RegionSpace::group_of(std::uint32_t field) const {
 }
 
 std::string too_little_memory(std::int64_t max_bytes) {
-  return fmt::format("more than {} of memory is needed to simulate it", bytes_words(max_bytes));
+  return fmt::format("more than {} of memory is needed to simulate it", format_bytes(max_bytes));
 }
 
 // Builds the pieces, then the cells, then the field groups. Stops at the first step that fails.
@@ -197,7 +199,7 @@ std::optional<Spaces> Spaces::make(const app::Data& data, std::int64_t max_bytes
   Spaces spaces;
   spaces.regions_.resize(data.regions.size());
   spaces.pieces_.resize(data.partitions.size());
-  const Making making{data, max_bytes, budget, failure};
+  const MakeArguments making{data, max_bytes, budget, failure};
   const bool made =
       spaces.make_pieces(making) && spaces.make_cells(making) && spaces.make_groups(making);
   if (!made) return std::nullopt;
@@ -206,7 +208,7 @@ std::optional<Spaces> Spaces::make(const app::Data& data, std::int64_t max_bytes
 
 // Counts `bytes` of memory before they are allocated. Returns false, with the failure noted, if the
 // memory then exceeds `making.max_bytes`.
-bool Spaces::take(const Making& making, std::int64_t bytes) {
+bool Spaces::count_memory(const MakeArguments& making, std::int64_t bytes) {
   bytes_ = saturating_add(bytes_, bytes);
   if (bytes_ <= making.max_bytes) return true;
   making.failure.status = RunStatus::kTooLarge;
@@ -216,7 +218,7 @@ bool Spaces::take(const Making& making, std::int64_t bytes) {
 // Computes the box of every piece of every partition, from listed pieces or from the formula of the
 // partition. Returns false if there are more than kMaxPieces, if a formula has no value, or if a
 // limit is exceeded.
-bool Spaces::make_pieces(const Making& making) {
+bool Spaces::make_pieces(const MakeArguments& making) {
   std::int64_t count = 0;
   for (std::size_t p = 0; p < making.data.partitions.size(); ++p) {
     const app::Partition& partition = making.data.partitions[p];
@@ -227,20 +229,20 @@ bool Spaces::make_pieces(const Making& making) {
     }
     count += colors;
     if (colors == 0) continue;
-    if (!take(making, colors * static_cast<std::int64_t>(sizeof(Piece)))) return false;
+    if (!count_memory(making, colors * static_cast<std::int64_t>(sizeof(Piece)))) return false;
     pieces_[p].reserve(static_cast<std::size_t>(colors));
     for (const app::Piece& each : partition.pieces) {
       if (!making.spend(1)) return false;
       pieces_[p].push_back({each.box, {}, each.cells});
     }
     if (!partition.pieces.empty()) continue;
-    const std::int64_t work = app::work_of_piece(making.data, partition);
+    const std::int64_t work = app::cost_of_piece(making.data, partition);
     Point color = partition.colors.lower;
     do {
       if (!making.spend(work)) return false;
       app::FormulaFault fault = app::FormulaFault::kNone;
       Piece piece;
-      piece.box = app::piece(making.data, partition, color, fault);
+      piece.box = app::bounds_of_piece(making.data, partition, color, fault);
       if (fault != app::FormulaFault::kNone) {
         return making.fail(fmt::format("piece {} of `{}`: {}", text_of(color), partition.name,
                                        app::words_of(fault)));
@@ -253,7 +255,7 @@ bool Spaces::make_pieces(const Making& making) {
 
 // Cuts every region into cells, then computes the range of cells of each piece. Returns false if
 // the regions together have more than kMaxCells cells, or if a limit is exceeded.
-bool Spaces::make_cells(const Making& making) {
+bool Spaces::make_cells(const MakeArguments& making) {
   // For each region: the pieces that are not empty.
   std::vector<std::vector<const Piece*>> pieces(regions_.size());
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
@@ -285,7 +287,7 @@ bool Spaces::make_cells(const Making& making) {
 // Cuts one region, in each dimension, at the begin and end of each piece and of the region itself.
 // A region whose pieces have holes keeps the cells that the application computed for it. Returns
 // false if there are more than kMaxCells cells, or if a limit is exceeded.
-bool Spaces::cut(const Making& making, std::size_t region,
+bool Spaces::cut(const MakeArguments& making, std::size_t region,
                  const std::vector<const Piece*>& pieces) {
   RegionSpace& space = regions_[region];
   space.whole.box = making.data.regions[region].box;
@@ -298,7 +300,8 @@ bool Spaces::cut(const Making& making, std::size_t region,
     auto& cut = space.cuts[static_cast<std::size_t>(d)];
     const std::size_t most = 2 * pieces.size() + 2;
     const std::int64_t bytes = heap_bytes(most * sizeof(std::int64_t));
-    if (!take(making, bytes) || !making.spend(8 * static_cast<std::int64_t>(most))) return false;
+    if (!count_memory(making, bytes) || !making.spend(8 * static_cast<std::int64_t>(most)))
+      return false;
     cut.reserve(most);
     const auto add = [&](const Rect& box) {
       cut.push_back(box.lower[d]);
@@ -332,7 +335,7 @@ bool Spaces::cut(const Making& making, std::size_t region,
 // requirement and the pairs of requirements that clash.
 //
 // Returns false if a region needs more than kMaxGroups groups, or if a limit is exceeded.
-bool Spaces::make_groups(const Making& making) {
+bool Spaces::make_groups(const MakeArguments& making) {
   const app::Data& data = making.data;
   groups_.resize(data.launches + 1);
   std::vector<const app::Launch*> launches(data.launches);
@@ -376,7 +379,7 @@ bool Spaces::make_groups(const Making& making) {
   for (std::size_t i = 0; i < launches.size() && good; ++i) {
     if (launches[i] == nullptr) continue;
     groups_[i].reserve(launches[i]->data.size());
-    good = take(making, heap_bytes(groups_[i]));
+    good = count_memory(making, heap_bytes(groups_[i]));
   }
   good = good && each([&](std::size_t launch, const app::RequirementData& where) {
            std::uint64_t mask = 0;
@@ -439,14 +442,14 @@ bool Spaces::interfere(const app::Launch& one, std::size_t a, const app::Launch&
       second.kind == app::RequirementData::Kind::kUnknown) {
     return false;
   }
-  return app::interfere(first.privilege, second.privilege) &&
+  return app::must_keep_order(first.privilege, second.privilege) &&
          (groups(one.number, a) & groups(other.number, b)) != 0;
 }
 
 // Notes the pairs of requirements of `launch` that conflict if their pieces overlap. Two
 // requirements that both have a coherence other than exclusive do not conflict. Returns false if a
 // limit is exceeded.
-bool Spaces::find_clashes(const Making& making, const app::Launch& launch) {
+bool Spaces::find_clashes(const MakeArguments& making, const app::Launch& launch) {
   const app::Data& data = making.data;
   const std::vector<app::Requirement>& requirements = data.tasks[launch.task].requirements;
   Pairs& pairs = clashes_[launch.number];
@@ -459,7 +462,7 @@ bool Spaces::find_clashes(const Making& making, const app::Launch& launch) {
     if (!making.spend(static_cast<std::int64_t>(requirements.size()))) return false;
   }
   pairs.shrink_to_fit();
-  return take(making, heap_bytes(pairs));
+  return count_memory(making, heap_bytes(pairs));
 }
 
 }  // namespace groma::sim

@@ -107,8 +107,8 @@ struct RegionSpace {
  private:
   // Lays out arrays of `elements` elements, one for each field of the groups. Returns the end of
   // the last array and the largest alignment, both in bytes.
-  std::pair<std::int64_t, std::int64_t> lay(std::uint64_t groups, std::int64_t elements,
-                                            const LayoutSpec& layout) const;
+  std::pair<std::int64_t, std::int64_t> lay_out_fields(std::uint64_t groups, std::int64_t elements,
+                                                       const LayoutSpec& layout) const;
   // Calls use(cell, points) for the cells of a range, from dimension `d` on. Returns false if `use`
   // returned false.
   template <typename Use>
@@ -130,16 +130,16 @@ struct RegionSpace {
 
 // The functions meet, within, same and around take two pieces of one region. meet() returns true if
 // the pieces have a common point.
-bool meet(const Piece& a, const Piece& b);
+bool overlap(const Piece& a, const Piece& b);
 // Returns true if the piece `outer` has all points of the piece `inner`. An empty piece has no
 // points.
-bool within(const Piece& inner, const Piece& outer);
+bool is_covered_by(const Piece& inner, const Piece& outer);
 // Returns true if both pieces have the same box and the same points.
-bool same(const Piece& a, const Piece& b);
+bool have_same_points(const Piece& a, const Piece& b);
 // Returns the contents of an instance that covers two pieces, neither of which is empty. If the
 // pieces of the region may have holes, the contents are the union of the points, otherwise the
 // smallest box around both pieces.
-Piece around(const RegionSpace& space, const Piece& a, const Piece& b);
+Piece piece_covering_both(const RegionSpace& space, const Piece& a, const Piece& b);
 
 // The reason why Spaces could not be made.
 struct SpacesFailure {
@@ -180,14 +180,14 @@ class Spaces {
   // The pairs of requirements of a launch that conflict if their pieces have a common point. The
   // smaller position comes first in a pair.
   using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-  const Pairs& clashes(std::uint32_t launch) const { return clashes_[launch]; }
+  const Pairs& conflicting_requirements(std::uint32_t launch) const { return clashes_[launch]; }
   std::uint64_t groups_of_top_level(std::size_t r) const { return groups_.back()[r]; }
   // Returns the memory of this object in bytes.
   std::int64_t bytes() const { return bytes_; }
 
  private:
   // The arguments and limits of make().
-  struct Making {
+  struct MakeArguments {
     const app::Data& data;
     const std::int64_t max_bytes;
     Budget& budget;
@@ -203,14 +203,15 @@ class Spaces {
       return !budget.exceeded();
     }
   };
-  bool make_pieces(const Making& making);
-  bool make_cells(const Making& making);
-  bool cut(const Making& making, std::size_t region, const std::vector<const Piece*>& pieces);
-  bool make_groups(const Making& making);
+  bool make_pieces(const MakeArguments& making);
+  bool make_cells(const MakeArguments& making);
+  bool cut(const MakeArguments& making, std::size_t region,
+           const std::vector<const Piece*>& pieces);
+  bool make_groups(const MakeArguments& making);
   void group_fields(const app::Region& fields, RegionSpace& space,
                     const std::vector<std::vector<std::uint32_t>>& sets);
-  bool find_clashes(const Making& making, const app::Launch& launch);
-  bool take(const Making& making, std::int64_t bytes);
+  bool find_clashes(const MakeArguments& making, const app::Launch& launch);
+  bool count_memory(const MakeArguments& making, std::int64_t bytes);
 
   std::vector<RegionSpace> regions_;
   // For each partition: its pieces, by the row-major position of their colours.

@@ -19,13 +19,13 @@ Stations::Stations(const RunInput& input, const Store& store, Outcome& outcome, 
 // Tasks of equal priority start in the order in which they became ready.
 void Stations::queue(TaskRun& run) {
   run.times.ready = agenda_.now();
-  Station& station = (*this)[run.number];
+  ProcessorState& station = (*this)[run.number];
   station.ready.push({run.wishes.priority, agenda_.next_number(), &run});
   if (station.running == nullptr) start_next(station);
 }
 
 // A task that is not ready yet does not keep others from the processor.
-void Stations::start_next(Station& station) {
+void Stations::start_next(ProcessorState& station) {
   if (station.ready.empty()) return;
   TaskRun& run = *station.ready.top().run;
   station.ready.pop();
@@ -35,13 +35,13 @@ void Stations::start_next(Station& station) {
 
 // Schedules the end of the task and writes the task to the record. Ends the run if a formula of the
 // task's variant has no value.
-void Stations::start(TaskRun& run, Station& station) {
+void Stations::start(TaskRun& run, ProcessorState& station) {
   run.times.start = agenda_.now();
   if (run.times.start > run.times.ready) run.records.cause = station.last_record;
   app::FormulaFault fault = app::FormulaFault::kNone;
   const double seconds = durations_.begin(run, fault);
   fail_formula(outcome_, input_.data, run, fault);
-  const RunTime end = run.times.start + noise_.change(seconds);
+  const RunTime end = run.times.start + noise_.add_noise(seconds);
   run.records.own = station.last_record = record_.next_event();
   record_.add_task(run, end);
   agenda_.add_task_end(end, run);
@@ -49,9 +49,9 @@ void Stations::start(TaskRun& run, Station& station) {
 }
 
 // Returns the station of the processor, since the object of the task may be used again soon.
-Station& Stations::leave(const TaskRun& run) {
+ProcessorState& Stations::free_processor_of(const TaskRun& run) {
   durations_.end(run);
-  Station& station = (*this)[run.number];
+  ProcessorState& station = (*this)[run.number];
   station.running = nullptr;
   return station;
 }

@@ -20,7 +20,7 @@
 namespace groma::sim {
 
 // The tasks of one processor: those that wait for it, and the one that runs on it.
-struct Station {
+struct ProcessorState {
   struct Waiting {
     int priority;
     std::uint64_t order;
@@ -48,7 +48,7 @@ class Stations {
   Stations(const RunInput& input, const Store& store, Outcome& outcome, Agenda& agenda,
            RecordWriter& record, Noise& noise, const TimeModel& model);
 
-  Station& operator[](std::int32_t processor) {
+  ProcessorState& operator[](std::int32_t processor) {
     return stations_[static_cast<std::size_t>(processor)];
   }
   std::int32_t size() const { return static_cast<std::int32_t>(stations_.size()); }
@@ -69,10 +69,10 @@ class Stations {
   void queue(TaskRun& run);
   // Frees the processor of a task that has ended, and the task's share of memory bandwidth. The
   // caller then has to call start_next().
-  Station& leave(const TaskRun& run);
+  ProcessorState& free_processor_of(const TaskRun& run);
   // Starts the ready task of a processor with the highest priority, if there is one. The processor
   // must be free.
-  void start_next(Station& station);
+  void start_next(ProcessorState& station);
 
   // Called when a task starts to run.
   std::function<void(TaskRun&)> on_start;
@@ -81,7 +81,7 @@ class Stations {
   std::int64_t load(std::int32_t processor) const {
     return stations_[static_cast<std::size_t>(processor)].load;
   }
-  void start(TaskRun& run, Station& station);
+  void start(TaskRun& run, ProcessorState& station);
 
   const RunInput& input_;
   Outcome& outcome_;
@@ -89,7 +89,7 @@ class Stations {
   RecordWriter& record_;
   Noise& noise_;
   TaskDurations durations_;
-  std::vector<Station> stations_;
+  std::vector<ProcessorState> stations_;
 };
 
 }  // namespace groma::sim

@@ -54,7 +54,7 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
 
 // Marks the instance as used now. If the instance has no statement yet, `statement` becomes its
 // statement.
-void Store::take(InstanceNumber number, std::int32_t statement) {
+void Store::mark_taken(InstanceNumber number, std::int32_t statement) {
   change(number, [&](Instance& instance) {
     instance.used = ++clock_;
     if (instance.statement == 0) instance.statement = statement;
@@ -215,27 +215,27 @@ void Store::set_priority(InstanceNumber number, CollectPriority priority) {
 }
 
 // The instance may still be in use until the next all_over(); `left` marks this.
-void Store::leave(InstanceNumber number) {
+void Store::release_at_unknown_time(InstanceNumber number) {
   change(number, [](Instance& instance) { --instance.users; });
   instances_[number].left = waits_;
   doubts_.keeps_eager |= instances_[number].priority == kCollectEager;
 }
 
 // Sums the live instances of a memory by region. Returns at most `most` regions.
-std::vector<Store::Held> Store::contents(std::int32_t memory, std::size_t most) const {
-  std::map<std::uint32_t, Held> by_region;
+std::vector<Store::RegionUsage> Store::contents(std::int32_t memory, std::size_t most) const {
+  std::map<std::uint32_t, RegionUsage> by_region;
   for (const Instance& instance : instances_) {
     if (!instance.alive || instance.memory != memory) continue;
-    Held& held = by_region[instance.region];
+    RegionUsage& held = by_region[instance.region];
     held.region = instance.region;
     ++held.count;
     held.used += instance.users > 0 ? 1 : 0;
     held.bytes += instance.bytes;
   }
-  std::vector<Held> found;
+  std::vector<RegionUsage> found;
   for (const auto& [region, held] : by_region) found.push_back(held);
   std::stable_sort(found.begin(), found.end(),
-                   [](const Held& a, const Held& b) { return a.bytes > b.bytes; });
+                   [](const RegionUsage& a, const RegionUsage& b) { return a.bytes > b.bytes; });
   if (found.size() > most) found.resize(most);
   return found;
 }

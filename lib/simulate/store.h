@@ -39,13 +39,13 @@ class Store {
   std::int64_t bytes_of(const InstanceQuery& query) const;
   // The instances of one region in a memory: their number, how many of them are in use, and their
   // bytes.
-  struct Held {
+  struct RegionUsage {
     std::uint32_t region = 0;
     std::int64_t count = 0, used = 0, bytes = 0;
   };
   // Returns the contents of a memory: the `most` regions whose instances take the most bytes, the
   // largest first.
-  std::vector<Held> contents(std::int32_t memory, std::size_t most) const;
+  std::vector<RegionUsage> contents(std::int32_t memory, std::size_t most) const;
 
   // Returns an existing instance that fits the query: the oldest with the same shape, otherwise the
   // oldest that covers the piece.
@@ -61,7 +61,7 @@ class Store {
   std::optional<InstanceNumber> find_or_make(const InstanceQuery& query);
   // Marks an existing instance as taken for a task. `statement` is recorded for the instance if no
   // statement is recorded for it yet.
-  void take(InstanceNumber instance, std::int32_t statement = 0);
+  void mark_taken(InstanceNumber instance, std::int32_t statement = 0);
   // Frees an instance if nobody uses it, all its data is valid elsewhere too, and its priority is
   // not kCollectNever. Returns true if the instance is gone.
   bool collect(InstanceNumber instance);
@@ -74,8 +74,8 @@ class Store {
 
   // For callers without a clock: removes one user of an instance, which may end at once or at any
   // time before the next all_over().
-  void leave(InstanceNumber instance);
-  void all_over() { ++waits_; }
+  void release_at_unknown_time(InstanceNumber instance);
+  void note_all_tasks_over() { ++waits_; }
   // Takes an existing instance for a task, as find_or_make() does, and adds the task as a user of
   // the instance.
   void take_again(InstanceNumber instance, CollectPriority priority);

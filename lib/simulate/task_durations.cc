@@ -90,10 +90,10 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
     if (access == Access::kAtomic) bytes *= model_.host_atomic_factor;
     if (access == Access::kScatter) bytes *= model_.host_scatter_factor;
   }
-  std::vector<TaskWork::Load>& loads = work.loads;
-  const auto known = std::find_if(loads.begin(), loads.end(), [&](const TaskWork::Load& load) {
-    return load.memory == instance.memory;
-  });
+  std::vector<TaskWork::MemoryTraffic>& loads = work.loads;
+  const auto known = std::find_if(
+      loads.begin(), loads.end(),
+      [&](const TaskWork::MemoryTraffic& load) { return load.memory == instance.memory; });
   if (known == loads.end()) {
     loads.push_back({instance.memory, bytes, unforeseen});
   } else {
@@ -104,11 +104,11 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
 
 // Returns the time of the memory that is busy longest with its load. The bandwidth of a memory is
 // shared by the tasks that work on it when this task begins.
-double TaskDurations::memory_seconds(TaskRun& run, std::span<const TaskWork::Load> loads) {
+double TaskDurations::memory_seconds(TaskRun& run, std::span<const TaskWork::MemoryTraffic> loads) {
   const NodeType& node = input_.machine->node(run.processor->node);
   double longest = 0;
   run.streams = 0;
-  for (const TaskWork::Load& load : loads) {
+  for (const TaskWork::MemoryTraffic& load : loads) {
     const auto m = static_cast<std::size_t>(load.memory);
     run.streams |=
         static_cast<std::uint16_t>(1U << static_cast<unsigned>(input_.memories[load.memory].kind));
@@ -140,7 +140,7 @@ void TaskDurations::compute(const TaskRun& run, TaskWork& work, app::FormulaFaul
       *input_.machine->node(run.processor->node).find(run.processor->kind);
   sizes_.clear();
   for (const Piece* piece : run.pieces) sizes_.push_back(size_of(piece));
-  const auto value = [&](const app::Code& code) {
+  const auto value = [&](const app::CompiledFormula& code) {
     return std::max<double>(0, static_cast<double>(code.value(run.arguments, fault, sizes_)));
   };
   const double flops = value(variant.flops);
@@ -178,7 +178,7 @@ const TaskWork& TaskDurations::work_of(const TaskRun& run, app::FormulaFault& fa
   const auto same = [](const auto& kept, const auto& now) {
     return std::equal(kept.begin(), kept.end(), now.begin(), now.end());
   };
-  TaskPlan* const plan = plan_of(run);
+  CachedTaskMapping* const plan = plan_of(run);
   // All processors of a plan have the same kind and the same memories, so the work is the same on
   // each.
   const bool is_planned = plan != nullptr && plan->variant == run.variant &&

@@ -38,7 +38,7 @@ class TaskDurations {
   }
   void add_load(const TaskRun& run, std::size_t requirement, double bytes, Access access,
                 TaskWork& work) const;
-  double memory_seconds(TaskRun& run, std::span<const TaskWork::Load> loads);
+  double memory_seconds(TaskRun& run, std::span<const TaskWork::MemoryTraffic> loads);
   double layout_factor(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
   double unforeseen_share(const TaskRun& run, std::size_t requirement,
                           const Instance& instance) const;

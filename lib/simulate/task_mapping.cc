@@ -42,8 +42,9 @@ void TaskMapping::show_valid_instances() {
   for (std::uint32_t r = 0; r < valid_.size(); ++r) {
     if (run.pieces[r] == nullptr || view.requirements[r].empty()) continue;
     std::vector<InstanceNumber> found;
-    parts_.valid_data.valid_for(data_of_requirement(parts_.input.data, run, r).region,
-                                *run.pieces[r], groups_of(parts_.input.spaces, run, r), found);
+    parts_.valid_data.find_valid_instances(data_of_requirement(parts_.input.data, run, r).region,
+                                           *run.pieces[r], groups_of(parts_.input.spaces, run, r),
+                                           found);
     for (InstanceNumber number : found) valid_kept_[r].push_back(parts_.instances.view_of(number));
     valid_[r] = valid_kept_[r];
   }
@@ -61,9 +62,10 @@ bool TaskMapping::ask(Mapper& mapper) {
     show_valid_instances();
   }
   answer_.clear();
-  parts_.instances.let_go();
+  parts_.instances.release_held_instances();
   mapper.map_task(parts_.calls, view, valid_, answer_);
-  if (!parts_.mappers.accepts(validate(answer_, view, *parts_.input.machine), view, &answer_))
+  if (!parts_.mappers.end_run_if_refused(validate(answer_, view, *parts_.input.machine), view,
+                                         &answer_))
     return false;
   if (!answer_.abort_mapping && !parts_.instances.check_named(run, view, answer_)) return false;
   return !answer_.abort_mapping ||
@@ -84,7 +86,7 @@ bool TaskMapping::map_requirement(std::uint32_t position) {
   const TaskView& view = this->view();
   const RequirementWish& wish = answer_.requirements[position];
   const RequirementView& requirement = view.requirements[position];
-  TaskPlan::Requirement& done = requirements_done_.emplace_back();
+  CachedTaskMapping::Requirement& done = requirements_done_.emplace_back();
   done.untracked = wish.untracked;
   done.is_empty = requirement.empty();
   if (done.is_empty) {
@@ -95,16 +97,16 @@ bool TaskMapping::map_requirement(std::uint32_t position) {
     return refuse(missing_data(run, view, position), RunStatus::kExecuteError);
   }
   done.is_handed_on = wish.is_virtual;
-  if (done.is_handed_on) return hand_on(position);
+  if (done.is_handed_on) return map_virtually(position);
   if (wish.instance != 0) {
     const auto number = static_cast<InstanceNumber>(wish.instance - 1);
-    parts_.store.take(number, static_cast<std::int32_t>(wish.instance_origin.statement));
+    parts_.store.mark_taken(number, static_cast<std::int32_t>(wish.instance_origin.statement));
     return use_instance(position, number, wish.untracked);
   }
-  FullCandidates full;
+  CandidatesWithoutRoom full;
   for (const InstanceWish& candidate : wish.candidates()) {
     done.is_handed_on = candidate.memory == MemKind::kVirtual;
-    if (done.is_handed_on) return hand_on(position);
+    if (done.is_handed_on) return map_virtually(position);
     const auto query = query_for(parts_.input, run, requirement, wish, candidate, position);
     if (!query) continue;
     queries_.push_back(*query);
@@ -119,11 +121,11 @@ bool TaskMapping::map_requirement(std::uint32_t position) {
 
 // ---- Plans
 
-bool TaskMapping::fits(const TaskPlan& plan) const {
+bool TaskMapping::is_plan_for_task(const CachedTaskMapping& plan) const {
   return plan.asked == asked_ && has_pieces_of(plan, *run_);
 }
 
-void TaskMapping::take(const TaskPlan& plan, std::int32_t processor) {
+void TaskMapping::take(const CachedTaskMapping& plan, std::int32_t processor) {
   run_->hold_on(parts_.input.processors, processor);
   run_->variant = plan.variant;
   run_->wishes = plan.wishes;
@@ -131,12 +133,12 @@ void TaskMapping::take(const TaskPlan& plan, std::int32_t processor) {
 
 // If the instance of a requirement has no room, the mapper is asked after all, for this requirement
 // and the following ones. Its answer is the same, and says how the run is refused.
-bool TaskMapping::repeat(const TaskPlan& plan, std::int32_t processor) {
+bool TaskMapping::map_by_plan(const CachedTaskMapping& plan, std::int32_t processor) {
   if (!parts_.outcome.spend(16 + static_cast<std::int64_t>(plan.requirements.size()))) return false;
   take(plan, processor);
   const InstanceQuery* query = plan.queries.data();
   for (std::uint32_t r = 0; r < plan.requirements.size(); ++r) {
-    const TaskPlan::Requirement& requirement = plan.requirements[r];
+    const CachedTaskMapping::Requirement& requirement = plan.requirements[r];
     if (requirement.is_empty) {
       run_->instances.add(kVirtual, parts_.lists);
       continue;
@@ -148,9 +150,9 @@ bool TaskMapping::repeat(const TaskPlan& plan, std::int32_t processor) {
     if (found) {
       if (!use_instance(r, *found, requirement.untracked)) return false;
     } else if (requirement.is_handed_on) {
-      if (!hand_on(r)) return false;
+      if (!map_virtually(r)) return false;
     } else {
-      if (!ask(parts_.mappers.of(asked_))) return false;
+      if (!ask(parts_.mappers.mapper_of(asked_))) return false;
       for (; r < plan.requirements.size(); ++r) {
         if (!map_requirement(r)) return false;
       }
@@ -175,7 +177,7 @@ bool TaskMapping::shares_memories(std::span<const Processor> processors) const {
   return true;
 }
 
-void TaskMapping::fill_plan(TaskPlan& plan) const {
+void TaskMapping::fill_plan(CachedTaskMapping& plan) const {
   const int plans = plan.plans + 1;
   plan = {};
   plan.plans = plans;
@@ -201,11 +203,11 @@ void TaskMapping::fill_plan(TaskPlan& plan) const {
 
 // ---- Instances
 
-Use use_of(const RunInput& input, std::uint32_t task, const app::Launch* launch,
-           std::size_t position, const Piece* piece) {
+InstanceUse describe_data_use(const RunInput& input, std::uint32_t task, const app::Launch* launch,
+                              std::size_t position, const Piece* piece) {
   const app::Task& called = input.data.tasks[task];
   const Coherence coherence = called.requirements[position].coherence;
-  Use use;
+  InstanceUse use;
   use.piece = piece;
   use.groups = groups_of(input.spaces, launch, position);
   use.privilege = app::data_of_requirement(called, launch, position).privilege;
@@ -215,9 +217,10 @@ Use use_of(const RunInput& input, std::uint32_t task, const app::Launch* launch,
 }
 
 // Returns how the task uses the data of a requirement. The instance of the result is not set.
-Use TaskMapping::use_of(std::uint32_t position) const {
+InstanceUse TaskMapping::use_of(std::uint32_t position) const {
   const TaskRun& run = *run_;
-  Use use = sim::use_of(parts_.input, run.task, run.launch, position, run.pieces[position]);
+  InstanceUse use =
+      sim::describe_data_use(parts_.input, run.task, run.launch, position, run.pieces[position]);
   use.task = run.op;
   use.launch = run.launch != nullptr && run.launch->is_index ? run.of->number : 0;
   if (run.parent != nullptr) use.ancestors = run.parent->ancestors;
@@ -226,11 +229,11 @@ Use TaskMapping::use_of(std::uint32_t position) const {
 
 // Maps a requirement without an instance, because the tasks that this task launches take instances
 // for their parts of the data. Returns false, with a refusal, if points of the launch conflict.
-bool TaskMapping::hand_on(std::uint32_t position) {
+bool TaskMapping::map_virtually(std::uint32_t position) {
   TaskRun& run = *run_;
   run.instances.add(kVirtual, parts_.lists);
-  if (parts_.valid_data.touch(data_of_requirement(parts_.input.data, run, position).region,
-                              use_of(position))) {
+  if (parts_.valid_data.note_virtual_use(
+          data_of_requirement(parts_.input.data, run, position).region, use_of(position))) {
     return parts_.within_limits(run.task);
   }
   refuse_point(position);
@@ -243,10 +246,10 @@ bool TaskMapping::use_instance(std::uint32_t position, InstanceNumber number, bo
   TaskRun& run = *run_;
   parts_.store.acquire(number);
   run.instances.add(number, parts_.lists);
-  Use use = use_of(position);
+  InstanceUse use = use_of(position);
   use.instance = number;
   use.untracked = untracked;
-  const bool well = parts_.valid_data.use(
+  const bool well = parts_.valid_data.apply_use(
       use,
       [&](InstanceNumber target, std::vector<InstanceNumber>& sources) { rank(target, sources); },
       fetches_);
@@ -266,10 +269,10 @@ bool TaskMapping::refuse(RefusedTask refused, RunStatus status) {
 void TaskMapping::refuse_point(std::uint32_t position) {
   const TaskRun& run = *run_;
   const TaskView& view = this->view();
-  const bool refused =
-      parts_.outcome.refuse(RunStatus::kExecuteError,
-                            {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
-                            "index space launch with interfering requirements");
+  const bool refused = parts_.outcome.refuse(
+      RunStatus::kExecuteError,
+      {{diagnostic_without_source(DiagId::kInterferingPoints, view.name, position), {}}},
+      "index space launch with interfering requirements");
   if (!refused) return;
   Diagnostic& diagnostic = parts_.outcome.result().refusals.front().diagnostic;
   diagnostic.note(fmt::format("{} of the application", run.launch->place));
@@ -286,7 +289,7 @@ void TaskMapping::rank(InstanceNumber target, std::vector<InstanceNumber>& sourc
   source_views_.clear();
   source_ranks_.clear();
   for (InstanceNumber source : sources) source_views_.push_back(parts_.instances.view_of(source));
-  parts_.mappers.of(view.current)
+  parts_.mappers.mapper_of(view.current)
       .select_sources(parts_.calls, view, parts_.instances.view_of(target), source_views_,
                       source_ranks_);
   // The sources that the mapper names come first.

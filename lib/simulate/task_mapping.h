@@ -18,8 +18,8 @@ namespace groma::sim {
 // Returns how a task of the launch (null: the top-level task) uses the data of a requirement, whose
 // piece is `piece`. The members `task`, `ancestors`, `launch` and `instance` of the result are not
 // set.
-Use use_of(const RunInput& input, std::uint32_t task, const app::Launch* launch,
-           std::size_t position, const Piece* piece);
+InstanceUse describe_data_use(const RunInput& input, std::uint32_t task, const app::Launch* launch,
+                              std::size_t position, const Piece* piece);
 
 class TaskMapping {
  public:
@@ -44,31 +44,31 @@ class TaskMapping {
   void take(const Processor& processor);
   // Sets the processor of the task, and sets its variant, priority and profiling as the plan says.
   // `processor` is one of the processors of the plan.
-  void take(const TaskPlan& plan, std::int32_t processor);
+  void take(const CachedTaskMapping& plan, std::int32_t processor);
   // Takes an instance for a requirement: the one that answer() names, or the first candidate that
   // exists or has room. Adds the instance to run.instances, and the necessary copies to fetches().
   bool map_requirement(std::uint32_t position);
   // Returns true if the plan was made for a task with the same pieces, held on the same processor,
   // as the task that is being mapped.
-  bool fits(const TaskPlan& plan) const;
+  bool is_plan_for_task(const CachedTaskMapping& plan) const;
   // Maps the task as the plan says, with the same effect as ask(), take() and map_requirement().
   // fits() must be true for the plan. Asks the mapper only if there is no room. `processor` is one
   // of the processors of the plan.
-  bool repeat(const TaskPlan& plan, std::int32_t processor);
+  bool map_by_plan(const CachedTaskMapping& plan, std::int32_t processor);
   // Stores in `plan` how the task was mapped. Leaves the plan empty if the answer names an instance
   // by its number, or processors that use different memories.
-  void fill_plan(TaskPlan& plan) const;
+  void fill_plan(CachedTaskMapping& plan) const;
 
   // Returns the last answer of map_task.
   const MapTaskOutput& answer() const { return answer_; }
   // Returns the copies that the task needs which is being mapped.
-  std::vector<Fetch>& fetches() { return fetches_; }
+  std::vector<NeededCopy>& fetches() { return fetches_; }
 
  private:
   bool shares_memories(std::span<const Processor> processors) const;
   void show_valid_instances();
-  Use use_of(std::uint32_t position) const;
-  bool hand_on(std::uint32_t position);
+  InstanceUse use_of(std::uint32_t position) const;
+  bool map_virtually(std::uint32_t position);
   bool use_instance(std::uint32_t position, InstanceNumber number, bool untracked);
   bool refuse(RefusedTask refused, RunStatus status);
   void refuse_point(std::uint32_t position);
@@ -83,10 +83,10 @@ class TaskMapping {
   bool has_view_ = false;
   TaskView view_;
   MapTaskOutput answer_;
-  std::vector<Fetch> fetches_;
+  std::vector<NeededCopy> fetches_;
   // For each requirement, what map_requirement() did; then the queries for all instances that it
   // tried to get.
-  std::vector<TaskPlan::Requirement> requirements_done_;
+  std::vector<CachedTaskMapping::Requirement> requirements_done_;
   std::vector<InstanceQuery> queries_;
   // Buffers, kept so that their memory is reused.
   // The requirements to which `view_` refers.

@@ -15,7 +15,7 @@ bool TaskRehearsal::map(TaskRun& run, const std::vector<Processor>& may,
                         std::vector<Processor>& places) {
   places.clear();
   const bool mapped = take_instances(run, may, places);
-  parts_.instances.tell_collected();
+  parts_.instances.report_collected_instances();
   return mapped;
 }
 
@@ -23,7 +23,7 @@ bool TaskRehearsal::map(TaskRun& run, const std::vector<Processor>& may,
 bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& may,
                                    std::vector<Processor>& places) {
   state_.asking = run.task;
-  const MapperInstances::Holding holding(parts_.instances);
+  const MapperInstances::MappingScope holding(parts_.instances);
   const Processor first = *run.processor;
   ask_on_others(run, may, places);
   run.hold_on(parts_.input.processors, first);
@@ -33,7 +33,7 @@ bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& m
     // The refusal is certain unless the task may start on another node.
     const bool here = std::all_of(may.begin(), may.end(),
                                   [&](const Processor& p) { return p.node == first.node; });
-    state_.collect(run.launch, &run, here && knows_instances());
+    state_.collect_refusals(run.launch, &run, here && knows_instances());
     return false;
   }
   places.insert(places.begin(), mapping_.answer().processors.begin(),
@@ -48,7 +48,7 @@ bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& m
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
     if (!take_instance(run, view, places, r)) return false;
   }
-  for (const Fetch& fetch : mapping_.fetches()) check_copy(run, fetch);
+  for (const NeededCopy& fetch : mapping_.fetches()) check_copy(run, fetch);
   return true;
 }
 
@@ -69,7 +69,7 @@ void TaskRehearsal::ask_on_others(TaskRun& run, const std::vector<Processor>& ma
     if (parts_.instances.changes() > changes)
       state_.certain = false;  // The answer of the mapper may never be carried out.
     if (!well) {
-      state_.collect(run.launch, &run, other.node == first.node && knows_instances());
+      state_.collect_refusals(run.launch, &run, other.node == first.node && knows_instances());
       continue;
     }
     places.insert(places.end(), mapping_.answer().processors.begin(),
@@ -90,7 +90,8 @@ bool TaskRehearsal::refused_for(DiagId id) const {
 }
 
 // Notes what requirement `r` wants and takes an instance as the run would. Returns false if
-// the task is refused. If a memory is full and the store is uncertain, judge_wants() decides later.
+// the task is refused. If a memory is full and the store is uncertain, warn_about_wants() decides
+// later.
 bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
                                   const std::vector<Processor>& places, std::uint32_t r) {
   const RequirementWish& wish = mapping_.answer().requirements[r];
@@ -98,7 +99,7 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
     // A run refuses a requirement without data, whatever the mapping. The rehearsal goes on to
     // check the rest.
     if (state_.findings.complete()) {
-      state_.findings.leave_incomplete(fmt::format(
+      state_.findings.mark_incomplete(fmt::format(
           "requirement {} of `{}` (/tasks/{}/requirements/{}) has no `data`, without which it "
           "cannot be run",
           r, view.name, run.task, r));
@@ -108,25 +109,26 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
   }
   const bool real = !view.requirements[r].empty() && !wish.is_virtual;
   if (real && (state_.notes_wants || places.size() > 1) &&
-      !state_.wants.note(run, view.requirements[r], wish, places, r)) {
+      !state_.wants.note_requirement(run, view.requirements[r], wish, places, r)) {
     // In a run, the load of the processors decides between the memories.
     state_.certain = false;
   }
   if (!mapping_.map_requirement(r)) {
     if (parts_.outcome.budget().exceeded()) {
-      state_.collect(run.launch, &run);
+      state_.collect_refusals(run.launch, &run);
       return false;
     }
     const bool no_room = refused_for(DiagId::kOutOfMemory);
     if (no_room && !(state_.certain && !parts_.store.doubts().guessed) &&
-        !exceeds_alone(parts_.input, run, view, mapping_.answer(), places, r)) {
-      // Ignore the refusal here, since judge_wants() decides later whether the memory is too small.
+        !task_exceeds_memory(parts_.input, run, view, mapping_.answer(), places, r)) {
+      // Ignore the refusal here, since warn_about_wants() decides later whether the memory is too
+      // small.
       parts_.outcome.resume();
       run.instances.add(kVirtual, parts_.lists);
       state_.certain = false;
       return true;
     }
-    state_.collect(run.launch, &run);
+    state_.collect_refusals(run.launch, &run);
     leave_all(run);
     return false;
   }
@@ -134,19 +136,19 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
   const bool launches = !parts_.input.data.tasks[run.task].body.empty();
   if (wish.untracked && launches && run.instances.back() != kVirtual &&
       state_.findings.complete()) {
-    state_.findings.leave_incomplete(fmt::format(
+    state_.findings.mark_incomplete(fmt::format(
         "region {} of `{}` is not kept, and another task may have it copied again while the "
         "tasks that `{}` launches read it",
         r, view.name, view.name));
   }
-  if (state_.certain) state_.sign(run.instances.back());
+  if (state_.certain) state_.add_to_signature(run.instances.back());
   return true;
 }
 
 // The op of the task is over at once, since a rehearsal has no time.
 void TaskRehearsal::leave(TaskRun& run) {
   for (InstanceNumber instance : run.instances) {
-    if (instance != kVirtual) parts_.store.leave(instance);
+    if (instance != kVirtual) parts_.store.release_at_unknown_time(instance);
   }
   parts_.ops.complete(run.op, [](Op) {});
 }
@@ -160,28 +162,29 @@ void TaskRehearsal::release_lists(TaskRun& run) {
 
 // Ends the task and its copies after a refusal.
 void TaskRehearsal::leave_all(TaskRun& run) {
-  for (const Fetch& fetch : mapping_.fetches()) leave(fetch);
+  for (const NeededCopy& fetch : mapping_.fetches()) leave(fetch);
   mapping_.fetches().clear();
   leave(run);
 }
 // Ends a copy. Both of its instances may be free from now on.
-void TaskRehearsal::leave(const Fetch& fetch) {
-  parts_.store.leave(fetch.from);
-  parts_.store.leave(fetch.to);
+void TaskRehearsal::leave(const NeededCopy& fetch) {
+  parts_.store.release_at_unknown_time(fetch.from);
+  parts_.store.release_at_unknown_time(fetch.to);
   parts_.ops.complete(fetch.op, [](Op) {});
 }
 
 // Adds a copy to the signature, checks that a route exists, and ends the copy.
-void TaskRehearsal::check_copy(const TaskRun& run, const Fetch& fetch) {
+void TaskRehearsal::check_copy(const TaskRun& run, const NeededCopy& fetch) {
   const Instance &from = parts_.store.instance(fetch.from), &to = parts_.store.instance(fetch.to);
   if (state_.certain) {
-    state_.sign(std::uint64_t{fetch.from} << 32 | fetch.to);
-    state_.sign(static_cast<std::uint64_t>(fetch.bytes) * 2 + (fetch.reduction ? 1 : 0));
+    state_.add_to_signature(std::uint64_t{fetch.from} << 32 | fetch.to);
+    state_.add_to_signature(static_cast<std::uint64_t>(fetch.bytes) * 2 +
+                            (fetch.reduction ? 1 : 0));
   }
   if (state_.links.route(from.memory, to.memory) == nullptr) {
     parts_.outcome.refuse(RunStatus::kExecuteError, {no_route(parts_.input.memories, from, to)},
                           "");
-    state_.collect(run.launch, &run, state_.certain);
+    state_.collect_refusals(run.launch, &run, state_.certain);
   }
   leave(fetch);
 }
@@ -192,7 +195,7 @@ void TaskRehearsal::check_formulas(const TaskRun& run) {
   for (const Piece* piece : run.pieces) sizes_.push_back(size_of(piece));
   app::FormulaFault fault = app::FormulaFault::kNone;
   const app::Variant& variant = *run.variant;
-  for (const app::Code* code :
+  for (const app::CompiledFormula* code :
        {&variant.flops, &variant.efficiency, &variant.kernels, &variant.nanoseconds}) {
     code->value(run.arguments, fault, sizes_);
   }
@@ -201,7 +204,7 @@ void TaskRehearsal::check_formulas(const TaskRun& run) {
   }
   if (fault == app::FormulaFault::kNone) return;
   fail_formula(parts_.outcome, parts_.input.data, run, fault);
-  state_.collect(run.launch, &run);
+  state_.collect_refusals(run.launch, &run);
 }
 
 }  // namespace groma::sim

@@ -25,11 +25,11 @@ class TaskRehearsal {
   // Gives the memory of the task's lists back to the arena.
   void release_lists(TaskRun& run);
   // Notes that all tasks that were mapped so far are over.
-  void all_over() { parts_.store.all_over(); }
+  void all_over() { parts_.store.note_all_tasks_over(); }
   // Returns the mapper that maps a task on this processor. A program and the default mapper answer
   // map_task by the processor of the task alone. So one mapper object for each kind and node is
   // enough, and keeps its plans.
-  Mapper& mapper_of(const Processor& at) { return parts_.mappers.of({at.kind, at.node, 0}); }
+  Mapper& mapper_of(const Processor& at) { return parts_.mappers.mapper_of({at.kind, at.node, 0}); }
 
  private:
   bool take_instances(TaskRun& run, const std::vector<Processor>& may,
@@ -39,8 +39,8 @@ class TaskRehearsal {
   bool take_instance(TaskRun& run, const TaskView& view, const std::vector<Processor>& places,
                      std::uint32_t position);
   void leave_all(TaskRun& run);
-  void leave(const Fetch& fetch);
-  void check_copy(const TaskRun& run, const Fetch& fetch);
+  void leave(const NeededCopy& fetch);
+  void check_copy(const TaskRun& run, const NeededCopy& fetch);
   void check_formulas(const TaskRun& run);
   bool knows_instances() const;
   bool refused_for(DiagId id) const;

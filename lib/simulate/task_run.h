@@ -1,4 +1,4 @@
-// TaskRun and Context: the tasks of a run, from their launch to their end.
+// TaskRun and LaunchingTask: the tasks of a run, from their launch to their end.
 #pragma once
 
 #include <algorithm>
@@ -20,16 +20,16 @@
 #include "simulate/instance.h"
 #include "simulate/launch_plan.h"
 #include "simulate/machine_index.h"
-#include "simulate/ops.h"
+#include "simulate/op_graph.h"
 #include "simulate/spaces.h"
 
 namespace groma::sim {
 
-struct Context;
+struct LaunchingTask;
 
 // The event after which only the runtime delayed a launching task: the number of the event in the
 // record of the run (-1: none), and whether its start counts instead of its end.
-struct Since {
+struct DelayStart {
   std::int64_t event = -1;
   bool start = false;
 };
@@ -45,7 +45,7 @@ struct LaunchRun {
   // The number of tasks of the launch that are not complete.
   std::int64_t unfinished = 0;
   // How the launch statement was mapped before. Null: no plan is kept.
-  LaunchPlan* plan = nullptr;
+  CachedLaunchMapping* plan = nullptr;
 };
 
 // A task, or a point of an index launch, from its launch to its end. Objects are small, since
@@ -55,17 +55,17 @@ struct TaskRun {
   const app::Launch* launch = nullptr;
   LaunchRun* of = nullptr;
   // The context of the task that launched this task. Null: the top-level task.
-  Context* parent = nullptr;
-  Few<std::int64_t> arguments;
+  LaunchingTask* parent = nullptr;
+  ArenaList<std::int64_t> arguments;
   // For each requirement: the data that it uses. Null: the application does not describe the data.
-  Few<const Piece*> pieces;
+  ArenaList<const Piece*> pieces;
   // For each requirement: its instance, or kVirtual for none.
-  Few<InstanceNumber> instances;
+  ArenaList<InstanceNumber> instances;
   // The processor on which the task is held before it is mapped, and on which it runs later.
   const Processor* processor = nullptr;
   const app::Variant* variant = nullptr;
   // The state of the body of the task. Set while the task launches other tasks or waits for them.
-  std::unique_ptr<Context> context;
+  std::unique_ptr<LaunchingTask> context;
   struct Times {
     // The time at which the mapping of the task begins. A lower bound until that is known.
     RunTime mapping = 0;
@@ -86,7 +86,7 @@ struct TaskRun {
   Op op = kBeginning;
   // A bit mask of the kinds of memory near the processor whose bandwidth the running task uses.
   std::uint16_t streams = 0;
-  TaskWishes wishes;
+  PriorityAndProfiling wishes;
   // True if the task may be stolen while it waits to be mapped.
   bool stealable = false;
   // True if the task itself has ended. Tasks that it launched may still run.
@@ -118,7 +118,7 @@ struct TaskRun {
 };
 
 // The state of a task while it launches other tasks.
-struct Context {
+struct LaunchingTask {
   TaskRun* run = nullptr;
   // The view of the task, which mappers see as the parent of its launches.
   TaskView view;
@@ -131,7 +131,7 @@ struct Context {
 
   // A position in a task body: the next statement of the body of the task, of a loop or of a phase.
   // `places` has one position for each of these nested bodies, the innermost last.
-  struct Place {
+  struct BodyPosition {
     const app::Body* body = nullptr;
     std::size_t next = 0;
     const app::Loop* loop = nullptr;
@@ -139,11 +139,11 @@ struct Context {
     int phase = -1;
     RunTime phase_start = 0;
   };
-  std::vector<Place> places;
+  std::vector<BodyPosition> places;
   // The number of enclosing traced loops that are past their first iteration.
   int replaying = 0;
   // For each launch statement in a loop: how its launch was mapped.
-  std::map<const app::Launch*, std::unique_ptr<LaunchPlan>> plans;
+  std::map<const app::Launch*, std::unique_ptr<CachedLaunchMapping>> plans;
   std::vector<Op> futures;
 
   // The memory of the context, with what it refers to, in bytes at the beginning of the body.
@@ -162,7 +162,7 @@ struct Context {
   // The number of tasks of the current launch that are not mapped yet.
   std::int64_t mapping = 0;
   RunTime stage_end = 0;
-  Since since;
+  DelayStart since;
   // The number, in the record of the run, of what ended last: the task itself or a task that it
   // launched. -1: none.
   std::int64_t last_over = -1;
@@ -196,13 +196,13 @@ inline const app::RequirementData& data_of_requirement(const app::Data& data, co
 
 // Returns the object that keeps the plan of the task, or null if no plans of its launch are kept.
 // The plan may have been made for another task with the same point.
-inline TaskPlan* plan_of(const TaskRun& run) {
+inline CachedTaskMapping* plan_of(const TaskRun& run) {
   if (run.of == nullptr || run.of->plan == nullptr) return nullptr;
   return &run.of->plan->tasks[run.launch->is_index ? run.place : 0];
 }
 
 // Returns whether the plan was made for a task with the same pieces as this task.
-inline bool has_pieces_of(const TaskPlan& plan, const TaskRun& run) {
+inline bool has_pieces_of(const CachedTaskMapping& plan, const TaskRun& run) {
   return std::equal(plan.pieces.begin(), plan.pieces.end(), run.pieces.begin(), run.pieces.end());
 }
 

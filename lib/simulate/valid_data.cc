@@ -11,7 +11,7 @@
 namespace groma::sim {
 
 // Counts the groups of fields of each region. No cells are allocated yet.
-ValidData::ValidData(std::size_t regions, const Spaces& spaces, Ops& ops, Store& store,
+ValidData::ValidData(std::size_t regions, const Spaces& spaces, OpGraph& ops, Store& store,
                      Arena& lists, std::int64_t max_bytes, Budget& budget)
     : spaces_(spaces),
       ops_(ops),
@@ -65,7 +65,7 @@ void ValidData::forget(InstanceNumber number) {
   const Instance& instance = store_.instance(number);
   for_cells(instance.region, *instance.shape, instance.groups, [&](Cell& cell, std::int64_t) {
     revise(cell, [&] {
-      cell.holders.erase_if([&](Holder& each) {
+      cell.holders.erase_if([&](InstanceEntry& each) {
         if (each.instance != number) return false;
         each.users.release(arena_);
         return true;
@@ -76,8 +76,8 @@ void ValidData::forget(InstanceNumber number) {
 
 // Starts with the valid holders of the first cell and keeps those that are valid in every other
 // cell. Stops when the budget is exceeded.
-void ValidData::valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
-                          std::vector<InstanceNumber>& answer) const {
+void ValidData::find_valid_instances(std::uint32_t region, const Piece& piece, std::uint64_t groups,
+                                     std::vector<InstanceNumber>& answer) const {
   if (cells_[region] == nullptr) return;
   const RegionSpace& space = spaces_.region(region);
   bool first = true;
@@ -88,12 +88,12 @@ void ValidData::valid_for(std::uint32_t region, const Piece& piece, std::uint64_
       const auto looked_for = static_cast<std::int64_t>(1 + answer.size());
       if (budget_.spend(looked_for * work_of(at))) return false;
       const auto has = [&](InstanceNumber number) {
-        return std::any_of(at.holders.begin(), at.holders.end(), [&](const Holder& each) {
+        return std::any_of(at.holders.begin(), at.holders.end(), [&](const InstanceEntry& each) {
           return each.instance == number && each.valid;
         });
       };
       if (first) {
-        for (const Holder& each : at.holders) {
+        for (const InstanceEntry& each : at.holders) {
           if (each.valid) answer.push_back(each.instance);
         }
         first = false;
@@ -108,8 +108,8 @@ void ValidData::valid_for(std::uint32_t region, const Piece& piece, std::uint64_
 
 // Returns the entry of an instance in the list of a cell. A missing entry is added, without valid
 // data.
-ValidData::Holder& ValidData::holder(Cell& cell, InstanceNumber instance) {
-  for (Holder& each : cell.holders) {
+ValidData::InstanceEntry& ValidData::holder(Cell& cell, InstanceNumber instance) {
+  for (InstanceEntry& each : cell.holders) {
     if (each.instance == instance) return each;
   }
   // Adding the entry costs extra work, since it may touch memory for the first time.
@@ -120,7 +120,7 @@ ValidData::Holder& ValidData::holder(Cell& cell, InstanceNumber instance) {
 // Returns the only instance with valid data of the cell, or kVirtual if there is none or several.
 InstanceNumber ValidData::only_valid(const Cell& cell) {
   InstanceNumber only = kVirtual;
-  for (const Holder& each : cell.holders) {
+  for (const InstanceEntry& each : cell.holders) {
     if (!each.valid) continue;
     if (only != kVirtual) return kVirtual;
     only = each.instance;
@@ -144,7 +144,7 @@ void ValidData::revise(Cell& cell, const Change& change) {
 void ValidData::make_only_valid(Cell& cell, InstanceNumber instance) {
   if (only_valid(cell) == instance) return;
   revise(cell, [&] {
-    for (Holder& each : cell.holders) each.valid = each.instance == instance;
+    for (InstanceEntry& each : cell.holders) each.valid = each.instance == instance;
   });
 }
 
@@ -159,22 +159,22 @@ void ValidData::drop_pending(Cell& cell) {
 
 // Makes `op` wait for `on`. A task waits neither for itself nor for its ancestors, since it runs
 // while they run.
-void ValidData::wait(const Use& use, Op op, Op on, bool for_user) {
+void ValidData::wait(const InstanceUse& use, Op op, Op on, bool for_user) {
   if (on == use.task || on == kBeginning || known_ != nullptr) return;
   if (log_ == nullptr && ops_.done(on)) return;
   if (std::find(use.ancestors.begin(), use.ancestors.end(), on) != use.ancestors.end()) return;
   if (log_ != nullptr) log_->waits.push_back({op, on, for_user});
-  ops_.depend(op, on);
+  ops_.add_dependence(op, on);
 }
 
-void ValidData::wait_for_users(const Use& use, Op op, Holder& holder) {
+void ValidData::wait_for_users(const InstanceUse& use, Op op, InstanceEntry& holder) {
   budget_.spend(static_cast<std::int64_t>(holder.users.size()));
   for (Op user : holder.users) wait(use, op, user, true);
 }
 
 // Adds an op to a list of users of data. Users that are done are dropped when the list is full. If
 // more than half of them are left, the list grows, so that it is not searched for each new user.
-void ValidData::add_user(Few<Op>& users, Op op) {
+void ValidData::add_user(ArenaList<Op>& users, Op op) {
   if (!users.empty() && users.back() == op) return;
   if (users.is_full() && log_ == nullptr) {
     const std::size_t before = users.size();
@@ -187,7 +187,7 @@ void ValidData::add_user(Few<Op>& users, Op op) {
 // Notes this use of the cell, and returns true if another point of the same launch is in conflict
 // with it. The points of a launch run in any order, so no point may write what another one reads,
 // writes or reduces to.
-bool ValidData::note_use(const Use& use, Cell& cell) {
+bool ValidData::note_use(const InstanceUse& use, Cell& cell) {
   const bool writes =
       use.privilege == Privilege::kReadWrite || use.privilege == Privilege::kWriteDiscard;
   if (use.shares || use.launch == 0) return false;
@@ -205,7 +205,7 @@ bool ValidData::note_use(const Use& use, Cell& cell) {
 }
 
 // Only looks for conflicts between the points of a launch, and returns false if there is one.
-bool ValidData::touch(std::uint32_t region, const Use& use) {
+bool ValidData::note_virtual_use(std::uint32_t region, const InstanceUse& use) {
   bool clash = false;
   for_cells(region, *use.piece, use.groups,
             [&](Cell& cell, std::int64_t) { clash |= note_use(use, cell); });
@@ -214,7 +214,8 @@ bool ValidData::touch(std::uint32_t region, const Use& use) {
 
 // Works in two passes: the first finds conflicts and the sources of missing data, the second adds
 // the copies and the waits. Returns false if two points of a launch are in conflict.
-bool ValidData::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
+bool ValidData::apply_use(const InstanceUse& use, const Rank& rank,
+                          std::vector<NeededCopy>& fetches) {
   const std::uint32_t region = store_.instance(use.instance).region;
   const bool reads =
       use.privilege == Privilege::kReadOnly || use.privilege == Privilege::kReadWrite;
@@ -225,10 +226,11 @@ bool ValidData::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetche
     clash |= note_use(use, cell);
     if (!reads) return;
     bool here = false;
-    for (const Holder& each : cell.holders) here |= each.valid && each.instance == use.instance;
+    for (const InstanceEntry& each : cell.holders)
+      here |= each.valid && each.instance == use.instance;
     if (here) return;
     budget_.spend(static_cast<std::int64_t>(cell.holders.size() * sources_.size()));
-    for (const Holder& each : cell.holders) {
+    for (const InstanceEntry& each : cell.holders) {
       if (!each.valid) continue;
       if (std::find(sources_.begin(), sources_.end(), each.instance) == sources_.end()) {
         sources_.push_back(each.instance);
@@ -242,7 +244,7 @@ bool ValidData::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetche
     rank(use.instance, sources_);
     if (log_ != nullptr) log_->ranked.insert(log_->ranked.end(), sources_.begin(), sources_.end());
   }
-  const Step step{use, fetches, fetches.size()};
+  const UseInProgress step{use, fetches, fetches.size()};
   for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t cell_bytes) {
     if (bytes() <= max_bytes_) use_cell(step, cell, cell_bytes);
   });
@@ -251,8 +253,8 @@ bool ValidData::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetche
 
 // Returns the copy from the instance `from` for this use; adds the copy if there is none yet. Both
 // instances stay acquired until the copy is done.
-Fetch& ValidData::fetch(const Step& step, InstanceNumber from, bool reduction) {
-  std::vector<Fetch>& fetches = step.fetches;
+NeededCopy& ValidData::fetch(const UseInProgress& step, InstanceNumber from, bool reduction) {
+  std::vector<NeededCopy>& fetches = step.fetches;
   budget_.spend(static_cast<std::int64_t>(fetches.size() - step.first));
   for (std::size_t i = step.first; i < fetches.size(); ++i) {
     if (fetches[i].from == from && fetches[i].reduction == reduction) return fetches[i];
@@ -262,21 +264,23 @@ Fetch& ValidData::fetch(const Step& step, InstanceNumber from, bool reduction) {
   wait(step.use, step.use.task, op);
   store_.acquire(from);
   store_.acquire(step.use.instance);
-  return fetches.emplace_back(Fetch{op, from, step.use.instance, reduction, 0});
+  return fetches.emplace_back(NeededCopy{op, from, step.use.instance, reduction, 0});
 }
 
 // Makes the data of the cell valid in `mine`, the entry of the used instance: copies it from the
 // first source in `sources_` that has valid data. Nothing is copied if no instance has.
-void ValidData::copy_in(const Step& step, Cell& cell, std::int64_t bytes, Holder& mine) {
+void ValidData::copy_in(const UseInProgress& step, Cell& cell, std::int64_t bytes,
+                        InstanceEntry& mine) {
   budget_.spend(static_cast<std::int64_t>(cell.holders.size() * sources_.size()));
   const auto source = std::find_if(sources_.begin(), sources_.end(), [&](InstanceNumber number) {
-    return std::any_of(cell.holders.begin(), cell.holders.end(),
-                       [&](const Holder& each) { return each.valid && each.instance == number; });
+    return std::any_of(cell.holders.begin(), cell.holders.end(), [&](const InstanceEntry& each) {
+      return each.valid && each.instance == number;
+    });
   });
   if (source != sources_.end()) {
-    Fetch& copy = fetch(step, *source, false);
+    NeededCopy& copy = fetch(step, *source, false);
     copy.bytes += bytes;
-    Holder& theirs = holder(cell, *source);
+    InstanceEntry& theirs = holder(cell, *source);
     wait(step.use, copy.op, theirs.ready);
     wait(step.use, copy.op, mine.ready);
     wait_for_users(step.use, copy.op, mine);
@@ -289,12 +293,13 @@ void ValidData::copy_in(const Step& step, Cell& cell, std::int64_t bytes, Holder
 
 // Folds the pending reductions of the cell into `mine`, which then alone has valid data. Every cell
 // folds in the same order, so that the folds never wait for each other in a cycle.
-void ValidData::fold_pending(const Step& step, Cell& cell, std::int64_t bytes, Holder& mine) {
+void ValidData::fold_pending(const UseInProgress& step, Cell& cell, std::int64_t bytes,
+                             InstanceEntry& mine) {
   std::sort(
       cell.pending.begin(), cell.pending.end(),
       [](const PendingReduction& a, const PendingReduction& b) { return a.instance < b.instance; });
   for (const PendingReduction& pending : cell.pending) {
-    Fetch& fold = fetch(step, pending.instance, true);
+    NeededCopy& fold = fetch(step, pending.instance, true);
     fold.bytes += bytes;
     budget_.spend(static_cast<std::int64_t>(pending.users.size()));
     for (Op op : pending.users) wait(step.use, fold.op, op, true);
@@ -302,7 +307,7 @@ void ValidData::fold_pending(const Step& step, Cell& cell, std::int64_t bytes, H
     wait_for_users(step.use, fold.op, mine);
     mine.users.clear();
     mine.ready = fold.op;
-    for (Holder& each : cell.holders) {
+    for (InstanceEntry& each : cell.holders) {
       if (each.instance == pending.instance) add_user(each.users, fold.op);
     }
   }
@@ -312,13 +317,13 @@ void ValidData::fold_pending(const Step& step, Cell& cell, std::int64_t bytes, H
 
 // Adds the task to the reductions that are pending in the cell. Another task that reduces to the
 // same instance does not wait for it.
-void ValidData::reduce_to(const Use& use, Cell& cell) {
+void ValidData::reduce_to(const InstanceUse& use, Cell& cell) {
   for (PendingReduction& pending : cell.pending) {
     if (pending.instance != use.instance) continue;
     add_user(pending.users, use.task);
     return;
   }
-  Holder& mine = holder(cell, use.instance);
+  InstanceEntry& mine = holder(cell, use.instance);
   // Wait for folds that still read the old contents of the instance.
   wait_for_users(use, use.task, mine);
   mine.users.clear();
@@ -332,10 +337,10 @@ void ValidData::reduce_to(const Use& use, Cell& cell) {
 // * Read: missing data is copied and pending reductions are folded. The task becomes a user.
 // * Read-write: as for read. Afterwards only this instance is valid.
 // * Write-discard: nothing is copied or folded. Afterwards only this instance is valid.
-void ValidData::use_cell(const Step& step, Cell& cell, std::int64_t bytes) {
-  const Use& use = step.use;
+void ValidData::use_cell(const UseInProgress& step, Cell& cell, std::int64_t bytes) {
+  const InstanceUse& use = step.use;
   if (use.privilege == Privilege::kReduce) return reduce_to(use, cell);
-  Holder& mine = holder(cell, use.instance);
+  InstanceEntry& mine = holder(cell, use.instance);
   if (use.privilege != Privilege::kWriteDiscard) {
     if (!mine.valid) copy_in(step, cell, bytes, mine);
     if (!cell.pending.empty()) fold_pending(step, cell, bytes, mine);
@@ -346,7 +351,7 @@ void ValidData::use_cell(const Step& step, Cell& cell, std::int64_t bytes) {
     if (!use.untracked) return;
     const bool elsewhere = std::any_of(
         cell.holders.begin(), cell.holders.end(),
-        [&](const Holder& each) { return each.valid && each.instance != use.instance; });
+        [&](const InstanceEntry& each) { return each.valid && each.instance != use.instance; });
     if (elsewhere && mine.valid) revise(cell, [&] { mine.valid = false; });
     return;
   }
@@ -359,11 +364,11 @@ void ValidData::use_cell(const Step& step, Cell& cell, std::int64_t bytes) {
 
 // ---- Loops whose iterations do the same
 
-void ValidData::use_again(const Use& use, const Rank& rank, std::span<const Fetch> known,
-                          std::vector<Fetch>& fetches) {
-  static constexpr Fetch kNone;
+void ValidData::reapply_use(const InstanceUse& use, const Rank& rank,
+                            std::span<const NeededCopy> known, std::vector<NeededCopy>& fetches) {
+  static constexpr NeededCopy kNone;
   known_ = known.empty() ? &kNone : known.data();
-  this->use(use, rank, fetches);
+  this->apply_use(use, rank, fetches);
   known_ = nullptr;
 }
 
@@ -371,7 +376,7 @@ std::int64_t ValidData::cells_of(std::uint32_t region) const {
   return spaces_.region(region).cells * static_cast<std::int64_t>(groups_[region]);
 }
 
-void ValidData::add_to(StateHash& hash, const Few<Op>& users, Op since) {
+void ValidData::add_to(StateHash& hash, const ArenaList<Op>& users, Op since) {
   for (const Op op : users) {
     if (op >= since) hash.add(op - since);
   }
@@ -396,7 +401,7 @@ void ValidData::for_all_cells(std::span<const std::uint32_t> regions, const Visi
 StateHash ValidData::hash_of(std::span<const std::uint32_t> regions, Op since) const {
   StateHash hash;
   for_all_cells(regions, [&](const Cell& cell) {
-    for (const Holder& holder : cell.holders) {
+    for (const InstanceEntry& holder : cell.holders) {
       const bool is_new = holder.ready >= since;
       hash.add(std::uint64_t{holder.instance} << 2 | (holder.valid ? 2 : 0) | (is_new ? 1 : 0));
       hash.add(is_new ? holder.ready - since : holder.ready);
@@ -414,7 +419,7 @@ StateHash ValidData::hash_of(std::span<const std::uint32_t> regions, Op since) c
 
 // A list without users before `since` was emptied in the iteration, so each equal iteration
 // replaces it. Each equal iteration adds its users to the other lists.
-void ValidData::repeat_users(Few<Op>& users, Op since, Op ops, std::int64_t times) {
+void ValidData::repeat_users(ArenaList<Op>& users, Op since, Op ops, std::int64_t times) {
   const auto more = static_cast<Op>(times) * ops;
   if (std::none_of(users.begin(), users.end(), [since](Op op) { return op < since; })) {
     for (Op& op : users) op += more;
@@ -435,7 +440,7 @@ void ValidData::repeat_users(Few<Op>& users, Op since, Op ops, std::int64_t time
 void ValidData::repeat(std::span<const std::uint32_t> regions, Op since, Op ops,
                        std::int64_t times) {
   for_all_cells(regions, [&](Cell& cell) {
-    for (Holder& holder : cell.holders) {
+    for (InstanceEntry& holder : cell.holders) {
       if (holder.ready >= since) holder.ready += static_cast<Op>(times) * ops;
       repeat_users(holder.users, since, ops, times);
     }

@@ -16,14 +16,14 @@
 #include "simulate/arena.h"
 #include "simulate/hash.h"
 #include "simulate/instance.h"
-#include "simulate/ops.h"
+#include "simulate/op_graph.h"
 #include "simulate/spaces.h"
 #include "simulate/store.h"
 
 namespace groma::sim {
 
 // A copy of data to another instance, or a reduction into it, that must be made for a task.
-struct Fetch {
+struct NeededCopy {
   Op op = kBeginning;
   InstanceNumber from = 0, to = 0;
   bool reduction = false;
@@ -31,7 +31,7 @@ struct Fetch {
 };
 
 // The use of an instance by a task for one of its requirements.
-struct Use {
+struct InstanceUse {
   Op task = kBeginning;
   InstanceNumber instance = 0;
   const Piece* piece = nullptr;
@@ -53,7 +53,7 @@ class ValidData {
   // memory for the contents of cells. `max_bytes` limits the memory of `lists` and of the cells;
   // beyond it, use() does nothing. Work is counted on `budget`. Once the budget is exceeded, the
   // state and results are meaningless. The data of each instance that `store` removes is forgotten.
-  ValidData(std::size_t regions, const Spaces& spaces, Ops& ops, Store& store, Arena& lists,
+  ValidData(std::size_t regions, const Spaces& spaces, OpGraph& ops, Store& store, Arena& lists,
             std::int64_t max_bytes, Budget& budget);
   ValidData(const ValidData&) = delete;
   ValidData& operator=(const ValidData&) = delete;
@@ -63,15 +63,15 @@ class ValidData {
   // other and for existing ops. `rank` sorts the instances that have the data, the best first.
   // Returns false if two points of one launch conflict.
   using Rank = std::function<void(InstanceNumber target, std::vector<InstanceNumber>& sources)>;
-  bool use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches);
+  bool apply_use(const InstanceUse& use, const Rank& rank, std::vector<NeededCopy>& fetches);
   // Notes that a task uses data of a region without an instance, because the tasks that it launches
   // take instances. Returns false if two points of one launch conflict.
-  bool touch(std::uint32_t region, const Use& use);
+  bool note_virtual_use(std::uint32_t region, const InstanceUse& use);
 
   // Adds to `answer`, which must be empty, the instances with valid data for all of a piece, the
   // oldest first.
-  void valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
-                 std::vector<InstanceNumber>& answer) const;
+  void find_valid_instances(std::uint32_t region, const Piece& piece, std::uint64_t groups,
+                            std::vector<InstanceNumber>& answer) const;
 
   // The following functions are for a loop whose iterations do the same (LoopReplay).
 
@@ -108,32 +108,32 @@ class ValidData {
   // Changes the state of the data as use() does, for a task whose copies and dependences exist
   // already. The copies are those in `known` from index fetches.size() on; they are added to
   // `fetches`.
-  void use_again(const Use& use, const Rank& rank, std::span<const Fetch> known,
-                 std::vector<Fetch>& fetches);
+  void reapply_use(const InstanceUse& use, const Rank& rank, std::span<const NeededCopy> known,
+                   std::vector<NeededCopy>& fetches);
 
   // Returns the approximate memory of the cells and of `lists` in bytes.
   std::int64_t bytes() const { return array_bytes_ + arena_.bytes(); }
 
  private:
-  struct Holder {
+  struct InstanceEntry {
     InstanceNumber instance = 0;
     // The op after which the data is in the instance.
     Op ready = kBeginning;
     // The ops that have read the instance since its data became valid.
-    Few<Op> users;
+    ArenaList<Op> users;
     bool valid = false;
   };
   struct PendingReduction {
     InstanceNumber instance = 0;
     // The ops that reduce to the instance.
-    Few<Op> users;
+    ArenaList<Op> users;
   };
   static constexpr Op kSeveral = 0xFFFFFFFF;
   // The state of one cell in one group of fields. An object whose bytes are all 0 is an unused
   // cell.
   struct Cell {
-    Few<Holder> holders;
-    Few<PendingReduction> pending;
+    ArenaList<InstanceEntry> holders;
+    ArenaList<PendingReduction> pending;
     // The last launch that read or reduced to the cell, the last launch that wrote it, and their
     // tasks. kSeveral stands for several tasks.
     std::uint32_t read_launch = 0, write_launch = 0;
@@ -147,9 +147,9 @@ class ValidData {
   using Cells = std::unique_ptr<Cell[], FreeCells>;
   // A use that is being applied cell by cell. Its copies are the elements of `fetches` from index
   // `first` on.
-  struct Step {
-    const Use& use;
-    std::vector<Fetch>& fetches;
+  struct UseInProgress {
+    const InstanceUse& use;
+    std::vector<NeededCopy>& fetches;
     std::size_t first;
   };
 
@@ -164,26 +164,26 @@ class ValidData {
   void for_cells(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                  const Visit& visit);
   void forget(InstanceNumber number);
-  Holder& holder(Cell& cell, InstanceNumber instance);
-  void add_user(Few<Op>& users, Op op);
-  static void add_to(StateHash& hash, const Few<Op>& users, Op since);
-  void repeat_users(Few<Op>& users, Op since, Op ops, std::int64_t times);
+  InstanceEntry& holder(Cell& cell, InstanceNumber instance);
+  void add_user(ArenaList<Op>& users, Op op);
+  static void add_to(StateHash& hash, const ArenaList<Op>& users, Op since);
+  void repeat_users(ArenaList<Op>& users, Op since, Op ops, std::int64_t times);
   static InstanceNumber only_valid(const Cell& cell);
   template <typename Change>
   void revise(Cell& cell, const Change& change);
   void make_only_valid(Cell& cell, InstanceNumber instance);
   void drop_pending(Cell& cell);
-  void wait(const Use& use, Op op, Op on, bool for_user = false);
-  void wait_for_users(const Use& use, Op op, Holder& holder);
-  static bool note_use(const Use& use, Cell& cell);
-  Fetch& fetch(const Step& step, InstanceNumber from, bool reduction);
-  void copy_in(const Step& step, Cell& cell, std::int64_t bytes, Holder& mine);
-  void fold_pending(const Step& step, Cell& cell, std::int64_t bytes, Holder& mine);
-  void reduce_to(const Use& use, Cell& cell);
-  void use_cell(const Step& step, Cell& cell, std::int64_t bytes);
+  void wait(const InstanceUse& use, Op op, Op on, bool for_user = false);
+  void wait_for_users(const InstanceUse& use, Op op, InstanceEntry& holder);
+  static bool note_use(const InstanceUse& use, Cell& cell);
+  NeededCopy& fetch(const UseInProgress& step, InstanceNumber from, bool reduction);
+  void copy_in(const UseInProgress& step, Cell& cell, std::int64_t bytes, InstanceEntry& mine);
+  void fold_pending(const UseInProgress& step, Cell& cell, std::int64_t bytes, InstanceEntry& mine);
+  void reduce_to(const InstanceUse& use, Cell& cell);
+  void use_cell(const UseInProgress& step, Cell& cell, std::int64_t bytes);
 
   const Spaces& spaces_;
-  Ops& ops_;
+  OpGraph& ops_;
   Store& store_;
   Budget& budget_;
   // Provides the memory of the contents of cells.
@@ -196,8 +196,8 @@ class ValidData {
   std::vector<InstanceNumber> sources_;
   // The log of use(). Null: nothing is logged.
   Log* log_ = nullptr;
-  // During use_again(): the known copies of the task; else null.
-  const Fetch* known_ = nullptr;
+  // During reapply_use(): the known copies of the task; else null.
+  const NeededCopy* known_ = nullptr;
   // The limit on the memory of this object in bytes.
   std::int64_t max_bytes_;
   // The memory of `cells_` in bytes.

@@ -25,20 +25,21 @@ namespace {
 // Returns a hash of the instance that a query would make. Queries with equal keys may share an
 // instance.
 std::uint64_t key_of(const InstanceQuery& query) {
-  std::uint64_t key = hash_on(hash_on(1, query.region), static_cast<std::uint64_t>(query.memory));
-  key = hash_on(key, query.shape->box);
-  if (query.shape->set != nullptr) key = hash_on(key, query.shape->set->key);
+  std::uint64_t key =
+      combine_hash(combine_hash(1, query.region), static_cast<std::uint64_t>(query.memory));
+  key = combine_hash(key, query.shape->box);
+  if (query.shape->set != nullptr) key = combine_hash(key, query.shape->set->key);
   const LayoutSpec& layout = query.layout;
-  key = hash_on(key, query.new_groups);
-  key = hash_on(key, static_cast<std::uint64_t>(layout.align_bytes));
-  return hash_on(key, static_cast<std::uint64_t>(layout.dimensions) << 16 |
-                          static_cast<std::uint64_t>(layout.fields) << 12 |
-                          static_cast<std::uint64_t>(layout.align_op) << 4 |
-                          (layout.compact ? 2U : 0U) | (query.reduction ? 1U : 0U));
+  key = combine_hash(key, query.new_groups);
+  key = combine_hash(key, static_cast<std::uint64_t>(layout.align_bytes));
+  return combine_hash(key, static_cast<std::uint64_t>(layout.dimensions) << 16 |
+                               static_cast<std::uint64_t>(layout.fields) << 12 |
+                               static_cast<std::uint64_t>(layout.align_op) << 4 |
+                               (layout.compact ? 2U : 0U) | (query.reduction ? 1U : 0U));
 }
 
 // Returns the hash of an instance that a wish names by its number.
-std::uint64_t key_of_named(InstanceNumber number) { return hash_on(2, number); }
+std::uint64_t key_of_named(InstanceNumber number) { return combine_hash(2, number); }
 
 // Returns the query of the only candidate of the requirement that the processor of the task can
 // address. Returns nullopt if there are several, or if the requirement may go without an instance.
@@ -65,9 +66,9 @@ std::optional<InstanceQuery> only_query(const RunInput& input, const TaskRun& ru
 // ---- Noting
 
 // Notes the want of a requirement, unless an equal want was noted before.
-bool Wants::note(const TaskRun& run, const RequirementView& requirement,
-                 const RequirementWish& wish, std::span<const Processor> places,
-                 std::uint32_t position) {
+bool WantedInstances::note_requirement(const TaskRun& run, const RequirementView& requirement,
+                                       const RequirementWish& wish,
+                                       std::span<const Processor> places, std::uint32_t position) {
   Want want;
   want.task = run.task;
   want.position = position;
@@ -91,8 +92,8 @@ bool Wants::note(const TaskRun& run, const RequirementView& requirement,
   }
   std::uint64_t key = 1;
   for (const Choice& choice : choices_) {
-    key = hash_on(key, choice.key + static_cast<std::uint64_t>(choice.stage));
-    key = hash_on(key, choice.is_for_all ? std::uint64_t{1} : std::uint64_t{0});
+    key = combine_hash(key, choice.key + static_cast<std::uint64_t>(choice.stage));
+    key = combine_hash(key, choice.is_for_all ? std::uint64_t{1} : std::uint64_t{0});
   }
   if (choices_.empty() || !known_.insert(key).second) return one_memory;
   want.choices = choices_;
@@ -102,8 +103,8 @@ bool Wants::note(const TaskRun& run, const RequirementView& requirement,
 
 // Adds a choice for each memory that the candidate may mean. Returns false if there are several
 // memories, or if only some of the processors in `places` can address one.
-bool Wants::add_choices(InstanceQuery query, const InstanceWish& candidate, std::int32_t stage,
-                        std::span<const Processor> places) {
+bool WantedInstances::add_choices(InstanceQuery query, const InstanceWish& candidate,
+                                  std::int32_t stage, std::span<const Processor> places) {
   const std::int64_t bytes = store_.bytes_of(query);
   const std::size_t begin = choices_.size();
   bool is_for_all = true;
@@ -124,14 +125,14 @@ bool Wants::add_choices(InstanceQuery query, const InstanceWish& candidate, std:
 }
 
 // An instance that a mapper asks for is noted each time, since each call may make another instance.
-void Wants::note_made(std::uint32_t task, const InstanceQuery& query,
-                      std::optional<InstanceNumber> made) {
+void WantedInstances::note_made(std::uint32_t task, const InstanceQuery& query,
+                                std::optional<InstanceNumber> made) {
   const std::uint64_t key = made ? key_of_named(*made) : key_of(query);
   add({{{key, query.memory, 0, store_.bytes_of(query), query.region, {}}}, true, task, 0});
 }
 
 // Adds a want to the list, and counts the memory that it takes.
-void Wants::add(Want want) {
+void WantedInstances::add(Want want) {
   // The bytes that an entry of `known_` takes.
   constexpr std::int64_t kKnown = 64;
   all_.push_back(std::move(want));
@@ -144,7 +145,7 @@ void Wants::add(Want want) {
 // (candidate) are visited only if a memory of the stage before may be full, or if that stage has no
 // memory for some processor. Returns true if a stage surely has room.
 template <typename Use>
-bool Wants::for_choices(const Want& want, const std::vector<bool>& full, const Use& use) {
+bool WantedInstances::for_choices(const Want& want, const std::vector<bool>& full, const Use& use) {
   bool room = true;
   for (std::size_t i = 0; i < want.choices.size(); ++i) {
     const Choice& choice = want.choices[i];
@@ -161,7 +162,7 @@ bool Wants::for_choices(const Want& want, const std::vector<bool>& full, const U
 // Adds up the bytes that may be wanted of each memory. A memory that is full makes later candidates
 // count, which may fill other memories, so this is repeated until no more memories are full.
 // Returns false if a limit ended the run.
-bool Wants::add_up(Outcome& outcome, Demand& demand) const {
+bool WantedInstances::add_up(Outcome& outcome, Demand& demand) const {
   const std::size_t memories = input_.memories.size();
   demand.full.assign(memories, false);
   for (bool more = true; more;) {
@@ -185,7 +186,7 @@ bool Wants::add_up(Outcome& outcome, Demand& demand) const {
 }
 
 // A want that surely fits, or may go without an instance, gives no warning.
-void Wants::find_small_memories(Outcome& outcome, Findings& findings) const {
+void WantedInstances::find_small_memories(Outcome& outcome, Findings& findings) const {
   Demand demand;
   if (!add_up(outcome, demand)) return;
   // Warn once for each kind and statement, since the memories of a kind are often full together.
@@ -204,18 +205,18 @@ void Wants::find_small_memories(Outcome& outcome, Findings& findings) const {
     if (fits || want.may_be_virtual || last == nullptr || findings.full()) continue;
     const MemKind kind = input_.memories[last->memory].kind;
     if (!told.emplace(kind, last->origin.statement).second) continue;
-    findings.add_warning({may_not_fit(last->memory, demand), last->origin});
+    findings.add_warning({small_memory_warning(last->memory, demand), last->origin});
   }
 }
 
 // Returns the warning for a memory that may be too small. Notes list the regions with the most
 // bytes.
-Diagnostic Wants::may_not_fit(std::int32_t memory, const Demand& demand) const {
+Diagnostic WantedInstances::small_memory_warning(std::int32_t memory, const Demand& demand) const {
   const std::int64_t wanted = demand.bytes[static_cast<std::size_t>(memory)];
   const std::int64_t capacity = input_.memories.group(memory).capacity_bytes;
   Diagnostic diagnostic =
-      one_diagnostic(DiagId::kMayNotFit, mapper::text_of(input_.memories[memory]),
-                     bytes_words(wanted), bytes_words(capacity));
+      diagnostic_without_source(DiagId::kMayNotFit, mapper::text_of(input_.memories[memory]),
+                                format_bytes(wanted), format_bytes(capacity));
   struct Part {
     std::int64_t bytes = 0, count = 0;
     std::uint32_t task = 0, position = 0;
@@ -236,11 +237,11 @@ Diagnostic Wants::may_not_fit(std::int32_t memory, const Demand& demand) const {
                    [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
   if (largest.size() > kShownRegions) largest.resize(kShownRegions);
   diagnostic.note(fmt::format("{} too little, if no instance is given up before another is needed",
-                              bytes_words(wanted - capacity)));
+                              format_bytes(wanted - capacity)));
   for (const auto& [region, part] : largest) {
     diagnostic.note(fmt::format("{} instance{} of `{}`, {}, first for region {} of `{}`",
                                 part.count, part.count == 1 ? "" : "s",
-                                input_.data.regions[region].name, bytes_words(part.bytes),
+                                input_.data.regions[region].name, format_bytes(part.bytes),
                                 part.position, input_.data.tasks[part.task].name));
   }
   return diagnostic;
@@ -251,7 +252,7 @@ Diagnostic Wants::may_not_fit(std::int32_t memory, const Demand& demand) const {
 // Collects the memories in which each region may lie. Memories of one kind on nodes of one type are
 // alike, so two memories of one node and one memory of another node stand for all. Returns false if
 // a limit ended the run.
-bool Wants::collect_places(Outcome& outcome, Places& places) const {
+bool WantedInstances::collect_places(Outcome& outcome, Places& places) const {
   struct Alike {
     std::int64_t node, in_node, elsewhere;
   };
@@ -277,7 +278,7 @@ bool Wants::collect_places(Outcome& outcome, Places& places) const {
 }
 
 // Looks for a route between any two memories in which the same region may lie.
-std::optional<Refusal> Wants::find_missing_route(Outcome& outcome, Links& links) const {
+std::optional<Refusal> WantedInstances::find_missing_route(Outcome& outcome, Links& links) const {
   Places places;
   if (!collect_places(outcome, places)) return std::nullopt;
   for (const auto& [region, here] : places) {
@@ -299,9 +300,9 @@ std::optional<Refusal> Wants::find_missing_route(Outcome& outcome, Links& links)
 
 // Counts only the least bytes that the task needs: those of the groups and points of its
 // requirements.
-bool exceeds_alone(const RunInput& input, const TaskRun& run, const TaskView& view,
-                   const MapTaskOutput& wish, std::span<const Processor> places,
-                   std::uint32_t position) {
+bool task_exceeds_memory(const RunInput& input, const TaskRun& run, const TaskView& view,
+                         const MapTaskOutput& wish, std::span<const Processor> places,
+                         std::uint32_t position) {
   const auto mine = only_query(input, run, view, wish, position);
   if (!mine || wish.processors.size() > 1) return false;
   // The key is that of an instance; the value is the size in bytes of the largest requirement that

@@ -1,5 +1,5 @@
-// Wants: all instances that the requirements of a rehearsal may get, in whatever order its tasks
-// run. They show which memories may be too small and which copies may have no route.
+// WantedInstances: all instances that the requirements of a rehearsal may get, in whatever order
+// its tasks run. They show which memories may be too small and which copies may have no route.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,17 @@
 
 namespace groma::sim {
 
-class Wants {
+class WantedInstances {
  public:
   // The object keeps references to both arguments, so they must outlive it.
-  Wants(const RunInput& input, const Store& store) : input_(input), store_(store) {}
+  WantedInstances(const RunInput& input, const Store& store) : input_(input), store_(store) {}
 
   // Notes the instances that a requirement may get on each processor in `places`, where the task
   // may run. Returns false if these processors use different memories for one candidate, or only
   // some of them can address one, so that the run decides.
-  bool note(const TaskRun& run, const RequirementView& requirement, const RequirementWish& wish,
-            std::span<const Processor> places, std::uint32_t position);
+  bool note_requirement(const TaskRun& run, const RequirementView& requirement,
+                        const RequirementWish& wish, std::span<const Processor> places,
+                        std::uint32_t position);
   // Notes an instance that a mapper asked for while it mapped `task`. nullopt: there was no room.
   // The instance takes room, whether it is used or not.
   void note_made(std::uint32_t task, const InstanceQuery& query,
@@ -88,7 +89,7 @@ class Wants {
   template <typename Use>
   static bool for_choices(const Want& want, const std::vector<bool>& full, const Use& use);
   bool add_up(Outcome& outcome, Demand& demand) const;
-  Diagnostic may_not_fit(std::int32_t memory, const Demand& demand) const;
+  Diagnostic small_memory_warning(std::int32_t memory, const Demand& demand) const;
   bool collect_places(Outcome& outcome, Places& places) const;
 
   const RunInput& input_;
@@ -107,8 +108,8 @@ class Wants {
 // Returns whether the data of this task alone exceeds the memory that requirement `position` needs,
 // wherever the task runs. Only requirements with a single possible memory count. Each kind of
 // instance counts once.
-bool exceeds_alone(const RunInput& input, const TaskRun& run, const TaskView& view,
-                   const MapTaskOutput& wish, std::span<const Processor> places,
-                   std::uint32_t position);
+bool task_exceeds_memory(const RunInput& input, const TaskRun& run, const TaskView& view,
+                         const MapTaskOutput& wish, std::span<const Processor> places,
+                         std::uint32_t position);
 
 }  // namespace groma::sim

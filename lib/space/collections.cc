@@ -64,7 +64,7 @@ std::vector<app::Piece> pieces_of(const app::Data& data, const app::RequirementD
   Point color = partition.colors.lower;
   do {
     app::FormulaFault fault{};
-    pieces.push_back({app::piece(data, partition, color, fault), nullptr});
+    pieces.push_back({app::bounds_of_piece(data, partition, color, fault), nullptr});
   } while (next_point(partition.colors, &color));
   return pieces;
 }
@@ -121,7 +121,7 @@ Collections collections_of(const Workload& workload) {
                       std::vector<std::uint32_t>>>
       seen;
   bool complete = true;
-  const std::vector<TaskUses> uses = uses_by_task(data, complete);
+  const std::vector<TaskLaunches> uses = launches_by_task(data, complete);
   for (std::uint32_t t = 0; t < data.tasks.size(); ++t) {
     const app::Task& task = data.tasks[t];
     std::vector<std::uint32_t>& arguments = collections.arguments_of_task[t];
@@ -153,10 +153,10 @@ Collections collections_of(const Workload& workload) {
         parts[number].push_back({where.region, where.fields, pieces_of(data, where)});
       }
     };
-    for (std::size_t u = 0; u < uses[t].uses.size(); ++u) {
-      add(uses[t].names[uses[t].names_of_use[u]], uses[t].uses[u].launch);
+    for (std::size_t u = 0; u < uses[t].launches.size(); ++u) {
+      add(uses[t].name_lists[uses[t].name_list_of_launch[u]], uses[t].launches[u].launch);
     }
-    if (uses[t].uses.empty()) add(uses[t].names.front(), nullptr);
+    if (uses[t].launches.empty()) add(uses[t].name_lists.front(), nullptr);
   }
   for (std::uint32_t a = 0; a < parts.size(); ++a) {
     for (const Part& part : parts[a]) {
@@ -177,8 +177,9 @@ Collections collections_of(const Workload& workload) {
     std::stable_sort(arguments.begin(), arguments.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return bytes(a) > bytes(b); });
   }
-  std::stable_sort(collections.overlaps.begin(), collections.overlaps.end(),
-                   [](const Overlap& a, const Overlap& b) { return a.bytes < b.bytes; });
+  std::stable_sort(
+      collections.overlaps.begin(), collections.overlaps.end(),
+      [](const CollectionOverlap& a, const CollectionOverlap& b) { return a.bytes < b.bytes; });
   return collections;
 }
 

@@ -20,7 +20,7 @@ struct Collection {
 };
 
 // The number of bytes that two collections have in common.
-struct Overlap {
+struct CollectionOverlap {
   // The indices of the two collections in Collections::all, with a <= b. They are equal for the
   // overlap of a collection with itself.
   std::uint32_t a = 0, b = 0;
@@ -35,7 +35,7 @@ struct Collections {
   std::vector<std::vector<std::uint32_t>> arguments_of_task;
   // The pairs of collections that share data. They are sorted by their common bytes, the smallest
   // first.
-  std::vector<Overlap> overlaps;
+  std::vector<CollectionOverlap> overlaps;
 };
 
 // Returns the collections of an application. The sizes are estimates: the pieces (subregions) of a

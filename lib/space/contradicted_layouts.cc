@@ -18,7 +18,7 @@ namespace {
 bool has_demands_of_mapper(const app::Data& app) {
   return std::ranges::any_of(app.tasks, [](const app::Task& task) {
     return std::ranges::any_of(task.variants, [](const app::Variant& variant) {
-      return std::ranges::any_of(variant.demands, app::is_of_mapper);
+      return std::ranges::any_of(variant.demands, app::is_mapper_demand);
     });
   });
 }

@@ -1,5 +1,5 @@
-// Drafts: finds out what a mapping can decide about an application, and turns decisions into the
-// text of a mapping.
+// DraftMaker: finds out what a mapping can decide about an application, and turns decisions into
+// the text of a mapping.
 #include "space/draft.h"
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@ namespace groma::tuning {
 // Collects the tasks that a mapping can decide: launched tasks whose names can be written in a
 // statement and that have a variant for this machine. The top-level task is only kept for
 // ControlReplicate.
-Drafts::Drafts(const Machine& machine, const Workload& workload)
+DraftMaker::DraftMaker(const Machine& machine, const Workload& workload)
     : machine_(machine), placements_(machine) {
   const app::Data& app = workload.data();
   bool complete = true;
-  const std::vector<TaskUses> uses = uses_by_task(app, complete);
+  const std::vector<TaskLaunches> uses = launches_by_task(app, complete);
   std::set<std::string> regions;
   for (std::size_t t = 0; t < app.tasks.size(); ++t) {
     const auto written = syntax::spell_name(app.tasks[t].name);
@@ -32,19 +32,19 @@ Drafts::Drafts(const Machine& machine, const Workload& workload)
     }
     Task task;
     task.name = app.tasks[t].name;
-    task.written = *written;
+    task.statement_name = *written;
     for (const ProcKind kind : kPreferredKinds) {
       const bool runs =
           std::any_of(app.tasks[t].variants.begin(), app.tasks[t].variants.end(),
                       [&](const app::Variant& variant) { return variant.kind == kind; });
       if (runs && machine.has(kind)) task.kinds.push_back(kind);
     }
-    if (task.kinds.empty() || uses[t].uses.empty()) continue;
+    if (task.kinds.empty() || uses[t].launches.empty()) continue;
     // The draft describes one index launch of the task: the first of those that have the fewest
     // dimensions.
-    for (const app::LaunchUse& use : uses[t].uses) {
+    for (const app::DistinctLaunch& use : uses[t].launches) {
       if (!use.domain) {
-        task.single = task.single || use.depth > 0;
+        task.has_single_launches = task.has_single_launches || use.depth > 0;
       } else if (use.domain->volume() == 0) {
         continue;
       } else if (task.dimensions == 0 || use.domain->dimensions() < task.dimensions) {
@@ -56,7 +56,7 @@ Drafts::Drafts(const Machine& machine, const Workload& workload)
     for (std::size_t r = 0; r < app.tasks[t].requirements.size(); ++r) {
       const app::Requirement& requirement = app.tasks[t].requirements[r];
       if (requirement.fields.empty() || requirement.privilege == Privilege::kNoAccess) continue;
-      const app::Names& names = uses[t].names.front()[r];
+      const app::Names& names = uses[t].name_lists.front()[r];
       task.arguments.push_back({r, names, requirement.privilege == Privilege::kReadOnly});
       if (!names.empty() && regions.insert(names.front()).second) {
         regions_.push_back(names.front());
@@ -66,20 +66,20 @@ Drafts::Drafts(const Machine& machine, const Workload& workload)
   }
 }
 
-std::string Drafts::Argument::words_of(const std::string& task) const {
+std::string DraftMaker::Argument::description_in(const std::string& task) const {
   const std::string data = names.empty() ? fmt::format("region {}", position) : names.front();
   return fmt::format("{} of {}", data, task);
 }
 
 // Compiles the base mapping, and notes the kind of processor on which it runs each task. If no Task
 // statement gives a usable kind, the default mapper's first kind is used.
-Draft Drafts::without_decisions(const std::string& text) const {
+MappingDraft DraftMaker::draft_without_decisions(const std::string& text) const {
   auto base = std::make_shared<BaseMapping>();
   base->text = text;
   base->functions = edit::EditableMapping(text).definition_keys();
   Diagnostics ignored(Source("mapping", text));
   base->program = compile(ignored.source(), ignored);
-  Draft draft;
+  MappingDraft draft;
   for (const Task& task : tasks_) {
     draft.tasks.emplace_back().arguments.resize(task.arguments.size());
     // A Task statement lists kinds in the order of preference. The first one on which the task can
@@ -98,14 +98,14 @@ Draft Drafts::without_decisions(const std::string& text) const {
 
 // Returns the processor kind on which the task runs: the one that the draft decides, or else the
 // one in the base mapping.
-ProcKind Drafts::kind_of(const Draft& draft, std::size_t task) const {
+ProcKind DraftMaker::processor_kind_of(const MappingDraft& draft, std::size_t task) const {
   return draft.tasks[task].kind.value_or(draft.base->kinds[task]);
 }
 
 // Changes the processor kind of a task. Discards the draft's decisions for the old kind, because
 // memories and mapping functions depend on the kind.
-void Drafts::set_kind(Draft& draft, std::size_t task, ProcKind kind) const {
-  Draft::Task& changed = draft.tasks[task];
+void DraftMaker::set_processor_kind(MappingDraft& draft, std::size_t task, ProcKind kind) const {
+  MappingDraft::TaskDecisions& changed = draft.tasks[task];
   changed = {};
   changed.arguments.resize(tasks_[task].arguments.size());
   if (kind != draft.base->kinds[task]) changed.kind = kind;
@@ -129,7 +129,7 @@ std::size_t header_bytes(std::string_view text) {
 
 // Writes the decisions of a draft as statements in front of the statements of the base mapping. A
 // function that several tasks use is written once.
-std::string Drafts::text_of(const Draft& draft) const {
+std::string DraftMaker::text_of(const MappingDraft& draft) const {
   std::string kinds, data, limits, functions, maps;
   // For each mapping function, the names of the tasks that use it.
   std::map<std::string, std::vector<std::string>> users;
@@ -139,10 +139,10 @@ std::string Drafts::text_of(const Draft& draft) const {
   };
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
-    const Draft::Task& said = draft.tasks[t];
-    const ProcKind kind = kind_of(draft, t);
+    const MappingDraft::TaskDecisions& said = draft.tasks[t];
+    const ProcKind kind = processor_kind_of(draft, t);
     if (said.kind) {
-      edit::StatementParts statement{.tasks = {task.written}, .processors = {kind}};
+      edit::StatementParts statement{.tasks = {task.statement_name}, .processors = {kind}};
       // The other processor kinds of the task follow as fallbacks.
       for (const ProcKind other : task.kinds) {
         if (other != kind) statement.processors.push_back(other);
@@ -150,8 +150,8 @@ std::string Drafts::text_of(const Draft& draft) const {
       kinds += line(statement);
     }
     for (std::size_t a = 0; a < said.arguments.size(); ++a) {
-      const Draft::Argument& argument = said.arguments[a];
-      edit::StatementParts statement{.tasks = {task.written},
+      const MappingDraft::ArgumentDecisions& argument = said.arguments[a];
+      edit::StatementParts statement{.tasks = {task.statement_name},
                                      .regions = {std::to_string(task.arguments[a].position)},
                                      .place = kind,
                                      .memories = argument.memories,
@@ -164,34 +164,36 @@ std::string Drafts::text_of(const Draft& draft) const {
       add(!argument.memories.empty(), MappingStatement::kRegion);
       add(!argument.layout.empty(), MappingStatement::kLayout);
       statement.place = {};
-      add(argument.collect, MappingStatement::kCollectMemory);
+      add(argument.collects_early, MappingStatement::kCollectMemory);
     }
-    if (said.limit > 0) {
-      limits += line(
-          {.kind = MappingStatement::kInstanceLimit, .tasks = {task.written}, .limit = said.limit});
+    if (said.instance_limit > 0) {
+      limits += line({.kind = MappingStatement::kInstanceLimit,
+                      .tasks = {task.statement_name},
+                      .limit = said.instance_limit});
     }
-    if (said.steal) {
+    if (said.steal_scope) {
       limits += line({.kind = MappingStatement::kTaskSteal,
-                      .tasks = {task.written},
+                      .tasks = {task.statement_name},
                       .place = kind,
-                      .steal = *said.steal});
+                      .steal_scope = *said.steal_scope});
     }
     if (said.placement) {
       const std::string name =
           unused_name(*draft.base, edit::function_name_for(said.placement->name, kind));
       std::vector<std::string>& names = users[name];
       if (names.empty()) functions += "\n" + edit::function_definition(*said.placement, kind, name);
-      names.push_back(task.written);
+      names.push_back(task.statement_name);
     }
-    if (said.same_point) {
+    if (said.runs_with_parent) {
       const std::string name =
           unused_name(*draft.base, edit::function_name_for(edit::kSamePoint, kind));
       if (same_point.insert(kind).second) {
         functions +=
             "\n" + edit::function_definition(edit::named_function(edit::kSamePoint), kind, name);
       }
-      maps += line(
-          {.kind = MappingStatement::kSingleTaskMap, .tasks = {task.written}, .function = name});
+      maps += line({.kind = MappingStatement::kSingleTaskMap,
+                    .tasks = {task.statement_name},
+                    .function = name});
     }
   }
   for (const auto& [function, tasks] : users) {
@@ -199,7 +201,7 @@ std::string Drafts::text_of(const Draft& draft) const {
   }
   if (!maps.empty()) maps.insert(0, "\n");
   std::string text = kinds + data + limits + functions + maps;
-  if (draft.replicate) {
+  if (draft.replicates_top_level) {
     text += line({.kind = MappingStatement::kControlReplicate, .tasks = {top_level_}});
   }
   if (text.starts_with('\n')) text.erase(0, 1);
@@ -217,7 +219,7 @@ std::string Drafts::text_of(const Draft& draft) const {
          edit::EditableMapping(rest).text_without(edit::EditableMapping(text).item_keys());
 }
 
-std::string Drafts::unused_name(const BaseMapping& base, std::string name) {
+std::string DraftMaker::unused_name(const BaseMapping& base, std::string name) {
   while (base.functions.contains(edit::key_of_definition(name))) name += '_';
   return name;
 }

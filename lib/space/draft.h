@@ -1,6 +1,6 @@
-// Draft: a mapping as a list of decisions that can be changed one by one. The proposer `guided`
-// searches for the best draft. Drafts can use the whole language: their mapping functions are built
-// from machine operations and not taken from a list.
+// MappingDraft: a mapping as a list of decisions that can be changed one by one. The proposer
+// `guided` searches for the best draft. Drafts can use the whole language: their mapping functions
+// are built from machine operations and not taken from a list.
 #pragma once
 
 #include <array>
@@ -34,39 +34,39 @@ struct BaseMapping {
 
 // A base mapping and the decisions that take precedence over its statements. A draft without any
 // decision is the base mapping itself.
-struct Draft {
+struct MappingDraft {
   // The decisions about one argument of a task.
-  struct Argument {
+  struct ArgumentDecisions {
     // The kinds of memory for the argument, in the order of preference. Empty if the draft does not
     // decide them.
     std::vector<MemKind> memories;
     // The words of the Layout statement. Empty if the draft does not decide the layout.
     edit::LayoutWords layout;
-    bool collect = false;
-    friend bool operator==(const Argument&, const Argument&) = default;
+    bool collects_early = false;
+    friend bool operator==(const ArgumentDecisions&, const ArgumentDecisions&) = default;
   };
   // The decisions about one task. They apply to the processor kind on which the task runs.
-  struct Task {
+  struct TaskDecisions {
     std::optional<ProcKind> kind;
     // The mapping function for the task's index launches. Null if the draft does not decide it.
     PlacementFunction placement;
-    bool same_point = false;
-    int limit = 0;
+    bool runs_with_parent = false;
+    int instance_limit = 0;
     // The processors that may steal the task. nullopt if the draft does not decide that.
-    std::optional<StealScope> steal;
-    std::vector<Argument> arguments;
-    friend bool operator==(const Task&, const Task&) = default;
+    std::optional<StealScope> steal_scope;
+    std::vector<ArgumentDecisions> arguments;
+    friend bool operator==(const TaskDecisions&, const TaskDecisions&) = default;
   };
   // The mapping that the draft changes; never null.
   std::shared_ptr<const BaseMapping> base;
-  std::vector<Task> tasks;
-  bool replicate = false;
-  friend bool operator==(const Draft&, const Draft&) = default;
+  std::vector<TaskDecisions> tasks;
+  bool replicates_top_level = false;
+  friend bool operator==(const MappingDraft&, const MappingDraft&) = default;
 };
 
 // A change of a draft: the new draft, which differs in one decision, and its description for
 // people.
-struct Move {
+struct DraftChange {
   enum class Aspect : std::uint8_t {
     kKind,
     kPlace,
@@ -78,49 +78,51 @@ struct Move {
     kSchedule,
     kReplicate
   };
-  static constexpr std::size_t kWhats = 8;
-  Draft draft;
-  Aspect what = Aspect::kKind;
-  std::string why;
+  static constexpr std::size_t kAspectCount = 8;
+  MappingDraft draft;
+  Aspect aspect = Aspect::kKind;
+  std::string description;
   // The share of the run time that the change affects, from 0 to 1.
   double weight = 0;
 };
 
 // Makes drafts for one workload on one machine. The results depend only on the arguments. Only one
 // thread at a time may use the object.
-class Drafts {
+class DraftMaker {
  public:
-  Drafts(const Machine& machine, const Workload& workload);
+  DraftMaker(const Machine& machine, const Workload& workload);
 
   // Returns a draft without decisions, whose base is the mapping `text`; "" is the default mapper.
-  Draft without_decisions(const std::string& text = "") const;
+  MappingDraft draft_without_decisions(const std::string& text = "") const;
   // Returns the draft as the text of a mapping.
-  std::string text_of(const Draft& draft) const;
+  std::string text_of(const MappingDraft& draft) const;
 
   // Returns the single changes of a draft that are worth a trial: of one task, of all data with one
   // name, or of all similar tasks. The profile `facts` decides their weights, the share of the time
   // that each change affects; it may be null.
-  std::vector<Move> moves(const Draft& draft, const ProfileFacts* facts) const;
+  std::vector<DraftChange> single_changes(const MappingDraft& draft,
+                                          const ProfileFacts* facts) const;
   // Returns a random change. It may use a mapping function that moves() leaves out because there
   // are too many. `random` is any number, which decides the change.
-  Move random_move(const Draft& draft, std::uint64_t random) const;
+  DraftChange random_change(const MappingDraft& draft, std::uint64_t random) const;
   // Returns a change that adds memories for the data that did not fit. Every task on the same kind
   // of processor that uses this data may then place it in any memory that the kind can address. The
   // memories that were already chosen come first, then the fastest ones. Returns nullopt if nothing
   // changes.
-  std::optional<Move> with_room(const Draft& draft, const Shortage& shortage) const;
+  std::optional<DraftChange> change_for_shortage(const MappingDraft& draft,
+                                                 const Shortage& shortage) const;
 
  private:
   struct Argument {
     std::size_t position = 0;
     std::vector<std::string> names;
     bool read_only = false;
-    std::string region() const { return names.empty() ? "" : names.front(); }
+    std::string region_name() const { return names.empty() ? "" : names.front(); }
     // Returns the argument in words: "tiles of step" or "region 1 of step".
-    std::string words_of(const std::string& task) const;
+    std::string description_in(const std::string& task) const;
   };
   struct Task {
-    std::string name, written;
+    std::string name, statement_name;
     // The processor kinds for which the task has a variant, the default mapper's choice first.
     std::vector<ProcKind> kinds;
     // The extents of the task's index launch with the fewest dimensions; empty if it has no index
@@ -128,20 +130,20 @@ class Drafts {
     std::vector<std::int64_t> extents;
     // The smallest number of dimensions among the task's index launches; 0 if there is none.
     int dimensions = 0;
-    bool single = false;
+    bool has_single_launches = false;
     std::vector<Argument> arguments;
   };
-  class Collector;
+  class ChangeCollector;
   // The processor kinds in the order in which the default mapper prefers them.
   static constexpr std::array kPreferredKinds = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
 
-  ProcKind kind_of(const Draft& draft, std::size_t task) const;
-  void set_kind(Draft& draft, std::size_t task, ProcKind kind) const;
-  std::vector<MemKind> memories_of(ProcKind kind) const;
+  ProcKind processor_kind_of(const MappingDraft& draft, std::size_t task) const;
+  void set_processor_kind(MappingDraft& draft, std::size_t task, ProcKind kind) const;
+  std::vector<MemKind> addressable_memories(ProcKind kind) const;
   // Returns the memory kinds for an argument in the order of preference. Those that the draft
   // decides come first.
-  std::vector<MemKind> all_memories(const Draft& draft, std::size_t task,
-                                    std::size_t argument) const;
+  std::vector<MemKind> memories_by_preference(const MappingDraft& draft, std::size_t task,
+                                              std::size_t argument) const;
   // Appends `_` to a name until no function or global variable of the base mapping has that name.
   static std::string unused_name(const BaseMapping& base, std::string name);
 
@@ -151,7 +153,7 @@ class Drafts {
   std::vector<std::string> regions_;
   // The top-level task as a mapping writes its name; empty if there is none.
   std::string top_level_;
-  Placements placements_;
+  PlacementFunctionCache placements_;
 };
 
 }  // namespace groma::tuning

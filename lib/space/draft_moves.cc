@@ -40,7 +40,7 @@ std::vector<edit::LayoutWords> layouts() {
 }  // namespace
 
 // Returns the memories that a processor of this kind can address, those of the GPU first.
-std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
+std::vector<MemKind> DraftMaker::addressable_memories(ProcKind kind) const {
   std::vector<MemKind> memories;
   for (const MemKind memory : kMemories) {
     if (machine_.can_address(0, kind, memory)) memories.push_back(memory);
@@ -50,10 +50,10 @@ std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
 
 // Puts the draft's memories first, then those of the base mapping, then all others from the fastest
 // to the slowest.
-std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
-                                          std::size_t argument) const {
+std::vector<MemKind> DraftMaker::memories_by_preference(const MappingDraft& draft, std::size_t task,
+                                                        std::size_t argument) const {
   const Argument& of = tasks_[task].arguments[argument];
-  const ProcKind kind = kind_of(draft, task);
+  const ProcKind kind = processor_kind_of(draft, task);
   std::vector<MemKind> all = draft.tasks[task].arguments[argument].memories;
   const auto add = [&](MemKind memory) {
     if (std::find(all.begin(), all.end(), memory) == all.end()) all.push_back(memory);
@@ -77,14 +77,14 @@ std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
 }
 
 // Collects the single changes of one draft.
-class Drafts::Collector {
+class DraftMaker::ChangeCollector {
  public:
-  Collector(const Drafts& drafts, const Draft& from, const ProfileFacts* facts)
+  ChangeCollector(const DraftMaker& drafts, const MappingDraft& from, const ProfileFacts* facts)
       : drafts_(drafts), from_(from), facts_(facts) {}
 
   // Returns changes of single tasks, of groups of tasks, of all data with one name, and of
   // replication.
-  std::vector<Move> moves() {
+  std::vector<DraftChange> moves() {
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
       change_kind(t);
       change_place(t);
@@ -95,10 +95,10 @@ class Drafts::Collector {
     change_all_places();
     for (const std::string& region : drafts_.regions_) change_region(region);
     if (!drafts_.top_level_.empty() && drafts_.machine_.node_count() > 1) {
-      Draft draft = from_;
-      draft.replicate = !from_.replicate;
-      add(Move::Aspect::kReplicate, std::move(draft),
-          from_.replicate ? "without replication" : "with the top level replicated",
+      MappingDraft draft = from_;
+      draft.replicates_top_level = !from_.replicates_top_level;
+      add(DraftChange::Aspect::kReplicate, std::move(draft),
+          from_.replicates_top_level ? "without replication" : "with the top level replicated",
           runtime_share());
     }
     return std::move(moves_);
@@ -106,7 +106,7 @@ class Drafts::Collector {
 
  private:
   // Adds a change, unless it changes nothing.
-  void add(Move::Aspect what, Draft draft, std::string why, double weight) {
+  void add(DraftChange::Aspect what, MappingDraft draft, std::string why, double weight) {
     if (draft == from_) return;
     moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
   }
@@ -135,10 +135,10 @@ class Drafts::Collector {
   // Adds changes of the processor kind of one task.
   void change_kind(std::size_t t) {
     for (const ProcKind kind : drafts_.tasks_[t].kinds) {
-      if (kind == drafts_.kind_of(from_, t)) continue;
-      Draft draft = from_;
-      drafts_.set_kind(draft, t, kind);
-      add(Move::Aspect::kKind, std::move(draft),
+      if (kind == drafts_.processor_kind_of(from_, t)) continue;
+      MappingDraft draft = from_;
+      drafts_.set_processor_kind(draft, t, kind);
+      add(DraftChange::Aspect::kKind, std::move(draft),
           fmt::format("{} on {}", drafts_.tasks_[t].name, name_of(kind)), task_share(t) / 2);
     }
   }
@@ -146,18 +146,18 @@ class Drafts::Collector {
   // Adds changes that move every task which can run on a kind of processor to that kind.
   void change_all_kinds() {
     for (const ProcKind kind : kPreferredKinds) {
-      Draft draft = from_;
+      MappingDraft draft = from_;
       bool any = false;
       for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
         const auto& kinds = drafts_.tasks_[t].kinds;
         if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
-        if (drafts_.kind_of(from_, t) == kind) continue;
-        drafts_.set_kind(draft, t, kind);
+        if (drafts_.processor_kind_of(from_, t) == kind) continue;
+        drafts_.set_processor_kind(draft, t, kind);
         any = true;
       }
       if (any)
-        add(Move::Aspect::kKind, std::move(draft), fmt::format("all that can on {}", name_of(kind)),
-            0.1);
+        add(DraftChange::Aspect::kKind, std::move(draft),
+            fmt::format("all that can on {}", name_of(kind)), 0.1);
     }
   }
 
@@ -165,18 +165,18 @@ class Drafts::Collector {
   void change_place(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     const double share = task_share(t) + copy_share() / 4;
-    if (task.single) {
-      Draft draft = from_;
-      draft.tasks[t].same_point = !draft.tasks[t].same_point;
-      add(Move::Aspect::kWithParent, std::move(draft),
+    if (task.has_single_launches) {
+      MappingDraft draft = from_;
+      draft.tasks[t].runs_with_parent = !draft.tasks[t].runs_with_parent;
+      add(DraftChange::Aspect::kWithParent, std::move(draft),
           fmt::format("{} {} its parent runs", task.name,
-                      from_.tasks[t].same_point ? "not bound to where" : "where"),
+                      from_.tasks[t].runs_with_parent ? "not bound to where" : "where"),
           share);
     }
     if (task.dimensions > 0) {
       if (from_.tasks[t].placement) place({t}, nullptr, share);
       for (const PlacementFunction& function :
-           drafts_.placements_.functions_for(task.extents, drafts_.kind_of(from_, t))) {
+           drafts_.placements_.functions_for(task.extents, drafts_.processor_kind_of(from_, t))) {
         place({t}, function, share);
       }
     }
@@ -187,17 +187,17 @@ class Drafts::Collector {
   void change_schedule(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     for (const int limit : kLimits) {
-      if (limit == from_.tasks[t].limit) continue;
-      Draft draft = from_;
-      draft.tasks[t].limit = limit;
-      add(Move::Aspect::kSchedule, std::move(draft),
+      if (limit == from_.tasks[t].instance_limit) continue;
+      MappingDraft draft = from_;
+      draft.tasks[t].instance_limit = limit;
+      add(DraftChange::Aspect::kSchedule, std::move(draft),
           fmt::format("{} limited to {}", task.name, limit), 0);
     }
     for (const std::optional<StealScope>& steal : kSteals) {
-      if (steal == from_.tasks[t].steal) continue;
-      Draft draft = from_;
-      draft.tasks[t].steal = steal;
-      add(Move::Aspect::kSchedule, std::move(draft),
+      if (steal == from_.tasks[t].steal_scope) continue;
+      MappingDraft draft = from_;
+      draft.tasks[t].steal_scope = steal;
+      add(DraftChange::Aspect::kSchedule, std::move(draft),
           fmt::format("{} stolen {}", task.name,
                       steal ? std::string(syntax::spelling_of(*steal)) : otherwise()),
           0);
@@ -212,8 +212,8 @@ class Drafts::Collector {
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
       const Task& task = drafts_.tasks_[t];
       if (task.dimensions == 0) continue;
-      alike[{drafts_.kind_of(from_, t), task.dimensions, task.extents}].push_back(t);
-      alike[{drafts_.kind_of(from_, t), task.dimensions, {}}].push_back(t);
+      alike[{drafts_.processor_kind_of(from_, t), task.dimensions, task.extents}].push_back(t);
+      alike[{drafts_.processor_kind_of(from_, t), task.dimensions, {}}].push_back(t);
     }
     // The grouping by extents and the grouping without extents may give the same tasks, which are
     // then handled once.
@@ -234,7 +234,7 @@ class Drafts::Collector {
   // mapping decides the placement of these tasks again.
   void place(const std::vector<std::size_t>& tasks, const PlacementFunction& function,
              double share) {
-    Draft draft = from_;
+    MappingDraft draft = from_;
     bool changed = false;
     for (const std::size_t t : tasks) {
       const PlacementFunction& now = from_.tasks[t].placement;
@@ -245,7 +245,8 @@ class Drafts::Collector {
     if (!changed) return;
     const std::string who = tasks.size() == 1 ? drafts_.tasks_[tasks.front()].name
                                               : fmt::format("{} tasks", tasks.size());
-    add(tasks.size() == 1 ? Move::Aspect::kPlace : Move::Aspect::kPlaceAlike, std::move(draft),
+    add(tasks.size() == 1 ? DraftChange::Aspect::kPlace : DraftChange::Aspect::kPlaceAlike,
+        std::move(draft),
         fmt::format("{} placed {}", who, function ? "by " + function->name : otherwise()), share);
   }
 
@@ -253,23 +254,23 @@ class Drafts::Collector {
   // arguments that are only read, and of all arguments together.
   void change_data(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
-    const ProcKind kind = drafts_.kind_of(from_, t);
+    const ProcKind kind = drafts_.processor_kind_of(from_, t);
     const double share = task_share(t);
     for (std::size_t a = 0; a < task.arguments.size(); ++a) {
-      const std::string what = task.arguments[a].words_of(task.name);
-      const double weight = region_share(task.arguments[a].region()) + share / 4;
+      const std::string what = task.arguments[a].description_in(task.name);
+      const double weight = region_share(task.arguments[a].region_name()) + share / 4;
       for (const auto& memory : memories(kind)) {
-        Draft draft = from_;
+        MappingDraft draft = from_;
         draft.tasks[t].arguments[a].memories = memory;
-        add(Move::Aspect::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)),
+        add(DraftChange::Aspect::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)),
             weight);
       }
       lay_out({{t, a}}, what, weight / 2);
       if (!task.arguments[a].read_only) continue;
-      Draft draft = from_;
-      bool& collect = draft.tasks[t].arguments[a].collect;
+      MappingDraft draft = from_;
+      bool& collect = draft.tasks[t].arguments[a].collects_early;
       collect = !collect;
-      add(Move::Aspect::kMemory, std::move(draft),
+      add(DraftChange::Aspect::kMemory, std::move(draft),
           fmt::format("{} {} it was read", what, collect ? "let go when" : "kept after"), 0);
     }
     if (task.arguments.size() < 2) return;
@@ -284,9 +285,9 @@ class Drafts::Collector {
     for (const ProcKind kind : kPreferredKinds) {
       std::vector<std::pair<std::size_t, std::size_t>> all;
       for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
-        if (drafts_.kind_of(from_, t) != kind) continue;
+        if (drafts_.processor_kind_of(from_, t) != kind) continue;
         for (std::size_t a = 0; a < drafts_.tasks_[t].arguments.size(); ++a) {
-          if (drafts_.tasks_[t].arguments[a].region() == region) all.emplace_back(t, a);
+          if (drafts_.tasks_[t].arguments[a].region_name() == region) all.emplace_back(t, a);
         }
       }
       // A single argument is already covered by change_data().
@@ -307,7 +308,7 @@ class Drafts::Collector {
   // alone.
   std::vector<std::vector<MemKind>> memories(ProcKind kind) const {
     std::vector<std::vector<MemKind>> all = {{}};
-    for (const MemKind memory : drafts_.memories_of(kind)) all.push_back({memory});
+    for (const MemKind memory : drafts_.addressable_memories(kind)) all.push_back({memory});
     return all;
   }
 
@@ -315,67 +316,70 @@ class Drafts::Collector {
   // Adds changes of the memory of all these arguments together.
   void keep(const Arguments& arguments, ProcKind kind, const std::string& what, double weight) {
     for (const auto& memory : memories(kind)) {
-      Draft draft = from_;
+      MappingDraft draft = from_;
       for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].memories = memory;
-      add(Move::Aspect::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
+      add(DraftChange::Aspect::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)),
+          weight);
     }
   }
   // Adds changes of the layout of all these arguments together.
   void lay_out(const Arguments& arguments, const std::string& what, double weight) {
     for (const edit::LayoutWords& layout : layouts()) {
-      Draft draft = from_;
+      MappingDraft draft = from_;
       for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].layout = layout;
-      add(Move::Aspect::kLayout, std::move(draft),
+      add(DraftChange::Aspect::kLayout, std::move(draft),
           fmt::format("{} laid out {}", what, layout.empty() ? otherwise() : edit::text_of(layout)),
           weight);
     }
   }
 
-  const Drafts& drafts_;
-  const Draft& from_;
+  const DraftMaker& drafts_;
+  const MappingDraft& from_;
   const ProfileFacts* facts_;
-  std::vector<Move> moves_;
+  std::vector<DraftChange> moves_;
 };
 
-std::vector<Move> Drafts::moves(const Draft& draft, const ProfileFacts* facts) const {
-  return Collector(*this, draft, facts).moves();
+std::vector<DraftChange> DraftMaker::single_changes(const MappingDraft& draft,
+                                                    const ProfileFacts* facts) const {
+  return ChangeCollector(*this, draft, facts).moves();
 }
 
 // With probability one half changes the mapping function of a task that has an index launch, in
 // half of these cases for all tasks with equal extents. Otherwise returns one of the single
 // changes.
-Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
+DraftChange DraftMaker::random_change(const MappingDraft& draft, std::uint64_t random) const {
   std::vector<std::size_t> placed;
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     if (tasks_[t].dimensions > 0) placed.push_back(t);
   }
   const auto draw = [&](std::uint64_t place, std::size_t count) {
-    return below(random_at(random, place), count);
+    return random_below(random_at(random, place), count);
   };
   if (!placed.empty() && draw(0, 2) == 0) {
     const std::size_t task = placed[draw(1, placed.size())];
-    const PlacementFunction function =
-        placements_.random(tasks_[task].extents, kind_of(draft, task), random_at(random, 2));
+    const PlacementFunction function = placements_.random_function(
+        tasks_[task].extents, processor_kind_of(draft, task), random_at(random, 2));
     const bool alike = draw(3, 2) == 0;
     if (function != nullptr) {
-      Move move{draft, Move::Aspect::kPlace,
-                fmt::format("{} placed by {}", tasks_[task].name, function->name)};
+      DraftChange move{draft, DraftChange::Aspect::kPlace,
+                       fmt::format("{} placed by {}", tasks_[task].name, function->name)};
       for (const std::size_t t : placed) {
-        const bool same =
-            tasks_[t].extents == tasks_[task].extents && kind_of(draft, t) == kind_of(draft, task);
+        const bool same = tasks_[t].extents == tasks_[task].extents &&
+                          processor_kind_of(draft, t) == processor_kind_of(draft, task);
         if (t == task || (alike && same)) move.draft.tasks[t].placement = function;
       }
       return move;
     }
   }
-  std::vector<Move> all = moves(draft, nullptr);
-  return all.empty() ? Move{draft, Move::Aspect::kKind, "nothing"}
+  std::vector<DraftChange> all = single_changes(draft, nullptr);
+  return all.empty() ? DraftChange{draft, DraftChange::Aspect::kKind, "nothing"}
                      : std::move(all[draw(4, all.size())]);
 }
 
 // Finds the argument that did not fit, and changes all arguments with the same name in tasks on the
 // same kind of processor.
-std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shortage) const {
+std::optional<DraftChange> DraftMaker::change_for_shortage(const MappingDraft& draft,
+                                                           const Shortage& shortage) const {
   const auto about = std::find_if(tasks_.begin(), tasks_.end(),
                                   [&](const Task& task) { return task.name == shortage.task; });
   if (about == tasks_.end()) return std::nullopt;
@@ -384,23 +388,23 @@ std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shorta
         return static_cast<std::int64_t>(each.position) == shortage.requirement;
       });
   if (argument == about->arguments.end()) return std::nullopt;
-  const ProcKind kind = kind_of(draft, static_cast<std::size_t>(about - tasks_.begin()));
-  Move move{draft, Move::Aspect::kMemory, {}, 1};
+  const ProcKind kind = processor_kind_of(draft, static_cast<std::size_t>(about - tasks_.begin()));
+  DraftChange move{draft, DraftChange::Aspect::kMemory, {}, 1};
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     for (std::size_t a = 0; a < tasks_[t].arguments.size(); ++a) {
-      const bool same =
-          &tasks_[t].arguments[a] == &*argument ||
-          (!argument->names.empty() && tasks_[t].arguments[a].region() == argument->region());
-      if (!same || kind_of(draft, t) != kind) continue;
-      std::vector<MemKind> all = all_memories(draft, t, a);
+      const bool same = &tasks_[t].arguments[a] == &*argument ||
+                        (!argument->names.empty() &&
+                         tasks_[t].arguments[a].region_name() == argument->region_name());
+      if (!same || processor_kind_of(draft, t) != kind) continue;
+      std::vector<MemKind> all = memories_by_preference(draft, t, a);
       if (all.size() > 1) move.draft.tasks[t].arguments[a].memories = std::move(all);
     }
   }
   if (move.draft == draft) return std::nullopt;
-  move.why =
-      fmt::format("{} for {} where there is room",
-                  argument->names.empty() ? argument->words_of(about->name) : argument->region(),
-                  name_of(kind));
+  move.description = fmt::format(
+      "{} for {} where there is room",
+      argument->names.empty() ? argument->description_in(about->name) : argument->region_name(),
+      name_of(kind));
   return move;
 }
 

@@ -23,7 +23,7 @@ constexpr std::size_t kMostCompared = 4096;
 }  // namespace
 
 // Compiles the function for this launch, and evaluates it for the first kMostCompared points.
-std::optional<std::vector<std::uint32_t>> Placements::destinations(
+std::optional<std::vector<std::uint32_t>> PlacementFunctionCache::processors_chosen_by(
     const edit::MappingFunction& function, const Rect& launch, ProcKind kind) const {
   const std::string name = edit::function_name_for(function.name, kind);
   const Source source(name, edit::function_definition(function, kind, name));
@@ -46,18 +46,18 @@ std::optional<std::vector<std::uint32_t>> Placements::destinations(
 
 // Calls make() only once for each combination of arguments, because make() compiles and evaluates
 // every function.
-const std::vector<PlacementFunction>& Placements::functions_for(
+const std::vector<PlacementFunction>& PlacementFunctionCache::functions_for(
     const std::vector<std::int64_t>& extents, ProcKind kind) const {
   const auto [known, is_new] = known_.try_emplace({extents, kind});
-  if (is_new) known->second = make(extents, kind);
+  if (is_new) known->second = make_functions(extents, kind);
   return known->second;
 }
 
 // Makes the functions for launches of this size: linear orders of the points first, then grids of
 // processors. Of several functions that send all points to the same processors, only the first is
 // kept.
-std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>& extents,
-                                                ProcKind kind) const {
+std::vector<PlacementFunction> PlacementFunctionCache::make_functions(
+    const std::vector<std::int64_t>& extents, ProcKind kind) const {
   const std::size_t dimensions = extents.size();
   const std::int64_t nodes = machine_.node_count();
   const std::int64_t processors = machine_.processors_per_node(kind);
@@ -67,7 +67,7 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
   std::set<std::vector<std::uint32_t>> known;
   const auto add = [&](edit::MappingFunction made) {
     if (all.size() == kMostFunctions) return;
-    auto where = destinations(made, *launch, kind);
+    auto where = processors_chosen_by(made, *launch, kind);
     if (where && known.insert(*std::move(where)).second) {
       all.push_back(std::make_shared<const edit::MappingFunction>(std::move(made)));
     }
@@ -77,7 +77,7 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
   // over the nodes in turn.
   const auto line = [&](const std::vector<std::int64_t>& weights, std::int64_t run) {
     for (const bool nodes_first : {false, true}) {
-      add(edit::line_function({weights, nodes_first, std::max<std::int64_t>(run, 1)}));
+      add(edit::weighted_sum_function({weights, nodes_first, std::max<std::int64_t>(run, 1)}));
     }
   };
   std::int64_t volume = 1;
@@ -117,14 +117,15 @@ std::vector<PlacementFunction> Placements::make(const std::vector<std::int64_t>&
 
 // Draws a grid of processors or a linear order. With more than one dimension, two of three draws
 // give a grid.
-PlacementFunction Placements::random(const std::vector<std::int64_t>& extents, ProcKind kind,
-                                     std::uint64_t random) const {
+PlacementFunction PlacementFunctionCache::random_function(const std::vector<std::int64_t>& extents,
+                                                          ProcKind kind,
+                                                          std::uint64_t random) const {
   const std::size_t dimensions = extents.size();
   const std::int64_t nodes = machine_.node_count();
   const std::int64_t processors = machine_.processors_per_node(kind);
   if (nodes * processors == 0) return nullptr;
-  Draws draws(random);
-  const auto draw = [&](std::size_t count) { return below(draws.bits(), count); };
+  RandomNumbers draws(random);
+  const auto draw = [&](std::size_t count) { return random_below(draws.bits(), count); };
   if (dimensions > 1 && draw(3) > 0) {
     const auto outer = factorisations(nodes, static_cast<int>(dimensions), 4096);
     const auto inner = factorisations(processors, static_cast<int>(dimensions), 4096);
@@ -133,7 +134,7 @@ PlacementFunction Placements::random(const std::vector<std::int64_t>& extents, P
     shape.interleaved = draw(2) == 1;
     return std::make_shared<const edit::MappingFunction>(edit::grid_function(shape));
   }
-  edit::LineShape shape;
+  edit::WeightedNumbering shape;
   for (std::size_t d = 0; d < dimensions; ++d) {
     const std::array<std::int64_t, 5> weights = {0, 1, 2, processors, extents[d]};
     shape.weights.push_back(weights[draw(weights.size())]);
@@ -145,7 +146,7 @@ PlacementFunction Placements::random(const std::vector<std::int64_t>& extents, P
   shape.nodes_first = nodes > 1 && draw(2) == 1;
   const std::array<std::int64_t, 4> runs = {1, 1, 2, processors};
   shape.run = runs[draw(runs.size())];
-  return std::make_shared<const edit::MappingFunction>(edit::line_function(shape));
+  return std::make_shared<const edit::MappingFunction>(edit::weighted_sum_function(shape));
 }
 
 }  // namespace groma::tuning

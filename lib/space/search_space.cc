@@ -137,11 +137,11 @@ class SearchSpace::Maker {
         kinds_(kinds_of(machine)),
         memories_(memories_of(machine)) {
     bool complete = true;
-    uses_ = uses_by_task(app, complete);
+    uses_ = launches_by_task(app, complete);
     const bool knows = std::any_of(uses_.begin(), uses_.end(),
-                                   [](const TaskUses& uses) { return !uses.uses.empty(); });
+                                   [](const TaskLaunches& uses) { return !uses.launches.empty(); });
     for (std::uint32_t t = 0; t < app.tasks.size(); ++t) {
-      if (static_cast<int>(t) == app.top_level || (knows && uses_[t].uses.empty())) continue;
+      if (static_cast<int>(t) == app.top_level || (knows && uses_[t].launches.empty())) continue;
       const std::optional<std::string> name = syntax::spell_name(app.tasks[t].name);
       if (!name) continue;
       Parts::Task& task = parts_.tasks.emplace_back();
@@ -175,7 +175,7 @@ class SearchSpace::Maker {
     add({.kind = MappingStatement::kControlReplicate}, kNoTask, &Statement::tasks, {{"*"}});
     for (ProcKind kind : kinds_) {
       add({.kind = MappingStatement::kTaskSteal, .tasks = {"*"}, .place = kind}, kNoTask,
-          &Statement::steal, {StealScope::kSameNode, StealScope::kAnyNode});
+          &Statement::steal_scope, {StealScope::kSameNode, StealScope::kAnyNode});
     }
     return std::move(parts_);
   }
@@ -274,7 +274,7 @@ class SearchSpace::Maker {
     // The smallest number of dimensions among the task's index launches; 0 if there is none.
     int dimensions = 0;
     bool single = false;
-    for (const app::LaunchUse& use : uses_[numbers_[t]].uses) {
+    for (const app::DistinctLaunch& use : uses_[numbers_[t]].launches) {
       if (!use.domain) {
         single = true;
       } else if (dimensions == 0 || use.domain->dimensions() < dimensions) {
@@ -300,7 +300,7 @@ class SearchSpace::Maker {
       const std::vector<app::Requirement>& requirements = app_.tasks[number].requirements;
       for (std::size_t r = 0; r < requirements.size(); ++r) {
         if (!is_mapped(requirements[r])) continue;
-        for (const app::LaunchNames& launch : uses_[number].names) {
+        for (const app::LaunchNames& launch : uses_[number].name_lists) {
           for (const std::string& name : launch[r]) {
             const std::optional<std::string> text = syntax::spell_name(name);
             if (text && seen.insert(*text).second) names.emplace_back(name, *text);
@@ -316,7 +316,7 @@ class SearchSpace::Maker {
   const app::Data& app_;
   std::vector<ProcKind> kinds_;
   std::vector<std::vector<MemKind>> memories_;
-  std::vector<TaskUses> uses_;
+  std::vector<TaskLaunches> uses_;
   // The index in the application of each task of the space.
   std::vector<std::uint32_t> numbers_;
 };
@@ -371,7 +371,7 @@ std::string SearchSpace::text_of(const Choice& choice) const {
 Choice SearchSpace::sample(std::uint64_t seed) const {
   Choice choice;
   for (std::size_t d = 0; d < decisions_.size(); ++d) {
-    choice.push_back(below(random_at(seed, d), decisions_[d].options.size()));
+    choice.push_back(random_below(random_at(seed, d), decisions_[d].options.size()));
   }
   return choice;
 }

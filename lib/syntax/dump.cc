@@ -20,7 +20,7 @@ class Dumper {
   }
 
  private:
-  std::string_view text(NameId id) const { return tree_.table.text(id); }
+  std::string_view text(NameId id) const { return tree_.name_table.text(id); }
 
   // Returns a statement in parentheses.
   std::string dump(const Statement& statement) const {
@@ -81,7 +81,8 @@ class Dumper {
       list += fmt::format(" ({} {})", spelling_of(param.type), text(param.name.id));
     }
     std::string body;
-    for (const Statement& s : Tree::entries_of(tree_.bodies, n.body)) body += " " + dump(s);
+    for (const Statement& s : Tree::entries_of(tree_.body_statements, n.body))
+      body += " " + dump(s);
     return fmt::format("def {} ({}){}", text(n.name.id), list, body);
   }
 
@@ -95,7 +96,7 @@ class Dumper {
   // anything else is a region's name.
   std::string which(IndexRange list) const {
     std::string joined;
-    for (const RegionRef& w : Tree::entries_of(tree_.which, list)) {
+    for (const RegionRef& w : Tree::entries_of(tree_.region_refs, list)) {
       joined += w.is_position ? fmt::format(" #{}", w.value) : fmt::format(" {}", text(w.value));
     }
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
@@ -104,7 +105,7 @@ class Dumper {
   template <typename Kind>
   std::string words(IndexRange list) const {
     std::string joined;
-    for (const KindWord& word : Tree::entries_of(tree_.words, list)) {
+    for (const KindWord& word : Tree::entries_of(tree_.kind_words, list)) {
       joined += fmt::format(" {}", name_of(static_cast<Kind>(word.value)));
     }
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));

@@ -48,7 +48,7 @@ struct GrammarItem {
   std::string text;
   std::vector<CharRange> chars;
   std::vector<GrammarItem> items;
-  int most = 0;
+  int max_count = 0;
 };
 
 // A named rule of the grammar.
@@ -58,7 +58,7 @@ struct Production {
   GrammarItem item;
   // True if the production contains only characters and tokens. Notations that have terminals write
   // it as a terminal.
-  bool token = false;
+  bool is_terminal = false;
   // The title of the part of the grammar that begins with this production. Empty if none begins
   // here.
   std::string heading;

@@ -34,7 +34,7 @@ class Writer {
   std::string grammar(const GrammarNames& names) {
     const std::vector<Production> table = syntax::grammar_productions(names);
     for (const Production& production : table) {
-      if (production.token) tokens_.insert(production.name);
+      if (production.is_terminal) tokens_.insert(production.name);
     }
     start_ = table[0].name;
     std::string all = comment("The mapping language, as `groma format` writes it.");
@@ -113,7 +113,7 @@ class Writer {
     const std::string inner = write(item.items[0], kChoice);
     if (item.kind == Kind::kOptional) return "[ " + inner + " ]";
     if (item.kind == Kind::kMany) return "{ " + inner + " }";
-    if (item.kind == Kind::kUpTo) return fmt::format("{} * [ {} ]", item.most, inner);
+    if (item.kind == Kind::kUpTo) return fmt::format("{} * [ {} ]", item.max_count, inner);
     const std::string some = fmt::format("{}, {{ {} }}", write(item.items[0], kAtom), inner);
     return outer > kSequence ? "(" + some + ")" : some;
   }
@@ -124,7 +124,7 @@ class Writer {
     if (item.kind == Kind::kOptional) return inner + "?";
     if (item.kind == Kind::kMany) return inner + "*";
     if (item.kind == Kind::kSome) return inner + "+";
-    const std::string count = fmt::format("{{0,{}}}", item.most);
+    const std::string count = fmt::format("{{0,{}}}", item.max_count);
     if (gbnf()) return inner + count;
     // The count is written inside the regular expression. Lark's own form, `~0..17`, is not
     // understood by every tool that reads Lark grammars.

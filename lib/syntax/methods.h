@@ -64,11 +64,11 @@ struct MethodInfo {
   std::string_view option;
   // The new extents, as text, of the dimensions that an operation on a machine changes. In the
   // text, `n` is the old extent of dimension `d`. Empty if the operation changes no extent.
-  std::string_view extents;
+  std::string_view new_extents;
   // The meaning of the result, as in docs/language.md and the reference card.
-  std::string_view words;
+  std::string_view description;
   // True if the reference card that language models are given lists the method.
-  bool on_card = false;
+  bool on_reference_card = false;
 
   // Returns the number of parameters. The entries of the array after them are unused.
   constexpr std::size_t parameter_count() const {

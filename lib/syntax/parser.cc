@@ -31,11 +31,11 @@ Parser::Parser(const Source& source, Diagnostics& diags, bool keep_comments)
   // At most 1 MiB of text is taken into account.
   const std::size_t bytes = std::min<std::size_t>(source.text().size(), std::size_t{1} << 20);
   tree_.exprs.reserve(bytes / 10);
-  tree_.lists.reserve(bytes / 40);
+  tree_.expr_lists.reserve(bytes / 40);
   tree_.names.reserve(bytes / 40);
-  tree_.words.reserve(bytes / 40);
+  tree_.kind_words.reserve(bytes / 40);
   tree_.statements.reserve(bytes / 32);
-  tree_.table.reserve(bytes / 32);
+  tree_.name_table.reserve(bytes / 32);
   token_ = lexer_.next_token();
   next_ = lexer_.next_token();
 }

@@ -80,10 +80,10 @@ int Parser::expr_height(IndexRange list) const {
 // Moves the pending items from `first` on into the tree and returns them as a list. Items of an
 // outer list stay pending.
 IndexRange Parser::take_pending(std::size_t first) {
-  const IndexRange list{static_cast<std::uint32_t>(tree_.lists.size()),
+  const IndexRange list{static_cast<std::uint32_t>(tree_.expr_lists.size()),
                         static_cast<std::uint32_t>(pending_.size() - first)};
-  tree_.lists.insert(tree_.lists.end(), pending_.begin() + static_cast<std::ptrdiff_t>(first),
-                     pending_.end());
+  tree_.expr_lists.insert(tree_.expr_lists.end(),
+                          pending_.begin() + static_cast<std::ptrdiff_t>(first), pending_.end());
   pending_.resize(first);
   return list;
 }
@@ -117,7 +117,7 @@ ExprId Parser::parse_expression() {
   if (panic_) return kNoExpr;
   Expr expr{ExprKind::kConditional};
   expr.range = {begin_of_expr(condition), last_end_};
-  expr.at = question;
+  expr.focus_offset = question;
   expr.a = condition, expr.b = yes, expr.c = no;
   expr.height = height_above(std::max({expr_height(condition), expr_height(yes), expr_height(no)}));
   return add_expr(expr);
@@ -160,7 +160,7 @@ ExprId Parser::parse_binary(int least) {
     if (!op || precedence_of(*op) < least) break;
     if (at_token(TokenKind::kName)) report_operator_word(spelling_of(*op));
     Expr expr{ExprKind::kBinary, *op};
-    expr.at = token_.range.begin;
+    expr.focus_offset = token_.range.begin;
     advance_token();
     expr.a = left;
     expr.b = parse_binary(precedence_of(*op) + 1);
@@ -179,11 +179,11 @@ ExprId Parser::parse_unary() {
   NestingLevel level(*this);
   if (panic_) return kNoExpr;
   Expr expr{ExprKind::kUnary, at_token(TokenKind::kMinus) ? Operator::kNegate : Operator::kNot};
-  expr.at = token_.range.begin;
+  expr.focus_offset = token_.range.begin;
   advance_token();
   expr.a = parse_unary();
   if (panic_) return kNoExpr;
-  expr.range = {expr.at, last_end_};
+  expr.range = {expr.focus_offset, last_end_};
   expr.height = height_above(expr_height(expr.a));
   return add_expr(expr);
 }
@@ -196,7 +196,7 @@ ExprId Parser::parse_not_word() {
   const Range word = token_.range;
   advance_token();
   Expr expr{ExprKind::kUnary, Operator::kNot};
-  expr.at = word.begin;
+  expr.focus_offset = word.begin;
   expr.a = parse_binary(precedence_of(Operator::kEqual));
   Diagnostic& diagnostic = diags_.report(DiagId::kExpectedToken, word, "`!`", "`not`");
   if (panic_) return kNoExpr;
@@ -230,7 +230,7 @@ ExprId Parser::parse_postfix() {
 ExprId Parser::parse_call(ExprId callee) {
   const std::uint32_t open = token_.range.begin;
   Expr expr{ExprKind::kCall};
-  expr.at = open;
+  expr.focus_offset = open;
   advance_token();
   const IndexRange list = parse_elements(TokenKind::kRightParen, open, true);
   if (panic_) return kNoExpr;
@@ -254,7 +254,7 @@ ExprId Parser::parse_index_or_slice(ExprId base) {
   const IndexRange list = parse_more_elements(mark, TokenKind::kRightBracket, open, false);
   if (panic_) return kNoExpr;
   Expr expr{ExprKind::kIndex};
-  expr.at = open;
+  expr.focus_offset = open;
   expr.a = list.begin, expr.b = list.count, expr.c = base;
   expr.range = {begin_of_expr(base), last_end_};
   expr.height = height_above(std::max(expr_height(base), expr_height(list)));
@@ -270,7 +270,7 @@ ExprId Parser::parse_slice(ExprId base, ExprId from, std::uint32_t open) {
   }
   advance_token();
   Expr expr{ExprKind::kSlice};
-  expr.at = open;
+  expr.focus_offset = open;
   expr.a = from;
   expr.b = at_token(TokenKind::kRightBracket) ? kNoExpr : parse_expression();
   if (at_token(TokenKind::kColon) || at_token(TokenKind::kComma))
@@ -293,8 +293,8 @@ ExprId Parser::parse_member(ExprId base) {
   }
   Expr expr{ExprKind::kMember};
   expr.a = base;
-  expr.c = tree_.table.intern_name(source_text(token_.range));
-  expr.at = token_.range.begin;
+  expr.c = tree_.name_table.intern_name(source_text(token_.range));
+  expr.focus_offset = token_.range.begin;
   advance_token();
   expr.range = {begin_of_expr(base), last_end_};
   expr.height = height_above(expr_height(base));
@@ -329,13 +329,13 @@ ExprId Parser::parse_star_element() {
 // Reads a named argument of a call: NAME '=' expr.
 ExprId Parser::parse_option() {
   Expr expr{ExprKind::kOption};
-  expr.c = tree_.table.intern_name(source_text(token_.range));
+  expr.c = tree_.name_table.intern_name(source_text(token_.range));
   expr.range = token_.range;
   advance_token();
   advance_token();
   expr.a = parse_expression();
   if (panic_) return kNoExpr;
-  expr.at = expr.range.end;
+  expr.focus_offset = expr.range.end;
   expr.range.end = last_end_;
   expr.height = height_above(expr_height(expr.a));
   return add_expr(expr);
@@ -388,7 +388,7 @@ void Parser::report_misplaced_star(ExprId id, TokenKind closing) {
 ExprId Parser::parse_token_expr(ExprKind kind, std::uint32_t a, std::uint32_t b) {
   Expr expr{kind};
   expr.range = token_.range;
-  expr.at = token_.range.begin;
+  expr.focus_offset = token_.range.begin;
   expr.a = a, expr.b = b;
   advance_token();
   return add_expr(expr);
@@ -423,7 +423,7 @@ ExprId Parser::parse_primary() {
     case TokenKind::kName: {
       const std::string_view name = source_text(token_.range);
       if (name == "tuple" && next_.kind == TokenKind::kLeftParen) return parse_tuple_or_call();
-      return parse_token_expr(ExprKind::kName, tree_.table.intern_name(name));
+      return parse_token_expr(ExprKind::kName, tree_.name_table.intern_name(name));
     }
     case TokenKind::kLeftParen:
       return parse_parenthesized();
@@ -500,7 +500,7 @@ ExprId Parser::parse_tuple_or_call() {
   if (!panic_ && at_token(TokenKind::kFor)) return parse_comprehension(word, item, open);
   Expr callee{ExprKind::kName};
   callee.range = word.range;
-  callee.a = tree_.table.intern_name(source_text(word.range));
+  callee.a = tree_.name_table.intern_name(source_text(word.range));
   const ExprId function = add_expr(callee);
   const std::size_t first = pending_.size();
   if (!empty) {
@@ -510,7 +510,7 @@ ExprId Parser::parse_tuple_or_call() {
   const IndexRange list = parse_more_elements(first, TokenKind::kRightParen, open, true);
   if (panic_) return kNoExpr;
   Expr expr{ExprKind::kCall};
-  expr.at = open;
+  expr.focus_offset = open;
   expr.a = list.begin, expr.b = list.count, expr.c = function;
   expr.range = {word.range.begin, last_end_};
   expr.height = height_above(expr_height(list));
@@ -532,7 +532,7 @@ ExprId Parser::parse_comprehension(const Token& word, ExprId item, std::uint32_t
   if (panic_) return kNoExpr;
   Expr expr{ExprKind::kComprehension};
   expr.range = {word.range.begin, last_end_};
-  expr.at = variable.range.begin;
+  expr.focus_offset = variable.range.begin;
   expr.a = item, expr.b = range, expr.c = variable.id;
   expr.height = height_above(std::max(expr_height(item), expr_height(range)));
   return add_expr(expr);

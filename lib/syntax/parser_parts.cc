@@ -76,7 +76,7 @@ NameUse Parser::parse_path_name(std::string_view of_what) {
     return name;
   }
   if (at_token(TokenKind::kString)) {
-    name.id = tree_.table.intern_copy(unescape_string(source_text(token_.range)));
+    name.id = tree_.name_table.intern_copy(unescape_string(source_text(token_.range)));
     if (name.id == kStarName) report(DiagId::kKindAsName, token_.range, "*", of_what);
     advance_token();
     return name;
@@ -99,7 +99,7 @@ NameUse Parser::parse_path_name(std::string_view of_what) {
     advance_token();
   }
   name.range.end = last_end_;
-  name.id = contiguous ? tree_.table.intern_name(source_text(name.range))
+  name.id = contiguous ? tree_.name_table.intern_name(source_text(name.range))
                        : name_of_spaced_path(name.range);
   return name;
 }
@@ -113,7 +113,7 @@ NameId Parser::name_of_spaced_path(Range range) {
   for (Token t = pieces.next_token(); t.kind != TokenKind::kEnd; t = pieces.next_token()) {
     joined += piece.text(t.range);
   }
-  return tree_.table.intern_copy(joined);
+  return tree_.name_table.intern_copy(joined);
 }
 
 // Reports a reserved word in the place of a name, and reads it as if it were quoted. Any other
@@ -132,7 +132,7 @@ NameUse Parser::parse_bad_name(std::string_view of_what) {
         .help(fmt::format("quote it: `\"{}\"`", word))
         .fix({"quote it", {{token_.range, quote_string(word)}}, true});
   }
-  name.id = tree_.table.intern_name(word);
+  name.id = tree_.name_table.intern_name(word);
   advance_token();
   return name;
 }
@@ -146,7 +146,7 @@ NameUse Parser::parse_plain_name(NamedThing what) {
   name.range = token_.range;
   if (panic_) return name;
   if (at_token(TokenKind::kName) && !(at_next_statement() && what == NamedThing::kFunction)) {
-    name.id = tree_.table.intern_name(source_text(token_.range));
+    name.id = tree_.name_table.intern_name(source_text(token_.range));
     advance_token();
   } else if (is_word(token_.kind) && (!at_next_statement() || what == NamedThing::kVariable)) {
     report(DiagId::kReservedName, token_.range, source_text(token_.range), of_what)
@@ -160,10 +160,10 @@ NameUse Parser::parse_plain_name(NamedThing what) {
 
 // WHICH : '*' | (INT | name) (',' (INT | name))*
 IndexRange Parser::parse_regions() {
-  IndexRange list{static_cast<std::uint32_t>(tree_.which.size()), 0};
+  IndexRange list{static_cast<std::uint32_t>(tree_.region_refs.size()), 0};
   if (panic_) return list;
   if (at_token(TokenKind::kStar)) {
-    tree_.which.push_back({false, kStarName, token_.range});
+    tree_.region_refs.push_back({false, kStarName, token_.range});
     advance_token();
     list.count = 1;
     return list;
@@ -171,7 +171,7 @@ IndexRange Parser::parse_regions() {
   do {
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "regions in a list");
     if (panic_) break;
-    tree_.which.push_back(parse_region_ref());
+    tree_.region_refs.push_back(parse_region_ref());
     ++list.count;
   } while (!panic_ && accept_token(TokenKind::kComma));
   return list;
@@ -250,11 +250,11 @@ KindWord Parser::parse_kind_word(TokenKind kind, bool last) {
 // kinds : PROC (',' PROC)* | MEM (',' MEM)*
 // Two kinds without a comma are reported with a fix, and reading continues.
 IndexRange Parser::parse_kind_words(TokenKind kind) {
-  IndexRange list{static_cast<std::uint32_t>(tree_.words.size()), 0};
+  IndexRange list{static_cast<std::uint32_t>(tree_.kind_words.size()), 0};
   while (!panic_) {
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "kinds in a list");
     if (panic_) break;
-    tree_.words.push_back(parse_kind_word(kind, true));
+    tree_.kind_words.push_back(parse_kind_word(kind, true));
     ++list.count;
     if (at_token(kind) && !token_.line_start && !panic_) {
       diags_.report(DiagId::kExpectedToken, token_.range, "`,`", describe_token(token_))

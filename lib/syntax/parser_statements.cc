@@ -299,7 +299,7 @@ bool Parser::report_unknown_statement(Statement& made, bool in_body) {
   AssignStatement node;
   node.implied = true;
   const auto take = [&] {
-    node.target = {tree_.table.intern_name(source_text(token_.range)), token_.range};
+    node.target = {tree_.name_table.intern_name(source_text(token_.range)), token_.range};
     made.node = node;
   };
   // The line may have been meant to define this name.
@@ -494,10 +494,10 @@ bool Parser::parse_def(Statement& made) {
     parse_body_without_brace(body);
   }
   node.body_broken = body_broken_ || panic_;
-  node.body = {static_cast<std::uint32_t>(tree_.bodies.size()),
+  node.body = {static_cast<std::uint32_t>(tree_.body_statements.size()),
                static_cast<std::uint32_t>(body.size())};
   node.exprs = {first_expr, static_cast<std::uint32_t>(tree_.exprs.size()) - first_expr};
-  std::move(body.begin(), body.end(), std::back_inserter(tree_.bodies));
+  std::move(body.begin(), body.end(), std::back_inserter(tree_.body_statements));
   made.node = node;
   return !node.head_broken;
 }

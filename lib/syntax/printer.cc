@@ -26,7 +26,7 @@ class Printer {
   }
 
  private:
-  std::string_view text(NameId id) const { return tree_.table.text(id); }
+  std::string_view text(NameId id) const { return tree_.name_table.text(id); }
 
   // ---- layout
 
@@ -272,7 +272,7 @@ class Printer {
     if (inside_broken_) indent_ -= 2;
     inside_broken_ = false;
     opened_ = true;
-    const auto body = Tree::entries_of(tree_.bodies, node.body);
+    const auto body = Tree::entries_of(tree_.body_statements, node.body);
     // Blank lines and comments of the body are counted from the end of the head.
     last_end_ = node.params.count == 0
                     ? node.name.range.end
@@ -331,7 +331,7 @@ class Printer {
   // Writes the regions of a statement: positions and names.
   void print_which(IndexRange list) {
     std::string_view separator = " ";
-    for (const RegionRef& which : Tree::entries_of(tree_.which, list)) {
+    for (const RegionRef& which : Tree::entries_of(tree_.region_refs, list)) {
       if (which.is_position) {
         if (separator == ", ") put(",");
         flush_inside(which.range.begin);
@@ -355,7 +355,7 @@ class Printer {
   template <typename Kind>
   void print_words(IndexRange list) {
     std::string_view separator = " ";
-    for (const KindWord& word : Tree::entries_of(tree_.words, list)) {
+    for (const KindWord& word : Tree::entries_of(tree_.kind_words, list)) {
       print_word<Kind>(word, separator);
       separator = ", ";
     }
@@ -457,7 +457,7 @@ class Printer {
         break;
       case ExprKind::kConditional:
         print_expr(expr.a, 1);
-        put(expr.at, " ? ");
+        put(expr.focus_offset, " ? ");
         print_expr(expr.b, 0);
         put(" : ");
         print_expr(expr.c, 0);
@@ -486,7 +486,7 @@ class Printer {
       case ExprKind::kMember:
         print_expr(expr.a, 8);
         put(".");
-        put(expr.at, text(expr.c));
+        put(expr.focus_offset, text(expr.c));
         break;
       case ExprKind::kSplice:
         put("*");
@@ -523,7 +523,7 @@ class Printer {
   void print_comprehension(const Expr& expr) {
     put("tuple(");
     print_expr(expr.a, 0);
-    put(expr.at, " for ");
+    put(expr.focus_offset, " for ");
     put(text(expr.c));
     put(" in ");
     print_expr(expr.b, 0);
@@ -539,7 +539,7 @@ class Printer {
   // operators group from the left.
   void print_binary(const Expr& expr) {
     print_expr(expr.a, precedence_of(expr.op));
-    flush_inside(expr.at);
+    flush_inside(expr.focus_offset);
     put(" ");
     put(spelling_of(expr.op));
     flush_inside(tree_.exprs[expr.b].range.begin);

@@ -111,7 +111,7 @@ struct Expr {
   std::uint16_t height = 0;
   Range range;
   // The offset of the operator, member or variable in the source.
-  std::uint32_t at = 0;
+  std::uint32_t focus_offset = 0;
   std::uint32_t a = 0, b = 0, c = 0;
 
   // Returns the value of a kInt.
@@ -246,16 +246,16 @@ struct Statement {
 // A parsed program.
 struct Tree {
   Source source;
-  NameTable table;
+  NameTable name_table;
   std::vector<Expr> exprs;
-  std::vector<ExprId> lists;
+  std::vector<ExprId> expr_lists;
   std::vector<NameUse> names;
-  std::vector<KindWord> words;
-  std::vector<RegionRef> which;
+  std::vector<KindWord> kind_words;
+  std::vector<RegionRef> region_refs;
   std::vector<LayoutConstraint> constraints;
   std::vector<Param> params;
   // The statements of functions.
-  std::vector<Statement> bodies;
+  std::vector<Statement> body_statements;
   // The statements of the program, in order.
   std::vector<Statement> statements;
   // The comments of the source text, if the caller asked for them.
@@ -267,10 +267,10 @@ struct Tree {
     return std::span<const T>(all).subspan(list.begin, list.count);
   }
   std::span<const NameUse> names_of(IndexRange list) const { return entries_of(names, list); }
-  std::span<const ExprId> exprs_of(IndexRange list) const { return entries_of(lists, list); }
+  std::span<const ExprId> exprs_of(IndexRange list) const { return entries_of(expr_lists, list); }
   // Returns the elements or arguments of a kTuple, kCall or kIndex.
   std::span<const ExprId> elements_of(const Expr& expr) const {
-    return entries_of(lists, {expr.a, expr.b});
+    return entries_of(expr_lists, {expr.a, expr.b});
   }
 };
 

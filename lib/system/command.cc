@@ -23,11 +23,11 @@
 namespace groma {
 namespace {
 
-using system::File;
+using system::CleanupShell;
+using system::FileDescriptor;
 using system::open_pipe;
 using system::Pipe;
 using system::spawn;
-using system::Watcher;
 using Clock = std::chrono::steady_clock;
 // The longest wait between two checks, in milliseconds, with and without a pidfd.
 constexpr int kPollMs = 50, kPollBlindMs = 5;
@@ -71,13 +71,13 @@ class Capture {
 
 // Writes the input to a file in memory, so that a child which does not read its input blocks
 // nobody.
-File input_file(const std::string& text) {
-  File file(memfd_create("groma-input", MFD_CLOEXEC));
+FileDescriptor input_file(const std::string& text) {
+  FileDescriptor file(memfd_create("groma-input", MFD_CLOEXEC));
   std::string_view rest = text;
   while (file.get() >= 0 && !rest.empty()) {
     const ssize_t written = write(file.get(), rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return File();
+    if (written < 0) return FileDescriptor();
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
   if (file.get() >= 0) lseek(file.get(), 0, SEEK_SET);
@@ -93,7 +93,7 @@ bool has_ended(pid_t child, siginfo_t* info) {
 }
 
 // Reads the available output. Closes the file at its end or after an error.
-void read_some(File* file, Capture* capture) {
+void read_some(FileDescriptor* file, Capture* capture) {
   std::array<char, 65536> bytes;
   const ssize_t count = read(file->get(), bytes.data(), bytes.size());
   if (count > 0) {
@@ -105,7 +105,8 @@ void read_some(File* file, Capture* capture) {
 
 // Waits at most `wait_ms` milliseconds for output or for the child's end, and reads the output.
 // `ended` is a pidfd, or -1.
-void read_for(int wait_ms, File* out, Capture* out_text, File* err, Capture* err_text, int ended) {
+void read_for(int wait_ms, FileDescriptor* out, Capture* out_text, FileDescriptor* err,
+              Capture* err_text, int ended) {
   std::array<pollfd, 3> files = {pollfd{out->get(), POLLIN, 0}, pollfd{err->get(), POLLIN, 0},
                                  pollfd{ended, POLLIN, 0}};
   if (poll(files.data(), files.size(), wait_ms) <= 0) return;
@@ -157,13 +158,13 @@ Result<CommandOutcome> run_command(const Command& command) {
                  fmt::format("cannot run `{}`: SIGCHLD is ignored, so nobody learns its end",
                              command.words[0])};
   }
-  const File in = input_file(command.input);
+  const FileDescriptor in = input_file(command.input);
   Pipe out, err;
   if (in.get() < 0 || !open_pipe(&out) || !open_pipe(&err)) return failure(errno);
 
   // The watcher is the first process of the group. It kills the group if our process ends in any
   // way, even by SIGKILL.
-  Watcher watcher;
+  CleanupShell watcher;
   if (const auto error = watcher.start("kill -s KILL 0")) return *error;
   const auto begin = Clock::now();
   pid_t child = 0;
@@ -174,7 +175,7 @@ Result<CommandOutcome> run_command(const Command& command) {
   err.write.reset();
 
   // An old kernel has no pidfd; the loop then polls more often.
-  const File ended(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  const FileDescriptor ended(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   const auto hearer = [&command](bool is_error) -> Capture::Hearer {
     if (!command.on_output) return {};
     return [&command, is_error](std::string_view bytes) { command.on_output(bytes, is_error); };
@@ -207,7 +208,7 @@ Result<CommandOutcome> run_command(const Command& command) {
     }
     read_for(wait_ms, &out.read, &out_text, &err.read, &err_text, ended.get());
   }
-  watcher.end_group();
+  watcher.kill_process_group();
   // The child may have left its group, so it is killed by its own id, too.
   kill(child, SIGKILL);
   outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -57,7 +57,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 
 }  // namespace
 
-void File::reset() {
+void FileDescriptor::reset() {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
 }
@@ -66,8 +66,8 @@ void File::reset() {
 bool open_pipe(Pipe* made) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-  made->read = File(ends[0]);
-  made->write = File(ends[1]);
+  made->read = FileDescriptor(ends[0]);
+  made->write = FileDescriptor(ends[1]);
   return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
@@ -102,13 +102,13 @@ int spawn(const Command& command, int in, int out, int err, pid_t group, pid_t* 
 
 // Starts a shell that waits for the end of a pipe, of which only our process has the other end. The
 // shell therefore runs `script` when our process ends, however that happens.
-std::optional<Error> Watcher::start(const std::string& script, const std::string& word) {
+std::optional<Error> CleanupShell::start(const std::string& script, const std::string& word) {
   const auto failure = [](int code) {
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot run `/bin/sh`: {}", std::strerror(code))};
   };
   Pipe alive;
-  const File nothing(open("/dev/null", O_WRONLY | O_CLOEXEC));
+  const FileDescriptor nothing(open("/dev/null", O_WRONLY | O_CLOEXEC));
   if (nothing.get() < 0 || !open_pipe(&alive)) return failure(errno);
   // The shell's reading end of the pipe must block, because the shell waits for the pipe's end.
   fcntl(alive.read.get(), F_SETFL, 0);
@@ -121,13 +121,13 @@ std::optional<Error> Watcher::start(const std::string& script, const std::string
 }
 
 // Kills the watcher, with its group, before it runs its script.
-Watcher::~Watcher() {
+CleanupShell::~CleanupShell() {
   if (process_ == 0) return;
-  end_group();
+  kill_process_group();
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-void Watcher::end_group() const { kill(-process_, SIGKILL); }
+void CleanupShell::kill_process_group() const { kill(-process_, SIGKILL); }
 
 }  // namespace groma::system

@@ -12,13 +12,14 @@
 namespace groma::system {
 
 // Owns a file descriptor and closes it.
-class File {
+class FileDescriptor {
  public:
-  File() = default;
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() { reset(); }
-  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  File& operator=(File&& other) noexcept {
+  FileDescriptor() = default;
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  ~FileDescriptor() { reset(); }
+  FileDescriptor(FileDescriptor&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
     reset();
     descriptor_ = std::exchange(other.descriptor_, -1);
     return *this;
@@ -32,7 +33,7 @@ class File {
 };
 
 struct Pipe {
-  File read, write;
+  FileDescriptor read, write;
 };
 // Opens a pipe whose reading end does not block. Returns false on failure; errno has the reason.
 bool open_pipe(Pipe* made);
@@ -44,22 +45,22 @@ int spawn(const Command& command, int in, int out, int err, pid_t group, pid_t* 
 // A `/bin/sh` in its own process group that runs a script when this process ends, in whatever way.
 // The shell waits for the end of a pipe that only this process can write to. A new child process
 // also holds the pipe open until it has joined its process group.
-class Watcher {
+class CleanupShell {
  public:
   // Starts the shell. It runs `script` when this process has ended. In the script, `$1` is `word`.
   std::optional<Error> start(const std::string& script, const std::string& word = "");
-  Watcher() = default;
-  Watcher(const Watcher&) = delete;
-  Watcher& operator=(const Watcher&) = delete;
+  CleanupShell() = default;
+  CleanupShell(const CleanupShell&) = delete;
+  CleanupShell& operator=(const CleanupShell&) = delete;
   // Kills the shell and all processes of its group, so that the script does not run.
-  ~Watcher();
+  ~CleanupShell();
   // Returns the process group of the shell, which children may join.
   pid_t group() const { return process_; }
   // Kills all processes in the process group of the shell.
-  void end_group() const;
+  void kill_process_group() const;
 
  private:
-  File alive_;
+  FileDescriptor alive_;
   pid_t process_ = 0;
 };
 

@@ -50,7 +50,7 @@ void remove(const std::string& path) {
 
 struct ScratchFolder::Made {
   std::string path;
-  system::Watcher watcher;
+  system::CleanupShell watcher;
 };
 
 ScratchFolder::ScratchFolder(std::unique_ptr<Made> made) : made_(std::move(made)) {}

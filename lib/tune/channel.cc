@@ -1,5 +1,5 @@
-// Channel: sends the questions of a proposer to the language model, or takes the replies from the
-// record of a resumed search.
+// ModelChannel: sends the questions of a proposer to the language model, or takes the replies from
+// the record of a resumed search.
 #include "tune/channel.h"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ bool will_fail_again(llm::ChatError::Code code) {
 
 // Notes whether the round is replayed from the record, because errors in a recorded round do not
 // end the search.
-void Channel::begin_round() {
+void ModelChannel::begin_round() {
   ceiling_.reset();
   hopeless_.reset();
   round_is_replayed_ = record_.replaying();
@@ -56,23 +56,23 @@ void Channel::begin_round() {
 
 // Called after a round with proposals, so that only consecutive rounds without a reply end the
 // search.
-void Channel::forget_replies() {
+void ModelChannel::begin_reply_series() {
   answered_ = false;
   no_reply_.reset();
 }
 
 // Does nothing without a model, because there is then no client that counts the cost.
-void Channel::add_spent_before() {
+void ModelChannel::add_earlier_spending() {
   if (model_ != nullptr) model_->add_spent(progress_.spent.tokens, progress_.spent.money);
 }
 
 // Asks in groups of at most kMaxAsked requests.
-std::vector<Result<llm::ChatReply, llm::ChatError>> Channel::ask(
+std::vector<Result<llm::ChatReply, llm::ChatError>> ModelChannel::ask(
     std::span<const llm::ChatRequest> requests) {
   std::vector<Reply> all;
   while (!requests.empty()) {
     const auto some = requests.first(std::min<std::size_t>(requests.size(), kMaxAsked));
-    for (auto& reply : ask_together(some)) all.push_back(std::move(reply));
+    for (auto& reply : ask_one_group(some)) all.push_back(std::move(reply));
     requests = requests.subspan(some.size());
   }
   return all;
@@ -80,13 +80,14 @@ std::vector<Result<llm::ChatReply, llm::ChatError>> Channel::ask(
 
 // Takes recorded replies first. Asks the model the remaining questions, also those that were
 // interrupted, unless the search is stopped.
-std::vector<Channel::Reply> Channel::ask_together(std::span<const llm::ChatRequest> requests) {
+std::vector<ModelChannel::Reply> ModelChannel::ask_one_group(
+    std::span<const llm::ChatRequest> requests) {
   std::vector<Reply> replies(requests.size(), unanswered());
   std::vector<llm::ChatRequest> open(requests.begin(), requests.end());
   // The index in `replies` of each request that still has no reply.
   std::vector<std::size_t> places(open.size());
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
-  while (!open.empty() && !record_.failed() && !broken_off_) {
+  while (!open.empty() && !record_.first_error() && !broken_off_) {
     const bool replayed = record_.replaying();
     if (!replayed && model_ == nullptr) {
       hopeless_ = llm::ChatError{llm::ChatError::Code::kUnsupported, "there is no model to ask"};
@@ -100,7 +101,7 @@ std::vector<Channel::Reply> Channel::ask_together(std::span<const llm::ChatReque
       return RecordedReply{i, unanswered(), most.tokens, most.money};
     };
     std::vector<RecordedReply> more = replayed ? record_.replies(open, lost) : ask_model(open);
-    if (record_.failed()) break;
+    if (record_.first_error()) break;
     // Interrupted requests are asked again in the next turn of the loop.
     std::vector<llm::ChatRequest> again;
     std::vector<std::size_t> again_places;
@@ -113,18 +114,18 @@ std::vector<Channel::Reply> Channel::ask_together(std::span<const llm::ChatReque
     }
     open = std::move(again);
     places = std::move(again_places);
-    broken_off_ = !open.empty() && progress_.stop();
+    broken_off_ = !open.empty() && progress_.should_stop();
   }
   return replies;
 }
 
 // Asks the model concurrently, and records each reply with its cost as soon as the reply arrives.
-std::vector<RecordedReply> Channel::ask_model(std::span<const llm::ChatRequest> requests) {
+std::vector<RecordedReply> ModelChannel::ask_model(std::span<const llm::ChatRequest> requests) {
   progress_.begin_work();
   progress_.worked = true;
   round_is_replayed_ = false;
   record_.write_questions(requests);
-  if (record_.failed()) return {};
+  if (record_.first_error()) return {};
   std::vector<RecordedReply> exchanges(requests.size());
   // Guards the record and the variables below.
   std::mutex mutex;
@@ -158,7 +159,7 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const llm::ChatRequest> 
     for (std::size_t i = 0; i < requests.size(); ++i) settle(i, *ceiling);
   } else {
     progress_.report_event(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
-    const llm::ChatClient::Watch watch{[this] { return progress_.stop(); }, {}};
+    const llm::ChatClient::Watch watch{[this] { return progress_.should_stop(); }, {}};
     in_parallel(requests.size(), kMaxAsked, [&](std::size_t i) {
       Reply reply = model_->ask(requests[i], watch);
       if (reply) cut(&reply->text);
@@ -173,7 +174,7 @@ std::vector<RecordedReply> Channel::ask_model(std::span<const llm::ChatRequest> 
 // Returns an estimate of the largest cost of a request: one token for three bytes of input, and the
 // greatest permitted number of output tokens. A text with many rare characters may need more input
 // tokens.
-TuneSpending Channel::worst_case_cost(const llm::ChatRequest& request) const {
+TuneSpending ModelChannel::worst_case_cost(const llm::ChatRequest& request) const {
   std::size_t bytes = request.constraint.json_schema.size();
   for (const llm::ChatMessage& message : request.messages) bytes += message.text.size();
   const auto input = static_cast<std::int64_t>(bytes / 3);
@@ -189,7 +190,7 @@ TuneSpending Channel::worst_case_cost(const llm::ChatRequest& request) const {
 
 // Returns an error if the requests together could exceed the budget of tokens or of money; nullopt
 // if the budgets allow them.
-std::optional<llm::ChatError> Channel::budget_error(
+std::optional<llm::ChatError> ModelChannel::budget_error(
     std::span<const llm::ChatRequest> requests) const {
   TuneSpending most;
   for (const llm::ChatRequest& request : requests) {
@@ -217,8 +218,8 @@ std::optional<llm::ChatError> Channel::budget_error(
 }
 
 // Adds the cost of a reply to the spending of the search, and keeps the errors that ceiling(),
-// hopeless() and no_reply() return.
-void Channel::count_cost(const RecordedReply& exchange) {
+// hopeless() and error_if_no_reply() return.
+void ModelChannel::count_cost(const RecordedReply& exchange) {
   TuneSpending& spent = progress_.spent;
   spent.tokens += exchange.tokens;
   spent.money += exchange.money;

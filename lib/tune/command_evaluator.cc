@@ -49,9 +49,9 @@ class CommandEvaluator final : public Evaluator {
   // Measures the text with every input. For each input, runs of the incumbent (the best text so
   // far) alternate with runs of the text. The first failure ends the evaluation.
   Evaluation evaluate(const EvaluationRequest& request) override {
-    auto text = commands_.prepared(request.text, request.stop);
+    auto text = commands_.write_and_check(request.text, request.stop);
     if (!text) return failed(text.error(), request.detail);
-    const CommandRuns::Text incumbent = incumbent_of(request);
+    const CommandRunner::TextPointer incumbent = incumbent_of(request);
     std::vector<RunComparison> all;
     for (const std::string& input : commands_.inputs()) {
       auto compared = compare(**text, incumbent.get(), input, request);
@@ -75,7 +75,7 @@ class CommandEvaluator final : public Evaluator {
   // Runs the command once on the text and reads the value from its output. Fails if the command
   // fails or exceeds the deadline, if the output has no value, or if the output has other results
   // than expected.
-  Result<Measured, CommandFailure> measure(const PlacedText& text, const std::string& input,
+  Result<Measured, CommandFailure> measure(const TextInFile& text, const std::string& input,
                                            std::int64_t deadline_ms,
                                            const EvaluationRequest& request) {
     const auto outcome = commands_.run(text, input, deadline_ms, request.stop);
@@ -96,10 +96,10 @@ class CommandEvaluator final : public Evaluator {
   // Returns the file of the incumbent (the best text so far), which is measured again beside the
   // text. Returns null if there is no incumbent, if it is the text itself, or if the correctness
   // command now refuses it.
-  CommandRuns::Text incumbent_of(const EvaluationRequest& request) {
+  CommandRunner::TextPointer incumbent_of(const EvaluationRequest& request) {
     const bool scored = std::isfinite(request.incumbent_score) && request.incumbent_score > 0;
     if (!scored || request.incumbent.empty() || request.incumbent == request.text) return nullptr;
-    auto text = commands_.prepared(request.incumbent, request.stop);
+    auto text = commands_.write_and_check(request.incumbent, request.stop);
     if (!text) return nullptr;
     commands_.keep_incumbent(*text);
     return *std::move(text);
@@ -108,7 +108,7 @@ class CommandEvaluator final : public Evaluator {
   // Returns the values of the runs for one input. The incumbent runs before and after each run of
   // the text, so that a machine that gets slower affects both. If the incumbent fails, the text is
   // measured alone.
-  Result<RunComparison, CommandFailure> compare(const PlacedText& text, const PlacedText* incumbent,
+  Result<RunComparison, CommandFailure> compare(const TextInFile& text, const TextInFile* incumbent,
                                                 const std::string& input,
                                                 const EvaluationRequest& request) {
     RunComparison compared;
@@ -151,7 +151,7 @@ class CommandEvaluator final : public Evaluator {
     for (const RunComparison& one : all) {
       const bool alone = one.incumbent.empty();
       if (!alone) incumbent.push_back(median(one.incumbent));
-      values.push_back(alone ? median(one.text) : one.quotient() * incumbent.back());
+      values.push_back(alone ? median(one.text) : one.text_to_incumbent_ratio() * incumbent.back());
       squares += one.noise() * one.noise();
     }
     Evaluation evaluation;
@@ -185,9 +185,9 @@ class CommandEvaluator final : public Evaluator {
   // Returns the last lines of the output, or none if the output is binary. The guide itself returns
   // these lines only if it recognises nothing in the output.
   std::vector<std::string> last_lines_of(const std::string& output) const {
-    guide::Scanner scanner(rules_.set());
+    guide::LogScanner scanner(rules_.set());
     scanner.read(output);
-    scanner.finish();
+    scanner.finish_log();
     return scanner.is_binary() ? std::vector<std::string>() : scanner.last_lines();
   }
 
@@ -216,21 +216,22 @@ class CommandEvaluator final : public Evaluator {
       return evaluation;
     }
     feedback.execution =
-        fmt::format("Execution Error: {}{}", failure.what, of_input(failure.input));
+        fmt::format("Execution Error: {}{}", failure.reason, of_input(failure.input));
     feedback.score.reset();
     feedback.explain.clear();
     feedback.suggest.clear();
     feedback.last_lines = last_lines_of(output);
     if (detail < GuideDetail::kExplain || feedback.last_lines.empty()) return evaluation;
     feedback.explain.emplace_back(
-        failure.status == Status::kRefused && failure.has_ended_well
+        failure.status == Status::kRefused && failure.has_exited_with_zero
             ? "A mapping must not change what the program prints."
-        : failure.has_ended_well ? "The command ended well, but what it printed gives no value."
-                                 : "What it printed last may say why.");
+        : failure.has_exited_with_zero
+            ? "The command ended well, but what it printed gives no value."
+            : "What it printed last may say why.");
     return evaluation;
   }
 
-  CommandRuns commands_;
+  CommandRunner commands_;
   Metric metric_;
   GuideRules rules_;
   OutputCheck output_check_{commands_, rules_};

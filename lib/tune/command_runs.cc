@@ -39,25 +39,25 @@ std::string how_it_ended(const CommandOutcome& outcome) {
 
 // Writes the text into a new folder. If the file cannot be written, the folder is removed with the
 // object.
-Result<std::shared_ptr<const PlacedText>> PlacedText::make(const std::string& text,
+Result<std::shared_ptr<const TextInFile>> TextInFile::make(const std::string& text,
                                                            const std::string& suffix) {
   auto folder = ScratchFolder::make();
   if (!folder) return folder.error();
-  auto placed = std::make_shared<PlacedText>(std::move(folder).value(), text, suffix);
+  auto placed = std::make_shared<TextInFile>(std::move(folder).value(), text, suffix);
   if (auto error = write_file(placed->file_, text)) return *error;
-  return std::shared_ptr<const PlacedText>(placed);
+  return std::shared_ptr<const TextInFile>(placed);
 }
 
 // Compilers and Groma print the file's name in front of their messages, and the name differs from
 // text to text.
-std::string PlacedText::without_file_name(std::string printed) const {
+std::string TextInFile::without_file_name(std::string printed) const {
   replace(printed, file_, "{file}");
   return printed;
 }
 
 // Commands name the file and the input through quoted variables, so that the shell does not
 // interpret their characters.
-CommandRuns::CommandRuns(CommandEvaluatorOptions options) : options_(std::move(options)) {
+CommandRunner::CommandRunner(CommandEvaluatorOptions options) : options_(std::move(options)) {
   check_for_each_ = options_.check_command.find("{input}") != std::string::npos;
   for (std::string* command : {&options_.command, &options_.check_command}) {
     replace(*command, "{file}", "\"$GROMA_FILE\"");
@@ -66,19 +66,19 @@ CommandRuns::CommandRuns(CommandEvaluatorOptions options) : options_(std::move(o
 }
 
 // A command without inputs runs once, with an empty input.
-std::vector<std::string> CommandRuns::inputs() const {
+std::vector<std::string> CommandRunner::inputs() const {
   return options_.inputs.empty() ? std::vector<std::string>{""} : options_.inputs;
 }
 
 // Runs a script with sh in the user's folder. The name GROMA_API_KEY without a value removes that
 // variable, so that the user's commands do not see the key of the model.
-Result<CommandOutcome> CommandRuns::run_script(const std::string& script, const PlacedText& text,
-                                               const std::string& input, std::int64_t deadline_ms,
-                                               const Stop& stop) const {
+Result<CommandOutcome> CommandRunner::run_script(const std::string& script, const TextInFile& text,
+                                                 const std::string& input, std::int64_t deadline_ms,
+                                                 const Stop& stop) const {
   Command command;
   command.words = {"sh", "-c", script};
   command.folder = options_.folder;
-  command.environment = {"GROMA_API_KEY", "GROMA_FILE=" + text.file(), "GROMA_INPUT=" + input};
+  command.environment = {"GROMA_API_KEY", "GROMA_FILE=" + text.file_path(), "GROMA_INPUT=" + input};
   command.deadline_ms = deadline_ms;
   command.memory_bytes = options_.memory_bytes;
   command.max_output_bytes = kMaxOutputBytes;
@@ -87,15 +87,15 @@ Result<CommandOutcome> CommandRuns::run_script(const std::string& script, const 
 }
 
 // Runs the measured command once. Each run may have its own deadline.
-Result<CommandOutcome> CommandRuns::run(const PlacedText& text, const std::string& input,
-                                        std::int64_t deadline_ms, const Stop& stop) const {
+Result<CommandOutcome> CommandRunner::run(const TextInFile& text, const std::string& input,
+                                          std::int64_t deadline_ms, const Stop& stop) const {
   return run_script(options_.command, text, input, deadline_ms, stop);
 }
 
 // Makes a run that is not measured, such as a reference run. Its failure needs no explanation.
-std::optional<CommandOutcome> CommandRuns::run_well(const PlacedText& text,
-                                                    const std::string& input,
-                                                    const Stop& stop) const {
+std::optional<CommandOutcome> CommandRunner::run_successfully(const TextInFile& text,
+                                                              const std::string& input,
+                                                              const Stop& stop) const {
   auto outcome = run(text, input, options_.timeout_ms, stop);
   if (!outcome || !outcome->ended_well()) return std::nullopt;
   return *std::move(outcome);
@@ -103,8 +103,8 @@ std::optional<CommandOutcome> CommandRuns::run_well(const PlacedText& text,
 
 // A correctness command without `{input}` gives the same result for all inputs and therefore runs
 // only once.
-std::optional<CommandFailure> CommandRuns::why_incorrect(const PlacedText& text,
-                                                         const Stop& stop) const {
+std::optional<CommandFailure> CommandRunner::why_incorrect(const TextInFile& text,
+                                                           const Stop& stop) const {
   if (options_.check_command.empty()) return std::nullopt;
   for (const std::string& input : inputs()) {
     const auto outcome = run_script(options_.check_command, text, input, options_.timeout_ms, stop);
@@ -119,12 +119,12 @@ std::optional<CommandFailure> CommandRuns::why_incorrect(const PlacedText& text,
 }
 
 // The command of a user may remove the file of its text. Such a text is not returned, and
-// prepared() writes it again.
-CommandRuns::Text CommandRuns::kept(const std::string& text) const {
-  for (const Text& placed : kept_) {
+// write_and_check() writes it again.
+CommandRunner::TextPointer CommandRunner::find_kept_text(const std::string& text) const {
+  for (const TextPointer& placed : kept_) {
     std::error_code none;
     if (placed != nullptr && placed->text() == text &&
-        std::filesystem::exists(placed->file(), none)) {
+        std::filesystem::exists(placed->file_path(), none)) {
       return placed;
     }
   }
@@ -133,10 +133,10 @@ CommandRuns::Text CommandRuns::kept(const std::string& text) const {
 
 // The correctness command does not run for a kept text, because the text passed that check when it
 // was written.
-Result<CommandRuns::Text, CommandFailure> CommandRuns::prepared(const std::string& text,
-                                                                const Stop& stop) const {
-  if (auto known = kept(text)) return known;
-  auto placed = PlacedText::make(text, options_.file_suffix);
+Result<CommandRunner::TextPointer, CommandFailure> CommandRunner::write_and_check(
+    const std::string& text, const Stop& stop) const {
+  if (auto known = find_kept_text(text)) return known;
+  auto placed = TextInFile::make(text, options_.file_suffix);
   if (!placed) return CommandFailure{Status::kFailed, placed.error().message, {}};
   if (auto failure = why_incorrect(**placed, stop)) return *std::move(failure);
   return *std::move(placed);

@@ -1,5 +1,5 @@
-// CommandRuns: writes texts to files, checks them with the user's correctness command, and runs the
-// user's command on them.
+// CommandRunner: writes texts to files, checks them with the user's correctness command, and runs
+// the user's command on them.
 #pragma once
 
 #include <array>
@@ -21,19 +21,19 @@ namespace groma::tuning {
 
 // A text that is stored in a file, in a folder of its own. The destructor removes the file and the
 // folder.
-class PlacedText {
+class TextInFile {
  public:
   // Writes the text to a new temporary folder. `suffix` ends the name of the file, such as
   // ".mapper".
-  static Result<std::shared_ptr<const PlacedText>> make(const std::string& text,
+  static Result<std::shared_ptr<const TextInFile>> make(const std::string& text,
                                                         const std::string& suffix);
-  PlacedText(ScratchFolder folder, std::string text, const std::string& suffix)
+  TextInFile(ScratchFolder folder, std::string text, const std::string& suffix)
       : folder_(std::move(folder)),
         file_(folder_.path() + "/text" + suffix),
         text_(std::move(text)) {}
 
   const std::string& text() const { return text_; }
-  const std::string& file() const { return file_; }
+  const std::string& file_path() const { return file_; }
   // Returns the output of a command with `{file}` in place of the name of this text's file, so that
   // the outputs of two texts can be compared.
   std::string without_file_name(std::string printed) const;
@@ -47,22 +47,22 @@ class PlacedText {
 struct CommandFailure {
   Evaluation::Status status = Evaluation::Status::kFailed;
   // A sentence without its full stop. It is shown if the output does not explain the failure.
-  std::string what;
+  std::string reason;
   CommandOutcome outcome;
   // True if the command exited with code 0, but its output has no value or other results.
-  bool has_ended_well = false;
+  bool has_exited_with_zero = false;
   // The input with which the command failed; empty if the command takes no input.
   std::string input = {};
 };
 
 // Runs the user's command and the correctness command, and keeps the files of the incumbent and of
 // the last candidate.
-class CommandRuns {
+class CommandRunner {
  public:
   using Stop = std::function<bool()>;
-  using Text = std::shared_ptr<const PlacedText>;
+  using TextPointer = std::shared_ptr<const TextInFile>;
 
-  explicit CommandRuns(CommandEvaluatorOptions options);
+  explicit CommandRunner(CommandEvaluatorOptions options);
 
   const CommandEvaluatorOptions& options() const { return options_; }
   // Returns the inputs of the options. If there are none, returns one empty input, so that the
@@ -72,37 +72,38 @@ class CommandRuns {
   // Returns the text as a file. If keep_incumbent() or keep_candidate() keeps the text, returns
   // that file. Otherwise writes the text and runs the correctness command, and fails if that
   // command refuses the text.
-  Result<Text, CommandFailure> prepared(const std::string& text, const Stop& stop) const;
+  Result<TextPointer, CommandFailure> write_and_check(const std::string& text,
+                                                      const Stop& stop) const;
   // Keep a text, and with it the files that commands wrote to its folder, until the same function
   // is called again. keep_candidate(nullptr) keeps no candidate.
-  void keep_incumbent(Text text) { kept_.front() = std::move(text); }
-  void keep_candidate(Text text) { kept_.back() = std::move(text); }
+  void keep_incumbent(TextPointer text) { kept_.front() = std::move(text); }
+  void keep_candidate(TextPointer text) { kept_.back() = std::move(text); }
 
   // Runs the command once on the text, at most `deadline_ms` long. Fails only if the command cannot
   // be started; a command that fails gives an outcome.
-  Result<CommandOutcome> run(const PlacedText& text, const std::string& input,
+  Result<CommandOutcome> run(const TextInFile& text, const std::string& input,
                              std::int64_t deadline_ms, const Stop& stop) const;
   // Runs the command with the time limit of the options. Returns nullopt unless the command exits
   // with code 0.
-  std::optional<CommandOutcome> run_well(const PlacedText& text, const std::string& input,
-                                         const Stop& stop) const;
+  std::optional<CommandOutcome> run_successfully(const TextInFile& text, const std::string& input,
+                                                 const Stop& stop) const;
 
  private:
-  Result<CommandOutcome> run_script(const std::string& script, const PlacedText& text,
+  Result<CommandOutcome> run_script(const std::string& script, const TextInFile& text,
                                     const std::string& input, std::int64_t deadline_ms,
                                     const Stop& stop) const;
   // Runs the correctness command. Returns why it refuses the text; nullopt if it accepts the text
   // or if the options have no such command.
-  std::optional<CommandFailure> why_incorrect(const PlacedText& text, const Stop& stop) const;
+  std::optional<CommandFailure> why_incorrect(const TextInFile& text, const Stop& stop) const;
   // Returns the kept file with this text; null if no kept file has the text, or if the file was
   // removed.
-  Text kept(const std::string& text) const;
+  TextPointer find_kept_text(const std::string& text) const;
 
   CommandEvaluatorOptions options_;
   // True if the correctness command contains `{input}`, and therefore runs once for each input.
   bool check_for_each_ = false;
   // The incumbent of the last evaluation, and the last candidate if it looked better.
-  std::array<Text, 2> kept_;
+  std::array<TextPointer, 2> kept_;
 };
 
 // Returns how a command ended, as words that follow its name: "ended with exit code 1".

@@ -16,7 +16,7 @@ constexpr double kTimeToEstimate = 1.0 / 3;
 
 // The evaluator says how many evaluations do not disturb each other. TuneOptions::threads may lower
 // that number but not raise it.
-int threads_of(const Evaluator& evaluator, const TuneOptions& options) {
+int evaluation_thread_count(const Evaluator& evaluator, const TuneOptions& options) {
   const int most = evaluator.parallel();
   return options.threads > 0 ? std::min(options.threads, most) : most;
 }
@@ -30,9 +30,9 @@ void Estimates::begin_round() {
 // Takes the results from the record while the record is replayed. Otherwise evaluates the texts and
 // writes the results to the record, with a hash of the texts. A resumed search then notices if it
 // would estimate other texts.
-std::vector<Evaluation> Estimates::evaluations_of(std::span<const std::string> texts,
-                                                  GuideDetail detail) {
-  if (estimator_ == nullptr || record_.failed()) return {};
+std::vector<Evaluation> Estimates::estimates_of(std::span<const std::string> texts,
+                                                GuideDetail detail) {
+  if (estimator_ == nullptr || record_.first_error()) return {};
   std::size_t count = texts.size();
   if (options_.budget.estimates > 0) {
     const std::int64_t left = options_.budget.estimates - progress_.spent.estimates;
@@ -49,7 +49,7 @@ std::vector<Evaluation> Estimates::evaluations_of(std::span<const std::string> t
       recorded ? record_.estimates(count, hash) : estimate(texts.first(count), detail);
   progress_.spent.estimates -= static_cast<std::int64_t>(count - all.size());
   // After a stop the results may be incomplete, so they are not recorded.
-  if (!recorded && !progress_.stop()) record_.write_estimates(all, count, hash);
+  if (!recorded && !progress_.should_stop()) record_.write_estimates(all, count, hash);
   return all;
 }
 
@@ -65,8 +65,8 @@ std::vector<Evaluation> Estimates::estimate(std::span<const std::string> texts,
   std::vector<Evaluation> all(texts.size());
   // The index of the first text whose estimate was not started, because time ran out.
   std::atomic<std::size_t> late = texts.size();
-  in_parallel(texts.size(), threads_of(*estimator_, options_), [&](std::size_t i) {
-    if (progress_.stop()) return;
+  in_parallel(texts.size(), evaluation_thread_count(*estimator_, options_), [&](std::size_t i) {
+    if (progress_.should_stop()) return;
     if (options_.budget.seconds > 0 && progress_.seconds() >= until_) {
       // Atomic minimum: another thread may have stored a smaller index meanwhile.
       for (std::size_t first = late; i < first && !late.compare_exchange_weak(first, i);) {
@@ -74,9 +74,9 @@ std::vector<Evaluation> Estimates::estimate(std::span<const std::string> texts,
       return;
     }
     EvaluationRequest request{texts[i], detail};
-    request.stop = [this] { return progress_.stop(); };
+    request.stop = [this] { return progress_.should_stop(); };
     all[i] = estimator_->evaluate(request);
-    keep_what_is_recorded(&all[i]);
+    drop_unrecorded_feedback(&all[i]);
   });
   all.resize(late);
   return all;

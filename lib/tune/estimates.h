@@ -14,30 +14,31 @@
 namespace groma::tuning {
 
 // Returns how many evaluations may run at once, with TuneOptions::threads as the limit.
-int threads_of(const Evaluator& evaluator, const TuneOptions& options);
+int evaluation_thread_count(const Evaluator& evaluator, const TuneOptions& options);
 
 // Evaluates texts with the cheaper evaluator, within the budget of estimates. While a resumed
 // search replays its record, the results come from the record. Only one thread may use the object;
 // the arguments must outlive it.
 class Estimates {
  public:
-  // `estimator` may be null: then evaluations_of() always returns an empty list.
-  Estimates(Evaluator* estimator, const TuneOptions& options, Record& record, Progress& progress)
+  // `estimator` may be null: then estimates_of() always returns an empty list.
+  Estimates(Evaluator* estimator, const TuneOptions& options, SearchRecord& record,
+            Progress& progress)
       : estimator_(estimator), options_(options), record_(record), progress_(progress) {}
 
-  bool available() const { return estimator_ != nullptr; }
+  bool has_estimator() const { return estimator_ != nullptr; }
   // Begins a round of the search. The round may use a third of the remaining time for estimates.
   void begin_round();
   // Returns the estimates of the texts, in their order. Returns fewer of them when the budget of
   // estimates or the time is used up.
-  std::vector<Evaluation> evaluations_of(std::span<const std::string> texts, GuideDetail detail);
+  std::vector<Evaluation> estimates_of(std::span<const std::string> texts, GuideDetail detail);
 
  private:
   std::vector<Evaluation> estimate(std::span<const std::string> texts, GuideDetail detail);
 
   Evaluator* estimator_;
   const TuneOptions& options_;
-  Record& record_;
+  SearchRecord& record_;
   Progress& progress_;
   // The round makes no further estimates after this time, in seconds since the search began.
   double until_ = 0;

@@ -43,11 +43,11 @@ constexpr std::string_view kFirst = "{\"search\":";
 // Returns true if a journal ends within its first line, because the process was killed or the disk
 // was full. Such a journal holds nothing that could be lost, so a new search may replace it.
 bool is_broken_off(const std::string& journal) {
-  auto lines = Lines::open(journal);
+  auto lines = JournalLineReader::open(journal);
   if (!lines) return false;
   std::string line;
-  if (!lines->next(&line)) return true;
-  return !lines->whole() && !lines->too_long() &&
+  if (!lines->read_line(&line)) return true;
+  return !lines->has_line_end() && !lines->too_long() &&
          (line.starts_with(kFirst) || kFirst.starts_with(line));
 }
 
@@ -73,7 +73,7 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 // Encodes each byte as the character with the same number (U+0000 to U+00FF). A text that happens
 // to begin with the mark is encoded too, so that decoding is unambiguous.
-std::string characters_of(const std::string& bytes) {
+std::string encode_for_json(const std::string& bytes) {
   if (!bytes.starts_with(kBytes) && llm::valid_utf8(bytes) == bytes) return bytes;
   std::string text(kBytes);
   for (const char c : bytes) {
@@ -128,7 +128,7 @@ void change_texts(Json& json, const Change& change) {
 }  // namespace
 
 // Checks the nesting depth first, because the JSON parser and change_texts() are recursive.
-Json parsed(const std::string& line) {
+Json parse_journal_line(const std::string& line) {
   if (!within_json_bounds(line)) return {Json::value_t::discarded};
   Json json = Json::parse(line, nullptr, false);
   if (line.find(kBytes) != line.npos) change_texts(json, bytes_of);
@@ -137,15 +137,15 @@ Json parsed(const std::string& line) {
 
 // harmless_lines() replaces characters that could change a terminal when someone prints the
 // journal.
-std::string line_of(const Json& json) {
+std::string to_journal_line(const Json& json) {
   return harmless_lines(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 // On success the stream owns the file descriptor and closes it.
-Result<Lines> Lines::open(const std::string& path) {
+Result<JournalLineReader> JournalLineReader::open(const std::string& path) {
   const auto file = open_regular_file(path, "read", O_RDONLY);
   if (!file) return file.error();
-  Lines lines;
+  JournalLineReader lines;
   lines.file_.reset(fdopen(*file, "r"));
   if (lines.file_ != nullptr) return lines;
   const int code = errno;
@@ -154,7 +154,7 @@ Result<Lines> Lines::open(const std::string& path) {
 }
 
 // Reads byte by byte up to a line feed, the limit, or the end of the file.
-bool Lines::next(std::string* line) {
+bool JournalLineReader::read_line(std::string* line) {
   line->clear();
   whole_ = too_long_ = false;
   const std::size_t most = std::exchange(is_first_, false) ? kMaxFirstLineBytes : kMaxLineBytes;
@@ -167,7 +167,7 @@ bool Lines::next(std::string* line) {
 }
 
 // Looks at the next byte and puts it back.
-bool Lines::at_end() {
+bool JournalLineReader::at_end() {
   const int c = getc_unlocked(file_.get());
   if (c != EOF) std::ungetc(c, file_.get());
   return c == EOF;
@@ -216,9 +216,9 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
   // damage.
   std::int64_t number = 0, left_out = 0;
   if (resume) {
-    auto lines = Lines::open(path);
+    auto lines = JournalLineReader::open(path);
     if (!lines) return lines.error();
-    for (std::string line; lines->next(&line); ++number) {
+    for (std::string line; lines->read_line(&line); ++number) {
       if (stop && stop()) {
         return Error{Error::Code::kStopped,
                      fmt::format("`{}` was not read to its end, at line {}", path, number + 1),
@@ -227,8 +227,8 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
       if (lines->too_long()) {
         return damaged_line(path, number + 1, ": the line is too long");
       }
-      if (!lines->whole()) break;
-      const Json read = parsed(line);
+      if (!lines->has_line_end()) break;
+      const Json read = parse_journal_line(line);
       if (!read.is_object() || read.empty()) {
         if (lines->at_end()) break;
         return damaged_line(path, number + 1, "");
@@ -262,7 +262,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
   }
   // The first line is written if the file is empty or ends within that line.
   if (number == 0) {
-    if (auto error = journal.write("search", search, true)) {
+    if (auto error = journal.append_line("search", search, true)) {
       // Removes the new file, so that the search can be started again.
       if (!resume) unlink(path.c_str());
       return *error;
@@ -274,38 +274,38 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
   journal.recorded_ = number - 1 - left_out;
   // Reopens the file for the replay, and skips the first line, which was compared above.
   if (journal.recorded_ > 0) {
-    auto lines = Lines::open(path);
+    auto lines = JournalLineReader::open(path);
     if (!lines) return lines.error();
     journal.lines_ = std::move(lines).value();
     std::string first;
-    journal.lines_->next(&first);
+    journal.lines_->read_line(&first);
   }
   return journal;
 }
 
 // Skips the "beside_start" lines, which are not part of the replay.
-Result<Json> Journal::next(const char* about) {
+Result<Json> Journal::next_recorded_value(const char* about) {
   std::string line;
   Json read;
-  while (lines_->next(&line)) {
-    read = parsed(line);
+  while (lines_->read_line(&line)) {
+    read = parse_journal_line(line);
     if (!read.is_object() || !read.contains(kBesideStart)) break;
     ++left_out_;
   }
   ++replayed_;
   if (!read.is_object() || !read.contains(about)) {
-    return search_differs(fmt::format("the search now comes to `{}` here", about));
+    return different_search_error(fmt::format("the search now comes to `{}` here", about));
   }
   return Json(std::move(read[about]));
 }
 
 // Returns the error with the number of the line, which counts the first line and the skipped lines.
-Error Journal::damaged(std::string_view what) const {
+Error Journal::damaged_line_error(std::string_view what) const {
   return damaged_line(path_, replayed_ + left_out_ + 1, fmt::format(": {}", what));
 }
 
 // The most likely cause is an evaluator or a proposer that has changed since the search began.
-Error Journal::search_differs(std::string_view what) const {
+Error Journal::different_search_error(std::string_view what) const {
   return malformed(path_, replayed_ + left_out_ + 1, what,
                    "it was begun by another version, or what it evaluates has changed");
 }
@@ -313,13 +313,13 @@ Error Journal::search_differs(std::string_view what) const {
 // Appends a line to the journal. Texts that are not UTF-8 are encoded by characters_of(). If the
 // line cannot be written whole, for example on a full disk, its beginning is removed from the file
 // again.
-std::optional<Error> Journal::write(const char* about, const Json& value, bool lasting) {
+std::optional<Error> Journal::append_line(const char* about, const Json& value, bool lasting) {
   if (file_ < 0) return std::nullopt;
-  std::string line = line_of({{about, value}});
+  std::string line = to_journal_line({{about, value}});
   if (line.find(kReplacement) != line.npos || line.find(kBytes) != line.npos) {
     Json bytes = {{about, value}};
-    change_texts(bytes, characters_of);
-    line = line_of(bytes);
+    change_texts(bytes, encode_for_json);
+    line = to_journal_line(bytes);
   }
   const std::size_t most = size_ == 0 ? kMaxFirstLineBytes : kMaxLineBytes;
   // Journal::open() could not read a line that is longer than the limit.
@@ -353,16 +353,16 @@ bool holds_no_search_yet(const std::string& directory) {
 // reported as a directory without a search.
 Result<RecordedSearch> recorded_search(const std::string& directory) {
   const std::string path = directory + "/journal.jsonl";
-  auto lines = Lines::open(path);
+  auto lines = JournalLineReader::open(path);
   std::error_code code;
   if (!lines && (std::filesystem::exists(path, code) || code)) return lines.error();
   std::string line;
-  if (lines && lines->next(&line) && lines->too_long()) {
+  if (lines && lines->read_line(&line) && lines->too_long()) {
     return Error{Error::Code::kTooLarge,
                  fmt::format("the search in `{}` says in more than {} MB what it is", directory,
                              kMaxFirstLineBytes >> 20)};
   }
-  const Json first = parsed(line);
+  const Json first = parse_journal_line(line);
   const Json& search = member(first, "search");
   if (!search.is_object()) {
     const bool begins = holds_no_search_yet(directory);

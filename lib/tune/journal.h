@@ -26,28 +26,28 @@ inline constexpr const char* kBesideStart = "beside_start";
 // Parses one line of a journal as JSON, with texts decoded to their original bytes. The result
 // is_discarded() if the line is not JSON, or if it is nested deeper than any line that Groma
 // writes.
-Json parsed(const std::string& line);
+Json parse_journal_line(const std::string& line);
 
 // Encodes a text for JSON, which holds UTF-8 only. A UTF-8 text stays as it is. In any other text
 // each byte becomes one character, and a mark stands in front. parsed() decodes the values of a
 // line, but not the names of its members.
-std::string characters_of(const std::string& bytes);
+std::string encode_for_json(const std::string& bytes);
 
 // Returns the JSON as one line that ends with a line feed. Invalid UTF-8 becomes replacement
 // characters; hidden characters become escapes.
-std::string line_of(const Json& json);
+std::string to_journal_line(const Json& json);
 
 // Reads the lines of an untrusted file. The file must be a regular file and not a symbolic link. A
 // line has at most 64 MB, the first line at most 8 MB.
-class Lines {
+class JournalLineReader {
  public:
   // Opens the file without blocking. Fails (kUnreadable) if the path is not a regular file.
-  static Result<Lines> open(const std::string& path);
+  static Result<JournalLineReader> open(const std::string& path);
   // Reads the next line. Returns false at the end of the file.
-  bool next(std::string* line);
+  bool read_line(std::string* line);
   // whole() returns true if the line that next() read last had a line end. too_long() returns true
   // if that line exceeded the limit and was cut off.
-  bool whole() const { return whole_; }
+  bool has_line_end() const { return whole_; }
   bool too_long() const { return too_long_; }
   // Returns true if the file has no further line.
   bool at_end();
@@ -91,28 +91,29 @@ class Journal {
                               const std::function<bool()>& stop = {});
 
   // Returns true while the file has recorded lines that next() has not returned yet.
-  bool replaying() const { return replayed_ < recorded_; }
+  bool has_lines_to_replay() const { return replayed_ < recorded_; }
   // Returns the value of the last "beside_start" line; null if there is none.
-  const Json& beside_start() const { return beside_start_; }
+  const Json& comparison_with_start() const { return beside_start_; }
   // Returns the value of the next recorded line, which must have the name `about`. Fails if the
   // line has another name: the search then differs from the recorded one.
-  Result<Json> next(const char* about);
+  Result<Json> next_recorded_value(const char* about);
   // Return errors about the line that next() returned last. damaged(): Groma cannot have written
-  // the line. search_differs(): the line is valid, but the search now does something else than was
-  // recorded.
-  Error damaged(std::string_view what) const;
-  Error search_differs(std::string_view what) const;
+  // the line. different_search_error(): the line is valid, but the search now does something else
+  // than was recorded.
+  Error damaged_line_error(std::string_view what) const;
+  Error different_search_error(std::string_view what) const;
 
   // Appends the line {about: value}. With `lasting`, the line is on the disk when the function
   // returns, not only handed to the system. A line that was written only in part is removed again.
   // A line of more than 64 MB, which open() could not read, is not written (kTooLarge).
-  [[nodiscard]] std::optional<Error> write(const char* about, const Json& value, bool lasting);
+  [[nodiscard]] std::optional<Error> append_line(const char* about, const Json& value,
+                                                 bool lasting);
 
  private:
   std::string path_;
   int file_ = -1;
   std::int64_t size_ = 0;
-  std::optional<Lines> lines_;
+  std::optional<JournalLineReader> lines_;
   // How many lines were replayed, and how many the file held when it was opened. Neither number
   // includes the first line or "beside_start" lines.
   std::int64_t replayed_ = 0, recorded_ = 0;

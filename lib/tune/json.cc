@@ -49,7 +49,7 @@ std::string to_json(const TuneEvent& event) {
   json["evaluations"] = event.spent.evaluations;
   json["model_calls"] = event.spent.model_calls;
   json["tokens"] = event.spent.tokens;
-  return line_of(json);
+  return to_journal_line(json);
 }
 
 // Returns the outcome of a search as one line of JSON. Members without a value are not written.
@@ -86,7 +86,7 @@ std::string to_json(const TuneOutcome& outcome) {
                    {"tokens", spent.tokens},
                    {"money", spent.money},
                    {"seconds", spent.seconds}};
-  return line_of(json);
+  return to_journal_line(json);
 }
 
 }  // namespace groma::tuning

@@ -108,7 +108,7 @@ Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
   if (!rules) return rules.error();
   const auto folder = ScratchFolder::make();
   if (!folder) return folder.error();
-  ProgramRuns runs(options.run, nullptr, *rules);
+  ProgramRunner runs(options.run, nullptr, *rules);
   const std::string file = folder->path() + "/events";
   const auto result = runs.run_recorded(file);
   if (!result) return result.error();

@@ -17,7 +17,7 @@
 #include "tune/progress.h"
 #include "tune/record.h"
 #include "tune/report.h"
-#include "tune/tried.h"
+#include "tune/tried_texts.h"
 
 namespace groma::tuning {
 namespace {
@@ -50,7 +50,7 @@ class Search : public Round {
     // Progress calls this function when the replay of a resumed search is over and the first new
     // work begins.
     progress_.when_resumed = [this] {
-      channel_.add_spent_before();
+      channel_.add_earlier_spending();
       if (outcome_.best) keep_best();
       progress_.report_event(TuneEvent::Kind::kResumed, [](TuneEvent*) {});
     };
@@ -61,17 +61,17 @@ class Search : public Round {
   // ---- Round: the services for the proposer
   const Problem& problem() const override { return problem_; }
   const History& history() const override { return history_; }
-  std::size_t most() const override { return most_; }
+  std::size_t max_proposals() const override { return most_; }
   GuideDetail detail() const override { return options_.feedback; }
   const Evaluator& evaluator() const override { return evaluator_; }
   std::vector<Result<llm::ChatReply, llm::ChatError>> ask(
       std::span<const llm::ChatRequest> requests) override {
     return channel_.ask(requests);
   }
-  bool has_estimates() const override { return estimates_.available(); }
+  bool has_estimates() const override { return estimates_.has_estimator(); }
   std::vector<Evaluation> estimate(std::span<const std::string> texts,
                                    GuideDetail detail) override {
-    return estimates_.evaluations_of(texts, detail);
+    return estimates_.estimates_of(texts, detail);
   }
   void reject(std::string why) override {
     rejected_ = why;
@@ -82,7 +82,7 @@ class Search : public Round {
     ++unusable_;
     reject(std::move(why));
   }
-  bool stop() const override { return progress_.stop(); }
+  bool stop() const override { return progress_.should_stop(); }
 
  private:
   // Returns the options and inputs of the search as JSON. A resumed search must have the same ones,
@@ -111,7 +111,7 @@ class Search : public Round {
   // their count.
   void forget_rejections() {
     rejections_ = 0;
-    channel_.forget_replies();
+    channel_.begin_reply_series();
   }
   // With TuneOptions::compare, counts the unusable replies of this round as evaluations, as far as
   // the budget allows. Returns true if at least one was counted. `proposals` is the number of
@@ -161,13 +161,13 @@ class Search : public Round {
   Evaluator& evaluator_;
   Proposer& proposer_;
   const TuneOptions& options_;
-  Record record_;
+  SearchRecord record_;
   Progress progress_;
-  Channel channel_;
+  ModelChannel channel_;
   Estimates estimates_;
 
   History history_;
-  Tried tried_;
+  TriedTexts tried_;
   // The outcome of the search. Its member `spent` is set at the end.
   TuneOutcome outcome_;
   // How many proposals may still be tried in this round.
@@ -188,9 +188,9 @@ class Search : public Round {
 // the time before the search was resumed.
 std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
   if (!record_.replaying()) return std::nullopt;
-  auto recorded = record_.step(steps_ + 1, proposal.text);
+  auto recorded = record_.read_step(steps_ + 1, proposal.text);
   if (!recorded) return std::nullopt;
-  progress_.add_replayed(recorded->seconds);
+  progress_.add_replayed_seconds(recorded->seconds);
   return Trial{proposal,
                evaluator_.canonical(proposal.text),
                std::move(recorded->step.evaluation),
@@ -205,7 +205,7 @@ std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
 Search::Trial Search::looked_up(Proposal proposal) const {
   Trial trial{std::move(proposal), {}, {}};
   trial.canonical = evaluator_.canonical(trial.proposal.text);
-  if (const Tried::Known* known = tried_.find(trial.canonical)) {
+  if (const TriedTexts::KnownResult* known = tried_.find(trial.canonical)) {
     trial.evaluation = known->evaluation();
     trial.evaluation->feedback.explain = {
         fmt::format("This was tried before, as number {}.", known->number)};
@@ -237,7 +237,7 @@ void Search::evaluate(Trial& trial) const {
 std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
   request.stop = [this] { return stop(); };
   Evaluation evaluation = evaluator_.evaluate(request);
-  if (!is_sound(evaluation)) {
+  if (!has_valid_numbers(evaluation)) {
     Evaluation none;
     none.status = Evaluation::Status::kFailed;
     none.feedback.execution = fmt::format(
@@ -267,7 +267,7 @@ void Search::begin_round() {
   channel_.begin_round();
   estimates_.begin_round();
   if (record_.replaying()) {
-    most_ = record_.round(kUnbounded);
+    most_ = record_.read_round_size(kUnbounded);
     return;
   }
   const std::int64_t left = options_.budget.evaluations - progress_.spent.evaluations;
@@ -280,7 +280,7 @@ void Search::begin_round() {
 
 // Counts at most as many replies as the round may still try after its proposals.
 bool Search::count_unusable(std::size_t proposals) {
-  if (!options_.compare || record_.failed() || channel_.is_broken_off()) return false;
+  if (!options_.compare || record_.first_error() || channel_.was_interrupted()) return false;
   const std::size_t room = most_ - std::min(most_, proposals);
   const auto count = static_cast<std::int64_t>(std::min(unusable_, room));
   progress_.spent.evaluations += count;
@@ -292,7 +292,7 @@ bool Search::count_unusable(std::size_t proposals) {
 // many as there are threads. A result is taken as soon as all results in front of it are there, so
 // the order of the steps does not depend on the threads.
 void Search::try_all(std::vector<Proposal> proposals) {
-  proposals.resize(std::min(proposals.size(), most()));
+  proposals.resize(std::min(proposals.size(), max_proposals()));
   std::vector<Trial> trials;
   // The indices of the trials whose texts must be evaluated: neither tried before nor equal to an
   // earlier text of the batch.
@@ -304,7 +304,7 @@ void Search::try_all(std::vector<Proposal> proposals) {
       take(*std::move(trial));
       continue;
     }
-    if (record_.failed()) return;
+    if (record_.first_error()) return;
     progress_.begin_work();
     trials.push_back(looked_up(std::move(proposal)));
     Trial& last = trials.back();
@@ -315,7 +315,7 @@ void Search::try_all(std::vector<Proposal> proposals) {
   }
   // `taken` is the number of trials whose results were taken, `first` the number of elements of
   // `open` that were evaluated.
-  const int threads = threads_of(evaluator_, options_);
+  const int threads = evaluation_thread_count(evaluator_, options_);
   std::size_t taken = 0;
   for (std::size_t first = 0; taken < trials.size();) {
     const std::size_t count = std::min(open.size() - first, static_cast<std::size_t>(threads));
@@ -333,7 +333,7 @@ void Search::try_all(std::vector<Proposal> proposals) {
       // A trial without a result means that the search was stopped.
       if (!trial.evaluation) break;
       take(std::move(trial));
-      if (record_.failed()) return;
+      if (record_.first_error()) return;
     }
     if (stop()) return;
   }
@@ -349,7 +349,7 @@ void Search::take(Trial trial) {
   // error: the text or the evaluator's command may be wrong. The step is not recorded, so that a
   // resumed search tries the start again.
   if (is_start && !step.evaluation.ok() && !problem_.is_mapping()) return;
-  keep_what_is_recorded(&step.evaluation);
+  drop_unrecorded_feedback(&step.evaluation);
   const Evaluation& evaluation = step.evaluation;
   const bool is_best = history_.is_better(evaluation);
   const bool within_noise =
@@ -358,7 +358,7 @@ void Search::take(Trial trial) {
     const RecordedStep recorded{step,       within_noise, trial.repeated,
                                 trial.free, trial.again,  progress_.seconds()};
     record_.write_step(recorded, !evaluator_.simulated());
-    if (record_.failed()) return;
+    if (record_.first_error()) return;
   }
   if (!trial.repeated) tried_.add(trial.canonical, step);
   repeated_ = trial.free ? repeated_ + 1 : 0;
@@ -373,7 +373,7 @@ void Search::take(Trial trial) {
   // The proposer sees only as much feedback as it reads and the options allow. The report shows
   // more.
   Step seen = step;
-  if (!trial.repeated) cut_to(wanted(), &seen.evaluation.feedback);
+  if (!trial.repeated) remove_details_above(wanted(), &seen.evaluation.feedback);
   history_.add(seen);
   proposer_.learn(seen);
   if (trial.recorded) return;
@@ -400,14 +400,14 @@ void Search::keep_best() {
 void Search::compare_with_start() {
   const std::optional<Step>&best = outcome_.best, &start = outcome_.start;
   if (evaluator_.simulated() || !best || !start || best->number == start->number) return;
-  if (!start->evaluation.ok() || record_.failed() || record_.replaying()) return;
+  if (!start->evaluation.ok() || record_.first_error() || record_.replaying()) return;
   outcome_.beside_start = record_.beside_start(best->number);
   const bool over = outcome_.end == TuneOutcome::End::kStopped || progress_.out_of_time() || stop();
   if (outcome_.beside_start || over) return;
   auto evaluation = evaluated(
       {best->proposal.text, kOfMeasured, start->proposal.text, start->evaluation.score, true});
   if (!evaluation) return;
-  keep_what_is_recorded(&*evaluation);
+  drop_unrecorded_feedback(&*evaluation);
   outcome_.beside_start = *evaluation;
   record_.write_beside_start(best->number, *evaluation);
 }
@@ -419,7 +419,7 @@ void Search::tidy() {
   using End = TuneOutcome::End;
   const bool regular = outcome_.end == End::kBudget || outcome_.end == End::kExhausted;
   const bool free = problem_.is_mapping() && evaluator_.simulated() && !options_.compare;
-  if (!regular || !free || !outcome_.best || record_.failed() || record_.replaying()) return;
+  if (!regular || !free || !outcome_.best || record_.first_error() || record_.replaying()) return;
   std::set<std::string, std::less<>> given;
   const edit::EditableMapping start(problem_.start);
   for (const edit::EditableMapping::ProgramItem& item : start.items())
@@ -430,7 +430,7 @@ void Search::tidy() {
   // If the best mapping certainly fits into memory, a mapping without a statement must fit as well.
   const bool risky = evaluator_.may_fail(text);
   for (std::size_t number = edit::EditableMapping(text).items().size(); number-- > 0;) {
-    if (progress_.interrupted() || std::chrono::steady_clock::now() > end) break;
+    if (progress_.has_user_stopped() || std::chrono::steady_clock::now() > end) break;
     const edit::EditableMapping mapping(text);
     const edit::EditableMapping::ProgramItem& item = mapping.items()[number];
     std::string statement(mapping.item_text(item));
@@ -438,9 +438,9 @@ void Search::tidy() {
     EvaluationRequest request{mapping.text_without(number)};
     if (evaluator_.check(request.text, GuideDetail::kNone)) continue;
     if (!risky && evaluator_.may_fail(request.text)) continue;
-    request.stop = [this] { return progress_.interrupted(); };
+    request.stop = [this] { return progress_.has_user_stopped(); };
     const Evaluation without = evaluator_.evaluate(request);
-    if (!is_sound(without) || !without.ok() || without.score > best.score) continue;
+    if (!has_valid_numbers(without) || !without.ok() || without.score > best.score) continue;
     if (without.score < best.score) {
       best.score = without.score;
       best.values = without.values;
@@ -472,7 +472,7 @@ Json Search::identity() const {
                  {"of", options_.fingerprint},
                  {"marks", Json::object()}};
   for (const auto& [name, content] : options_.marks) {
-    search["marks"][characters_of(name)] = fmt::format("{:016x}", hash_of(content));
+    search["marks"][encode_for_json(name)] = fmt::format("{:016x}", hash_of(content));
   }
   return search;
 }
@@ -482,9 +482,9 @@ Json Search::identity() const {
 bool Search::goes_on() {
   using End = TuneOutcome::End;
   const TuneBudget& budget = options_.budget;
-  if (record_.replaying()) return !progress_.interrupted() || end(End::kStopped);
+  if (record_.replaying()) return !progress_.has_user_stopped() || end(End::kStopped);
   progress_.begin_work();
-  if (record_.failed()) return false;
+  if (record_.first_error()) return false;
   if (progress_.out_of_time()) return end_of_budget("time");
   if (stop()) return end(End::kStopped);
   if (budget.evaluations > 0 && progress_.spent.evaluations >= budget.evaluations) {
@@ -503,7 +503,7 @@ bool Search::goes_on_without_proposal(bool counted) {
   using End = TuneOutcome::End;
   // If the search was stopped, goes_on() ends it.
   if (stop()) return true;
-  const auto &ceiling = channel_.ceiling(), &hopeless = channel_.hopeless();
+  const auto &ceiling = channel_.exceeded_budget_error(), &hopeless = channel_.permanent_error();
   // An error that was recorded does not end the search, which continues after the record.
   if (channel_.round_is_replayed() && (ceiling || hopeless)) return true;
   if (ceiling) {
@@ -520,7 +520,7 @@ bool Search::goes_on_without_proposal(bool counted) {
   }
   // The proposer now ends earlier than the recorded search, so it is not the same search.
   if (!rejected_ && record_.replaying()) {
-    record_.fail_at_end();
+    record_.fail_for_early_end();
     return false;
   }
   if (!rejected_) return end(End::kExhausted);
@@ -531,21 +531,23 @@ bool Search::goes_on_without_proposal(bool counted) {
     forget_rejections();
     return true;
   }
-  if (const auto missing = channel_.no_reply()) return end(End::kModel, missing->message);
+  if (const auto missing = channel_.error_if_no_reply()) return end(End::kModel, missing->message);
   return end(End::kRejected, *rejected_);
 }
 
 // Opens the journal, evaluates the start, then runs rounds until a budget, the proposer, the model
 // or the user ends the search. At the end writes the best text and the reports.
 Result<TuneOutcome> Search::run() {
-  const auto stop_reading = [this] { return progress_.interrupted() || progress_.out_of_time(); };
+  const auto stop_reading = [this] {
+    return progress_.has_user_stopped() || progress_.out_of_time();
+  };
   if (auto error = record_.open(options_.directory, identity(), options_.resume, stop_reading)) {
-    if (error->code != Error::Code::kStopped || !progress_.interrupted()) return *error;
+    if (error->code != Error::Code::kStopped || !progress_.has_user_stopped()) return *error;
     end(TuneOutcome::End::kStopped);
     return std::move(outcome_);
   }
   if (options_.evaluate_start && goes_on()) try_all({{problem_.start, "the start", -1}});
-  if (!record_.failed() && outcome_.start && !outcome_.start->evaluation.ok() &&
+  if (!record_.first_error() && outcome_.start && !outcome_.start->evaluation.ok() &&
       !problem_.is_mapping()) {
     const Feedback& feedback = outcome_.start->evaluation.feedback;
     std::string help = feedback.explain.empty() ? "" : feedback.explain.front();
@@ -554,14 +556,14 @@ Result<TuneOutcome> Search::run() {
                  fmt::format("the text to begin with cannot be used: {}", feedback.execution),
                  std::move(help)};
   }
-  while (!record_.failed() && goes_on()) {
+  while (!record_.first_error() && goes_on()) {
     begin_round();
-    if (record_.failed()) break;
+    if (record_.first_error()) break;
     std::vector<Proposal> proposals = proposer_.propose(*this);
-    if (record_.failed()) break;
+    if (record_.first_error()) break;
     // If the search was stopped, some questions have no reply, and the proposals are dropped. A
     // resumed search asks these questions again and may make other proposals.
-    if (channel_.is_broken_off()) proposals.clear();
+    if (channel_.was_interrupted()) proposals.clear();
     const bool counted = count_unusable(proposals.size());
     if (!proposals.empty()) {
       forget_rejections();
@@ -572,7 +574,7 @@ Result<TuneOutcome> Search::run() {
   }
   tidy();
   compare_with_start();
-  if (record_.failed()) return *record_.failed();
+  if (record_.first_error()) return *record_.first_error();
   outcome_.steps = steps_;
   // A search that was resumed after its budget was spent did nothing new. Its time is then the
   // recorded one, without the time of the replay.
@@ -588,12 +590,12 @@ Result<TuneOutcome> Search::run() {
 // the recorded search then stay.
 std::optional<Error> Search::report() {
   if (options_.directory.empty() || record_.replaying()) return std::nullopt;
-  if (auto error = groma::tuning::report(options_.directory, problem_, evaluator_, outcome_))
+  if (auto error = groma::tuning::write_reports(options_.directory, problem_, evaluator_, outcome_))
     return error;
   if (const std::string findings = proposer_.findings(); !findings.empty()) {
     record_.replace("findings.txt", findings);
   }
-  return record_.failed();
+  return record_.first_error();
 }
 
 }  // namespace

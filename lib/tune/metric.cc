@@ -165,7 +165,7 @@ Result<Metric> Metric::make(const std::string& pattern, const std::string& point
 // Looks for a pattern in standard output first, then in standard error. A JSON pointer applies to
 // standard output only.
 Read Metric::read(const CommandOutcome& outcome) const {
-  if (is_seconds()) return checked(outcome.seconds);
+  if (is_run_time()) return checked(outcome.seconds);
   if (pattern_ != nullptr) {
     for (const CommandOutput* output : {&outcome.out, &outcome.err}) {
       const auto found = last_match(*pattern_, output->text);

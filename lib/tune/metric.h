@@ -27,7 +27,7 @@ class Metric {
   // as a sentence without its full stop.
   Result<double, std::string> read(const CommandOutcome& outcome) const;
   // Returns true if the value is the run time of the command.
-  bool is_seconds() const { return pattern_ == nullptr && pointer_.empty(); }
+  bool is_run_time() const { return pattern_ == nullptr && pointer_.empty(); }
 
  private:
   std::shared_ptr<const re2::RE2> pattern_;

@@ -55,26 +55,26 @@ bool is_known_failure(const Feedback& feedback) {
   return feedback.status == Feedback::Status::kError && !is_silent;
 }
 
-bool OutputCheck::says_failure(const std::string& printed) const {
+bool OutputCheck::reports_failure(const std::string& printed) const {
   return is_known_failure(guide_log(rules_, printed, {}));
 }
 
 // First looks for a failure that the output reports, then compares the results. The first text that
 // ran defines the expected results of the input. A difference is reported only if it remains after
 // further reference runs.
-std::optional<CommandFailure> OutputCheck::why_wrong(const PlacedText& text,
+std::optional<CommandFailure> OutputCheck::why_wrong(const TextInFile& text,
                                                      const std::string& input,
                                                      const CommandOutcome& outcome,
-                                                     const CommandRuns::Stop& stop) {
+                                                     const CommandRunner::Stop& stop) {
   if (!commands_.options().results) return std::nullopt;
   std::string out = text.without_file_name(outcome.out.text);
   std::string err = text.without_file_name(outcome.err.text);
   const std::string both = out + "\n" + err;
   // The output may always contain words that look like a failure. Such lines are found by a run of
   // the empty text and are then ignored.
-  if (says_failure(both)) {
+  if (reports_failure(both)) {
     find_usual_lines(input, stop);
-    if (says_failure(without_usual_lines(both, input))) {
+    if (reports_failure(without_usual_lines(both, input))) {
       return CommandFailure{Status::kFailed, "the command ended well, but said that it failed",
                             outcome};
     }
@@ -110,11 +110,11 @@ std::optional<CommandFailure> OutputCheck::why_wrong(const PlacedText& text,
 
 // The reference text may have been removed from its file meanwhile, so the file is prepared again.
 bool OutputCheck::add_reference(Expected& expected, const std::string& input,
-                                const CommandRuns::Stop& stop) const {
+                                const CommandRunner::Stop& stop) const {
   if (expected.runs >= kMaxReferences) return false;
-  const auto text = commands_.prepared(expected.text, stop);
+  const auto text = commands_.write_and_check(expected.text, stop);
   if (!text) return false;
-  const auto outcome = commands_.run_well(**text, input, stop);
+  const auto outcome = commands_.run_successfully(**text, input, stop);
   if (!outcome || !inspect::is_comparable(*outcome)) return false;
   const auto printed = [&](const CommandOutput& output) {
     return without_diagnostics((*text)->without_file_name(output.text));
@@ -125,17 +125,17 @@ bool OutputCheck::add_reference(Expected& expected, const std::string& input,
 }
 
 // The command runs for the empty text at most once for each input.
-void OutputCheck::find_usual_lines(const std::string& input, const CommandRuns::Stop& stop) {
-  if (!usual_.contains(input)) usual_.emplace(input, lines_under_nothing(input, stop));
+void OutputCheck::find_usual_lines(const std::string& input, const CommandRunner::Stop& stop) {
+  if (!usual_.contains(input)) usual_.emplace(input, lines_for_empty_text(input, stop));
 }
 
 // Takes the lines of standard output and of standard error. The correctness command does not run
 // for the empty text.
-OutputCheck::Lines OutputCheck::lines_under_nothing(const std::string& input,
-                                                    const CommandRuns::Stop& stop) const {
-  const auto text = PlacedText::make("", commands_.options().file_suffix);
+OutputCheck::Lines OutputCheck::lines_for_empty_text(const std::string& input,
+                                                     const CommandRunner::Stop& stop) const {
+  const auto text = TextInFile::make("", commands_.options().file_suffix);
   if (!text) return {};
-  const auto outcome = commands_.run_well(**text, input, stop);
+  const auto outcome = commands_.run_successfully(**text, input, stop);
   if (!outcome) return {};
   Lines lines;
   for (const CommandOutput* output : {&outcome->out, &outcome->err}) {

@@ -23,15 +23,15 @@ class OutputCheck {
  public:
   // Checks nothing if the options of the commands have no `results`. Both arguments must outlive
   // the object.
-  OutputCheck(const CommandRuns& commands, const GuideRules& rules)
+  OutputCheck(const CommandRunner& commands, const GuideRules& rules)
       : commands_(commands), rules_(rules) {}
 
   // Returns why a run that ended well is wrong. Returns nullopt if the run is right, or if there is
   // no earlier run to compare it with. May run the command again, to see which results change from
   // run to run.
-  std::optional<CommandFailure> why_wrong(const PlacedText& text, const std::string& input,
+  std::optional<CommandFailure> why_wrong(const TextInFile& text, const std::string& input,
                                           const CommandOutcome& outcome,
-                                          const CommandRuns::Stop& stop);
+                                          const CommandRunner::Stop& stop);
   // Returns the output without the lines that the command also prints for an empty text. Removes
   // only lines that why_wrong() has already found.
   std::string without_usual_lines(const std::string& printed, const std::string& input) const;
@@ -48,19 +48,19 @@ class OutputCheck {
   };
 
   // Returns true if the guide recognises a failure in the output.
-  bool says_failure(const std::string& printed) const;
+  bool reports_failure(const std::string& printed) const;
   // Runs the command again with the reference text and adds the output to the expected results.
   // Such a run finds values that change from run to run but were equal by chance so far. Returns
   // false if the run fails or the limit of runs is reached.
   bool add_reference(Expected& expected, const std::string& input,
-                     const CommandRuns::Stop& stop) const;
+                     const CommandRunner::Stop& stop) const;
   // Finds the usual lines of the input unless they are known. An empty mapping decides nothing, so
   // a message in its output that looks like a failure is normal for the command.
-  void find_usual_lines(const std::string& input, const CommandRuns::Stop& stop);
+  void find_usual_lines(const std::string& input, const CommandRunner::Stop& stop);
   // Returns the lines that the command prints for an empty text; empty if the command fails.
-  Lines lines_under_nothing(const std::string& input, const CommandRuns::Stop& stop) const;
+  Lines lines_for_empty_text(const std::string& input, const CommandRunner::Stop& stop) const;
 
-  const CommandRuns& commands_;
+  const CommandRunner& commands_;
   const GuideRules& rules_;
   // The expected results of each input.
   std::map<std::string, Expected> expected_;

@@ -1,4 +1,4 @@
-// ProgramRuns: starts a real program for a verification and keeps what the last run printed.
+// ProgramRunner: starts a real program for a verification and keeps what the last run printed.
 #include "tune/program_runs.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::string first_line(const std::string& text) {
 }
 
 // Keeps the end of both outputs of each run, because programs print their times last.
-ProgramRuns::ProgramRuns(ProgramRun run, Results* results, const GuideRules& rules)
+ProgramRunner::ProgramRunner(ProgramRun run, Results* results, const GuideRules& rules)
     : run_(std::move(run)), rules_(rules) {
   run_.checked_file.clear();
   run_.results = results;
@@ -40,7 +40,8 @@ ProgramRuns::ProgramRuns(ProgramRun run, Results* results, const GuideRules& rul
 
 // Compiles the mapping again for each run. The mapping has no file, so messages show its name with
 // the suffix ".mapper".
-Result<ProgramResult> ProgramRuns::run_under(const VerifyCandidate& mapping, bool checked) {
+Result<ProgramResult> ProgramRunner::run_under_mapping(const VerifyCandidate& mapping,
+                                                       bool checked) {
   run_.checks = checked ? ProgramRun::Checks::kAlways : ProgramRun::Checks::kNever;
   outcome_ = {};
   // The name that messages show for the mapping.
@@ -53,7 +54,7 @@ Result<ProgramResult> ProgramRuns::run_under(const VerifyCandidate& mapping, boo
 }
 
 // `record_file` is set for this run only, because recording makes a program slower.
-Result<ProgramResult> ProgramRuns::run_recorded(const std::string& file) {
+Result<ProgramResult> ProgramRunner::run_recorded(const std::string& file) {
   run_.record_file = file;
   outcome_ = {};
   auto result = run_program(run_, &rules_);
@@ -64,7 +65,7 @@ Result<ProgramResult> ProgramRuns::run_recorded(const std::string& file) {
 
 // Runs the program by the function of the same name in `groma`, and describes how the program
 // ended.
-Result<std::string> ProgramRuns::run_without_mapping() {
+Result<std::string> ProgramRunner::run_without_mapping() {
   auto outcome = groma::run_without_mapping(run_);
   if (!outcome) return outcome.error();
   outcome_ = *std::move(outcome);

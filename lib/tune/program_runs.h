@@ -1,5 +1,5 @@
-// ProgramRuns: runs of a real program that verify a mapping: without a mapping, under a mapping, or
-// recorded.
+// ProgramRunner: runs of a real program that verify a mapping: without a mapping, under a mapping,
+// or recorded.
 #pragma once
 
 #include <string>
@@ -20,17 +20,17 @@ bool has_metric(const CommandEvaluatorOptions& metric);
 std::string first_line(const std::string& text);
 
 // Runs a program repeatedly and keeps the output of the last run.
-class ProgramRuns {
+class ProgramRunner {
  public:
   // `results` compares the program's output under a mapping with its output without one. With null,
   // nothing is compared. `results` and `rules` must outlive the object.
-  ProgramRuns(ProgramRun run, Results* results, const GuideRules& rules);
-  ProgramRuns(const ProgramRuns&) = delete;
-  ProgramRuns& operator=(const ProgramRuns&) = delete;
+  ProgramRunner(ProgramRun run, Results* results, const GuideRules& rules);
+  ProgramRunner(const ProgramRunner&) = delete;
+  ProgramRunner& operator=(const ProgramRunner&) = delete;
 
   // Runs the program under the mapping. If `checked` is true, Legion's own checks are on, which
   // makes the run slower.
-  Result<ProgramResult> run_under(const VerifyCandidate& mapping, bool checked);
+  Result<ProgramResult> run_under_mapping(const VerifyCandidate& mapping, bool checked);
   // Runs the program with its own mapper and writes the recording of the run to the file.
   Result<ProgramResult> run_recorded(const std::string& file);
   // Runs the program without Groma, as a reference for the results. Returns why the run failed; an
@@ -40,7 +40,7 @@ class ProgramRuns {
   // Returns the time of the last run and the end of its output.
   const CommandOutcome& outcome() const { return outcome_; }
   // Returns true if the user asked to stop.
-  bool stopped() const { return run_.stop && run_.stop(); }
+  bool has_user_stopped() const { return run_.stop && run_.stop(); }
 
  private:
   ProgramRun run_;

@@ -19,21 +19,21 @@ namespace groma::tuning {
 // thread, all other functions from the thread of the search.
 class Progress {
  public:
-  Progress(const TuneOptions& options, const Record& record)
+  Progress(const TuneOptions& options, const SearchRecord& record)
       : options_(options), record_(record), begin_(std::chrono::steady_clock::now()) {}
 
   // Returns true if the search should end at once: after an error, when the user asked for it, or
   // when its time is over. After it has returned true, it always does. Returns false while the
   // record is replayed, so that the replay repeats the recorded search.
-  bool stop() const {
-    if (!record_.failed() && record_.replaying()) return false;
-    if (record_.failed() || interrupted() || out_of_time()) stopped_ = true;
+  bool should_stop() const {
+    if (!record_.first_error() && record_.replaying()) return false;
+    if (record_.first_error() || has_user_stopped() || out_of_time()) stopped_ = true;
     return stopped_;
   }
   // Makes stop() return true from now on. Any thread may call this.
   void stop_now() { stopped_ = true; }
   // Returns true if the user asked to stop.
-  bool interrupted() const { return options_.stop && options_.stop(); }
+  bool has_user_stopped() const { return options_.stop && options_.stop(); }
   // Returns true if the budget of time is used up.
   bool out_of_time() const {
     return options_.budget.seconds > 0 && seconds() >= options_.budget.seconds;
@@ -45,7 +45,9 @@ class Progress {
   }
   double seconds_before() const { return seconds_before_; }
   // Notes that a replayed step was recorded `seconds` after the start of the search.
-  void add_replayed(double seconds) { seconds_before_ = std::max(seconds_before_, seconds); }
+  void add_replayed_seconds(double seconds) {
+    seconds_before_ = std::max(seconds_before_, seconds);
+  }
 
   // Announces new work. Must be called before a text is tried or estimated or a question is asked,
   // except when the result comes from the record. In a resumed search, the first call runs
@@ -79,7 +81,7 @@ class Progress {
 
  private:
   const TuneOptions& options_;
-  const Record& record_;
+  const SearchRecord& record_;
   std::chrono::steady_clock::time_point begin_;
   // The seconds that the search ran before it was resumed.
   double seconds_before_ = 0;

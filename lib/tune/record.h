@@ -1,4 +1,4 @@
-// Record: what a search writes to its directory, and reads back when it is resumed.
+// SearchRecord: what a search writes to its directory, and reads back when it is resumed.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace groma::tuning {
 //
 // The first error ends the search: after it nothing is read or written. Only one thread may use the
 // record, except where a function says otherwise.
-class Record {
+class SearchRecord {
  public:
   // Makes and locks the directory, and opens its journal, whose first line is `search`. With
   // `resume`, the directory must hold a journal. If `directory` is empty, nothing is recorded.
@@ -33,26 +33,26 @@ class Record {
                             const std::function<bool()>& stop);
 
   // Returns true while recorded lines remain that were not replayed. May be called from any thread.
-  bool replaying() const { return journal_.replaying(); }
+  bool replaying() const { return journal_.has_lines_to_replay(); }
   // Returns true if recorded lines remained when the record was opened.
   bool was_resumed() const { return was_resumed_; }
   // Returns the first error; nullopt if there is none. May be called from any thread while no
   // thread writes.
-  const std::optional<Error>& failed() const { return failed_; }
+  const std::optional<Error>& first_error() const { return failed_; }
   // Stores the error, unless an earlier one is stored. Ignores nullopt.
   void fail(std::optional<Error> error) {
     if (!failed_) failed_ = std::move(error);
   }
   // Fails because the proposer ends the search although recorded lines remain, so this is not the
   // recorded search.
-  void fail_at_end() { fail(journal_.search_differs("the search now ends here")); }
+  void fail_for_early_end() { fail(journal_.different_search_error("the search now ends here")); }
   // Replaces a file in the directory. Does nothing if the search has no directory or has failed.
   void replace(const std::string& name, const std::string& text);
 
   // ---- Reading, only while replaying() is true. A line that does not fit the search is an error.
 
   // Returns how many proposals may be tried in the next round, at most `most`.
-  std::size_t round(std::size_t most);
+  std::size_t read_round_size(std::size_t most);
   // Returns a reply to each request, in the order of the requests. If the process ended before a
   // reply came, the server may have charged for that reply. `unanswered(i)` is then recorded as the
   // reply to request i.
@@ -63,7 +63,7 @@ class Record {
   std::vector<Evaluation> estimates(std::size_t count, std::uint64_t texts);
   // Returns the recorded step, which must have this number and this text. Otherwise fails and
   // returns nullopt.
-  std::optional<RecordedStep> step(std::int64_t number, const std::string& text);
+  std::optional<RecordedStep> read_step(std::int64_t number, const std::string& text);
   // Returns the last recorded comparison of the best step with the start; nullopt if there is none
   // for the step with the number `best`.
   std::optional<Evaluation> beside_start(std::int64_t best) const;
@@ -75,7 +75,7 @@ class Record {
   // Writes a reply. Returns the error instead of keeping it, because other threads may call
   // failed() at the same time.
   [[nodiscard]] std::optional<Error> write_reply(const RecordedReply& reply) {
-    return journal_.write("reply", json_of(reply), true);
+    return journal_.append_line("reply", json_of(reply), true);
   }
   // Writes the estimates. `count` is how many were requested; `estimates` may have fewer.
   void write_estimates(std::span<const Evaluation> estimates, std::size_t count,
@@ -88,7 +88,7 @@ class Record {
 
  private:
   void write(const char* about, const Json& value, bool lasting) {
-    if (!failed_) failed_ = journal_.write(about, value, lasting);
+    if (!failed_) failed_ = journal_.append_line(about, value, lasting);
   }
   // Returns the value of the next line, which must have the name `about`. Otherwise fails and
   // returns nullopt.

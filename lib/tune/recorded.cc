@@ -211,7 +211,7 @@ constexpr const char* kStatuses[] = {"ok", "refused", "failed", "timed out"};
 
 }  // namespace
 
-bool is_sound(const Evaluation& evaluation) {
+bool has_valid_numbers(const Evaluation& evaluation) {
   const auto is_finite = [](double value) { return std::isfinite(value); };
   return !evaluation.ok() ||
          (std::isfinite(evaluation.score) && evaluation.score > 0 && evaluation.noise >= 0 &&
@@ -220,7 +220,7 @@ bool is_sound(const Evaluation& evaluation) {
 }
 
 // Removes fixes, matches and the score, which are only of use at the time of the run.
-void keep_what_is_recorded(Evaluation* evaluation) {
+void drop_unrecorded_feedback(Evaluation* evaluation) {
   Feedback& feedback = evaluation->feedback;
   feedback.fixes.clear();
   feedback.matches.clear();
@@ -258,7 +258,7 @@ Json json_of(const Evaluation& evaluation) {
 }
 
 // Refuses evaluations with an unknown status, with numbers out of bounds, or with values for which
-// is_sound() is false.
+// has_valid_numbers() is false.
 std::optional<Evaluation> evaluation_of(const Json& json) {
   Members members(json);
   Evaluation evaluation;
@@ -283,7 +283,7 @@ std::optional<Evaluation> evaluation_of(const Json& json) {
                          shortage.in("requirement", std::int64_t{0}, kMostRequirements)};
     if (!shortage.good()) return std::nullopt;
   }
-  if (!members.good() || !is_sound(evaluation)) return std::nullopt;
+  if (!members.good() || !has_valid_numbers(evaluation)) return std::nullopt;
   return evaluation;
 }
 
@@ -302,7 +302,7 @@ Json json_of(const RecordedStep& recorded) {
 }
 
 // Refuses a step whose number is not at least 1.
-std::optional<RecordedStep> step_of(const Json& json) {
+std::optional<RecordedStep> step_from_json(const Json& json) {
   using Limits = std::numeric_limits<std::int64_t>;
   auto evaluation = evaluation_of(json);
   Members members(json);
@@ -375,7 +375,7 @@ std::vector<std::string> message_texts(const Json& request) {
 }
 
 // Refuses a reply that has neither a text nor an error, or that does not name its question.
-std::optional<RecordedReply> reply_of(const Json& json) {
+std::optional<RecordedReply> reply_from_json(const Json& json) {
   Members members(json);
   RecordedReply recorded;
   recorded.question = members.in("of", std::size_t{0}, kMostOf);

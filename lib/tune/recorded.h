@@ -24,11 +24,11 @@ const Json& member(const Json& json, const char* name);
 
 // Returns false if a successful evaluation has a score that is not finite and above 0, a noise that
 // is negative or not finite, or values that are not finite.
-bool is_sound(const Evaluation& evaluation);
+bool has_valid_numbers(const Evaluation& evaluation);
 
 // Removes from an evaluation those parts of the feedback that a journal does not record. A resumed
 // search then sees the same evaluation as the first run.
-void keep_what_is_recorded(Evaluation* evaluation);
+void drop_unrecorded_feedback(Evaluation* evaluation);
 
 // Converts an evaluation to JSON, and back.
 Json json_of(const Evaluation& evaluation);
@@ -50,7 +50,7 @@ struct RecordedStep {
 };
 // Converts a step to JSON, and back.
 Json json_of(const RecordedStep& recorded);
-std::optional<RecordedStep> step_of(const Json& json);
+std::optional<RecordedStep> step_from_json(const Json& json);
 
 // Converts a question to JSON. Nothing reads a question back as a value, except for the texts of
 // its messages.
@@ -69,6 +69,6 @@ struct RecordedReply {
 };
 // Converts a reply or an error to JSON, and back.
 Json json_of(const RecordedReply& recorded);
-std::optional<RecordedReply> reply_of(const Json& json);
+std::optional<RecordedReply> reply_from_json(const Json& json);
 
 }  // namespace groma::tuning

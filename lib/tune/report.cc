@@ -305,10 +305,10 @@ void add_exchange(const Json& asked, const RecordedReply& recorded, Report& out)
 // too long.
 template <typename Visit>
 void each_line(const std::string& journal, const Visit& visit) {
-  auto lines = Lines::open(journal);
+  auto lines = JournalLineReader::open(journal);
   if (!lines) return;
-  for (std::string line; lines->next(&line) && !lines->too_long();) {
-    const Json read = parsed(line);
+  for (std::string line; lines->read_line(&line) && !lines->too_long();) {
+    const Json read = parse_journal_line(line);
     if (read.is_object() && !read.empty()) visit(read.begin().key(), read.begin().value());
   }
 }
@@ -334,7 +334,7 @@ Course course_in(const std::string& journal) {
   double best = HUGE_VAL;
   each_line(journal, [&](const std::string& about, const Json& value) {
     if (about != "step") return;
-    const auto recorded = step_of(value);
+    const auto recorded = step_from_json(value);
     if (!recorded) return;
     const Step& step = recorded->step;
     if (course.scores.size() < kMostScores) course.scores.push_back(step.evaluation.score);
@@ -354,10 +354,10 @@ void add_steps(const std::string& journal, const Problem& problem, const Evaluat
   each_line(journal, [&](const std::string& about, const Json& value) {
     if (about == "asked" && value.is_array()) asked = value;
     if (about == "reply" && ++exchanges <= kMostStepsShown) {
-      if (const auto recorded = reply_of(value)) add_exchange(asked, *recorded, out);
+      if (const auto recorded = reply_from_json(value)) add_exchange(asked, *recorded, out);
     }
     if (about != "step" || ++steps > kMostStepsShown) return;
-    if (const auto recorded = step_of(value)) add_step(*recorded, problem, evaluator, out);
+    if (const auto recorded = step_from_json(value)) add_step(*recorded, problem, evaluator, out);
   });
   const auto left_out = [&](std::size_t count, const char* what) {
     if (count <= kMostStepsShown) return;
@@ -370,8 +370,8 @@ void add_steps(const std::string& journal, const Problem& problem, const Evaluat
 }  // namespace
 
 // Reads the journal twice: once for the improvements, once for the steps.
-std::optional<Error> report(const std::string& directory, const Problem& problem,
-                            const Evaluator& evaluator, const TuneOutcome& outcome) {
+std::optional<Error> write_reports(const std::string& directory, const Problem& problem,
+                                   const Evaluator& evaluator, const TuneOutcome& outcome) {
   const std::string journal = directory + "/journal.jsonl";
   const Course course = course_in(journal);
   Report out(directory + "/report.txt");

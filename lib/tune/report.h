@@ -14,7 +14,8 @@ namespace groma::tuning {
 // - steps.txt: every step with its questions, replies and results. A step of a mapping shows its
 //   text; a step of any other text shows the lines that differ from the start. A long search shows
 //   only its first steps.
-[[nodiscard]] std::optional<Error> report(const std::string& directory, const Problem& problem,
-                                          const Evaluator& evaluator, const TuneOutcome& outcome);
+[[nodiscard]] std::optional<Error> write_reports(const std::string& directory,
+                                                 const Problem& problem, const Evaluator& evaluator,
+                                                 const TuneOutcome& outcome);
 
 }  // namespace groma::tuning

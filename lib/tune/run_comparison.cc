@@ -37,7 +37,9 @@ std::vector<double> logarithms(const RunComparison& runs) {
 
 }  // namespace
 
-double RunComparison::quotient() const { return std::exp(median(logarithms(*this))); }
+double RunComparison::text_to_incumbent_ratio() const {
+  return std::exp(median(logarithms(*this)));
+}
 
 // If there is no incumbent, the noise is half the width of the interval of the text's own runs.
 double RunComparison::noise() const {

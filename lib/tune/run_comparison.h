@@ -16,7 +16,7 @@ struct RunComparison {
   // (Hodges and Lehmann). The quotient of the two medians would be wrong if the machine changes
   // between the runs: the change affects half of the incumbent's runs, but never half of the
   // text's.
-  double quotient() const;
+  double text_to_incumbent_ratio() const;
   // Returns the relative noise of the comparison. With fewer than kManyRuns runs, it is half the
   // range of the values relative to the neighbouring runs of the incumbent. With more runs, one
   // disturbed run would make that range useless. The noise is then at most the distance to the

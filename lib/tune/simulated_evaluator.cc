@@ -83,7 +83,7 @@ class SimulatedEvaluator : public Evaluator {
   // Applies only fixes that are certain.
   std::string repaired(const std::string& text) const override {
     std::size_t made = 0;
-    return std::string(mend(Source("mapping", text), &made).text());
+    return std::string(apply_certain_fixes(Source("mapping", text), &made).text());
   }
 
   // Checks the text with every input, without a timed run. Texts without errors are remembered,

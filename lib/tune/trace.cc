@@ -54,7 +54,7 @@ class Trace : public Proposer {
     const Result<Segments> base = segments_of(round.problem(), text_of(last, round.problem()));
     if (!base.ok()) return {};
     ModelQuestion question;
-    question.program = true;
+    question.expects_program = true;
     build(question.prompt, round, last, *base);
     const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
     if (!replies.front()) return {};
@@ -63,9 +63,9 @@ class Trace : public Proposer {
       round.reject("the model finds nothing to change (TERMINATE)");
       return {};
     }
-    const Answer answer = read_answer(*replies.front(), *base, asker_.form());
+    const ModelAnswer answer = read_answer(*replies.front(), *base, asker_.expected_reply_form());
     std::vector<Proposal> proposals;
-    if (auto proposal = asker_.proposal(round, answer, "as the model suggests")) {
+    if (auto proposal = asker_.make_proposal(round, answer, "as the model suggests")) {
       proposals.push_back(std::move(*proposal));
     }
     return proposals;
@@ -90,11 +90,13 @@ class Trace : public Proposer {
   void build(Prompt& prompt, Round& round, const Step* last, const Segments& base) {
     const Problem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
-    prompt.system(std::string(kReading));
-    prompt.system(asker_.writes_programs() ? whole_format(problem, true) : std::string(kFormat));
-    prompt.user("#Instruction\n" + role_words(problem, round.evaluator()) +
-                "Change the values of the variables in #Variables to that end, by what #Feedback "
-                "says.\n\n");
+    prompt.add_system_text(std::string(kReading));
+    prompt.add_system_text(asker_.replies_with_program() ? whole_reply_instructions(problem, true)
+                                                         : std::string(kFormat));
+    prompt.add_user_text(
+        "#Instruction\n" + system_introduction(problem, round.evaluator()) +
+        "Change the values of the variables in #Variables to that end, by what #Feedback "
+        "says.\n\n");
     add_code(prompt, problem, base);
     std::string variables = "#Variables\n", constraints = "#Constraints\n";
     for (const Segment& segment : base.all()) {
@@ -102,18 +104,19 @@ class Trace : public Proposer {
       if (!variables.ends_with('\n')) variables += '\n';
       constraints += fmt::format(
           "(code) {}: {}\n", segment.name,
-          segment.about.empty() ? "the text of this segment" : without_paths(segment.about));
+          segment.about.empty() ? "the text of this segment" : strip_directories(segment.about));
     }
-    prompt.user(variables + "\n" + constraints + "\n#Inputs\n");
+    prompt.add_user_text(variables + "\n" + constraints + "\n#Inputs\n");
     add_problem(prompt, problem);
-    add_surroundings(prompt, problem);
-    prompt.user("#Others\n");
+    add_text_outside_segments(prompt, problem);
+    prompt.add_user_text("#Others\n");
     // The decisions show the model what the last mapping did. They are left out of a prompt that is
     // too long.
     if (problem.is_mapping() && !problem.inputs.empty()) {
       const std::string decisions =
-          decision_words(base.text(), *problem.machine, problem.inputs.front());
-      if (!decisions.empty()) prompt.user("(code) decisions:\n" + decisions, RemovalStage::kTried);
+          describe_decisions(base.text(), *problem.machine, problem.inputs.front());
+      if (!decisions.empty())
+        prompt.add_user_text("(code) decisions:\n" + decisions, RemovalStage::kTried);
     }
     add_outputs(prompt, round, last, detail);
   }
@@ -125,16 +128,16 @@ class Trace : public Proposer {
     for (const Segment& segment : base.all()) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", segment.name);
     }
-    prompt.user("#Code\n");
+    prompt.add_user_text("#Code\n");
     if (!problem.is_mapping()) {
-      prompt.user(
+      prompt.add_user_text(
           fmt::format("text = put_together({})\nresult = run(text)\n\n#Documentation\n"
                       "[put_together]: Puts the segments in their places in the text.\n"
                       "[run]: Checks the text and measures it.\n\n",
                       names));
       return;
     }
-    prompt.user(
+    prompt.add_user_text(
         fmt::format("program = put_together({})\ndecisions = decide(program, application, machine)"
                     "\nresult = run(decisions)\n\n#Documentation\n"
                     "[put_together]: Puts the segments one below the other, in this order.\n"
@@ -142,28 +145,29 @@ class Trace : public Proposer {
                     "[decide]: Reads the program and decides for each task and region. Its "
                     "language:\n",
                     names));
-    for (const CardPiece& piece : language_card()) {
-      prompt.user(piece.text, piece.stage);
+    for (const LanguageCardPart& piece : language_card()) {
+      prompt.add_user_text(piece.text, piece.stage);
     }
-    prompt.user("\n");
+    prompt.add_user_text("\n");
   }
 
   // Writes the result of the last step and the feedback about it. Before the first step, the result
   // is not known.
   void add_outputs(Prompt& prompt, Round& round, const Step* last, GuideDetail detail) {
     if (last == nullptr) {
-      prompt.user("\n#Outputs\n(result) result = not known: nothing was run yet\n\n#Feedback\n");
+      prompt.add_user_text(
+          "\n#Outputs\n(result) result = not known: nothing was run yet\n\n#Feedback\n");
     } else {
-      prompt.user(fmt::format("\n#Outputs\n(result) result = {}\n\n#Feedback\n",
-                              result_words(last->evaluation, round.evaluator())));
+      prompt.add_user_text(fmt::format("\n#Outputs\n(result) result = {}\n\n#Feedback\n",
+                                       describe_result(last->evaluation, round.evaluator())));
       for (FeedbackLine& line : feedback_lines(last->evaluation.feedback, detail)) {
-        prompt.user(std::move(line.text), line.stage);
+        prompt.add_user_text(std::move(line.text), line.stage);
       }
     }
-    prompt.user(asker_.take_remarks() + "\nYour response:\n");
+    prompt.add_user_text(asker_.take_remarks() + "\nYour response:\n");
   }
 
-  Asker asker_;
+  ModelAsker asker_;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ constexpr std::array<ElapsedForm, 3> kElapsed = {{
 // checks the mappings and finds out what the program prints.
 class Rounds {
  public:
-  Rounds(ProgramRuns* runs, CommandEvaluatorOptions metric, Verification* verified)
+  Rounds(ProgramRunner* runs, CommandEvaluatorOptions metric, Verification* verified)
       : runs_(*runs), metric_(std::move(metric)), verified_(*verified) {}
 
   // Runs the mapping once, unless it failed before. The value of a run in round 0 is not kept.
@@ -68,7 +68,7 @@ class Rounds {
 
   // Runs the program under the mapping. Returns why it failed; an empty text if it succeeded.
   Result<std::string> under(VerifiedMapping& mapping, bool checked) {
-    const auto result = runs_.run_under(mapping.candidate, checked);
+    const auto result = runs_.run_under_mapping(mapping.candidate, checked);
     if (!result) return result.error();
     if (result->ok()) return std::string();
     mapping.is_wrong = result->same_results == ProgramResult::Same::kDifferent;
@@ -91,7 +91,7 @@ class Rounds {
     }
   }
 
-  ProgramRuns& runs_;
+  ProgramRunner& runs_;
   CommandEvaluatorOptions metric_;
   Verification& verified_;
   // The number of seconds in one unit of the printed time.
@@ -148,11 +148,11 @@ Result<Verification> verify(const std::vector<VerifyCandidate>& candidates,
   what.measure = metric.metric_pattern;
   auto results = Results::make(std::move(what));
   if (!results) return results.error();
-  ProgramRuns runs(options.run, &*results, *rules);
+  ProgramRunner runs(options.run, &*results, *rules);
   Rounds rounds(&runs, metric, &verified);
   for (int round = 0; round <= options.repeats; ++round) {
     for (VerifiedMapping* const each : turn_of(&verified, round)) {
-      if (runs.stopped()) return verified;
+      if (runs.has_user_stopped()) return verified;
       if (options.on_run) options.on_run(each->candidate.name, round);
       if (auto error = rounds.run(*each, round)) return *std::move(error);
     }

@@ -9,7 +9,7 @@
 
 #include "groma/legion.h"
 #include "groma/program.h"
-#include "legion/above.h"
+#include "legion/owning_forwarding_mapper.h"
 #include "legion/start.h"
 
 namespace groma::legion_test {
@@ -44,9 +44,9 @@ class OwnMapper final : public DefaultMapper {
 std::vector<bool> stealable_slices;  // whether each slice of the last launch is stealable
 
 // Notes the slices that the mapper below it gives to Legion.
-class Watching final : public legion::Above {
+class Watching final : public legion::OwningForwardingMapper {
  public:
-  using Above::Above;
+  using OwningForwardingMapper::OwningForwardingMapper;
 
   void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override {

@@ -1,4 +1,4 @@
-// RunWatch: what a record of a run says about what it leaves out.
+// RunMeasurements: what a record of a run says about what it leaves out.
 #include "legion/profiler.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@
 namespace groma::legion_test {
 namespace {
 
-using legion::RunWatch;
+using legion::RunMeasurements;
 using Legion::Mapping::MapperContext;
 using Legion::Mapping::PhysicalInstance;
 using ::testing::ElementsAre;
@@ -88,9 +88,9 @@ void with_instance(const std::function<void(const PhysicalInstance&)>& use) {
 class Profiler : public testing::Test {
  protected:
   // The record of a run that the watch saw through `see`.
-  RunRecord record(const std::function<void(RunWatch&)>& see) const {
+  RunRecord record(const std::function<void(RunMeasurements&)>& see) const {
     const std::string file = folder_.path() + "/record";
-    RunWatch watch(file, legion::MachineMap::make().value());
+    RunMeasurements watch(file, legion::MachineMap::make().value());
     watch.mapper_begins();
     see(watch);
     watch.mapper_ends();
@@ -102,8 +102,8 @@ class Profiler : public testing::Test {
 };
 
 TEST_F(Profiler, NothingIsLeftOut) {
-  const RunRecord all = record([](RunWatch& watch) {
-    watch.launched(*runtime()->get_local_task(context()));
+  const RunRecord all = record([](RunMeasurements& watch) {
+    watch.add_launch(*runtime()->get_local_task(context()));
     EXPECT_TRUE(watch.wants_more(true));
     EXPECT_TRUE(watch.wants_more(false));
   });
@@ -112,14 +112,15 @@ TEST_F(Profiler, NothingIsLeftOut) {
 }
 
 TEST_F(Profiler, CountsFillsAndTasksThatWereNotMapped) {
-  const RunRecord some = record([](RunWatch& watch) {
-    for (int i = 0; i < 5; ++i) watch.launched(*runtime()->get_local_task(context()));
+  const RunRecord some = record([](RunMeasurements& watch) {
+    for (int i = 0; i < 5; ++i) watch.add_launch(*runtime()->get_local_task(context()));
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(watch.wants_more(true));
-    RunWatch::Mapped task;
+    RunMeasurements::MappedOperation task;
     task.task = 7;
     watch.mapped(task);
     const Legion::Mapping::ProfilingResponse nothing;
-    for (int i = 0; i < 4; ++i) watch.reported(7, RunWatch::What::kFill, 0, 5, nothing);
+    for (int i = 0; i < 4; ++i)
+      watch.add_measurement(7, RunMeasurements::MeasuredKind::kFill, 0, 5, nothing);
   });
   EXPECT_THAT(some.notes,
               ElementsAre("3 tasks were launched and not measured, since no mapper here was asked "
@@ -130,8 +131,8 @@ TEST_F(Profiler, CountsFillsAndTasksThatWereNotMapped) {
 }
 
 TEST_F(Profiler, CountsTheLaunchesOfATask) {
-  const RunRecord some = record([](RunWatch& watch) {
-    show_task = [&](const Legion::Task& task) { watch.launched(task); };
+  const RunRecord some = record([](RunMeasurements& watch) {
+    show_task = [&](const Legion::Task& task) { watch.add_launch(task); };
     runtime()->execute_task(context(), {kChild, {}}).wait();
     const Legion::Domain points(Legion::Rect<1>(0, 3));
     runtime()
@@ -143,9 +144,9 @@ TEST_F(Profiler, CountsTheLaunchesOfATask) {
 }
 
 TEST_F(Profiler, CountsWhatHasNoRoom) {
-  const RunRecord beginning = record([](RunWatch& watch) {
+  const RunRecord beginning = record([](RunMeasurements& watch) {
     for (std::size_t i = 0; i < profile::kMaxRecordedEvents; ++i) {
-      RunWatch::Mapped task;
+      RunMeasurements::MappedOperation task;
       task.task = i + 1;
       watch.mapped(std::move(task));
     }
@@ -161,16 +162,16 @@ TEST_F(Profiler, CountsWhatHasNoRoom) {
 
 // Instances without room do not make a record the beginning of its run.
 TEST_F(Profiler, CountsInstancesThatHaveNoRoom) {
-  const RunRecord full = record([](RunWatch& watch) {
+  const RunRecord full = record([](RunMeasurements& watch) {
     with_instance([&](const PhysicalInstance& instance) {
       for (std::size_t i = 0; i < profile::kMaxRecordedAllocations; i += 2) {
-        EXPECT_TRUE(watch.sees(instance, -1));
-        watch.collected(instance);
+        EXPECT_TRUE(watch.add_new_instance(instance, -1));
+        watch.remove_instance(instance);
       }
-      EXPECT_TRUE(watch.sees(instance, -1));
-      EXPECT_FALSE(watch.sees(instance, -1));
-      watch.collected(instance);
-      EXPECT_TRUE(watch.sees(instance, -1));
+      EXPECT_TRUE(watch.add_new_instance(instance, -1));
+      EXPECT_FALSE(watch.add_new_instance(instance, -1));
+      watch.remove_instance(instance);
+      EXPECT_TRUE(watch.add_new_instance(instance, -1));
     });
   });
   EXPECT_EQ(full.allocations.size(), profile::kMaxRecordedAllocations);

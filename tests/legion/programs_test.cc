@@ -107,9 +107,9 @@ TEST_F(OnLegion, WhatIsNoLegionProgramIsRefused) {
     EXPECT_EQ(outcome.exit_code, code) << words;
     EXPECT_THAT(outcome.err, HasSubstr(text)) << words;
   };
-  expect("run --on legion --app pennant", 1, "`pennant` is not there as a Legion program");
+  expect("run --on legion --app pennant", 1, "there is no Legion program for `pennant`");
   expect("run --on legion --app pennant", 1, "circuit");  // what is there
-  expect("run --on legion --app docs/examples/ring.json", 1, "ring.json` is not there");
+  expect("run --on legion --app docs/examples/ring.json", 1, "ring.json`");
   expect("run --on legion --app cannon:n=15", 1, "`n`");
   expect("run --on legion --app cannon --machine local", 2, "--machine");
   expect("run --on legion --app cannon --fit", 2, "--fit");
@@ -119,7 +119,7 @@ TEST_F(OnLegion, WhatIsNoLegionProgramIsRefused) {
   expect("tune --on legion --app cannon:n=64 -- -n 50", 2, "--app cannon:n=50");
   expect("tune --on legion --app cannon:n=64 -- -ll:csize", 2, "`-ll:csize` takes a number");
   expect("run --app cannon --checks never", 2, "--checks");
-  expect("tune --on legion --app pennant", 1, "`pennant` is not there as a Legion program");
+  expect("tune --on legion --app pennant", 1, "there is no Legion program for `pennant`");
   expect("tune --on legion --app wave.json", 1,
          "`groma tune --app wave.json --machine M --verify -- PROGRAM ARGS`");
   expect("tune --on legion --app cannon --machine local", 2, "--machine");

@@ -343,14 +343,15 @@ TEST_F(Record, TheNextCommandHasTheMachineOfTheRun) {
   for (const std::string cpus : {"1", "2"}) {
     const Outcome outcome = record(GROMA_STRANGER " plain -ll:cpu " + cpus);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    const std::string next = "next: groma tune --app " + out() + " --machine ";
+    const std::string next = "Next: groma tune --app " + out() + " --machine ";
     EXPECT_THAT(outcome.err, HasSubstr(next + "nodes=1,gpu=0,cpu=" + cpus +
                                        ",omp=0,sysmem=512,sockmem=0,rdmem=0 --verify -- " +
                                        GROMA_STRANGER " plain -ll:cpu " + cpus + "\n"));
   }
   const std::string program = GROMA_STRANGER " plain -ll:cpu 1";
   const Outcome twice = record("sh -c '" + program + "; " + program + "'");
-  EXPECT_THAT(twice.err, HasSubstr("Legion was started 2 times: what was recorded is of one of"));
+  EXPECT_THAT(twice.err,
+              HasSubstr("Legion was started 2 times; what was recorded is from only one of"));
 }
 
 TEST_F(Record, WhatFailsLeavesTheFileAlone) {
@@ -417,7 +418,7 @@ TEST_F(Record, WhatCannotBeWrittenIsKept) {
           "/app.json -- sh -c '" GROMA_STRANGER " plain -ll:cpu 2; rm -r " + sub + "'");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("cannot write `" + sub + "/app.json`"));
-  const std::string said = "is kept in ";
+  const std::string said = "was saved in ";
   const std::size_t at = outcome.err.find(said);
   ASSERT_NE(at, outcome.err.npos) << outcome.err;
   const std::size_t begin = at + said.size();

@@ -910,7 +910,8 @@ TEST_F(Run, TwoProgramsLeaveOneLog) {
   const Outcome outcome = run("groma run --same tunable --map " + write("my.mapper", kFirst) +
                               " --log " + folder_.path() + "/log -- sh " + script);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("groma: Legion was started 2 times: the log is of one of"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("groma: Legion was started 2 times; the log is from only one of"));
 }
 
 TEST_F(Run, ALegionThatIsLoadedLater) {

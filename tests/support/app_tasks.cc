@@ -2,7 +2,7 @@
 
 namespace groma::test {
 
-std::unique_ptr<FakeTask> fake_task(const app::Data& data, const app::LaunchUse& use) {
+std::unique_ptr<FakeTask> fake_task(const app::Data& data, const app::DistinctLaunch& use) {
   const app::Task& from = data.tasks[use.task];
   std::vector<ProcKind> kinds;
   for (const app::Variant& variant : from.variants) kinds.push_back(variant.kind);

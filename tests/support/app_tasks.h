@@ -9,6 +9,6 @@
 namespace groma::test {
 
 // The task of a launch; `data` outlives it.
-std::unique_ptr<FakeTask> fake_task(const app::Data& data, const app::LaunchUse& use);
+std::unique_ptr<FakeTask> fake_task(const app::Data& data, const app::DistinctLaunch& use);
 
 }  // namespace groma::test

@@ -55,21 +55,21 @@ class Seer {
       do {
         app::FormulaFault fault = app::FormulaFault::kNone;
         if (partition.pieces.empty()) {
-          const Rect piece = app::piece(data, partition, color, fault);
+          const Rect piece = app::bounds_of_piece(data, partition, color, fault);
           to.pieces.push_back({color, piece, piece.volume()});
           continue;
         }
-        const app::Cut piece = app::cut(data, partition, color, fault);
+        const app::BoxUnion piece = app::boxes_of_piece(data, partition, color, fault);
         const std::int64_t points = app::points_of(data, partition, color, fault);
-        to.pieces.push_back({color, piece.around(), points});
-        if (points < piece.around().volume()) to.pieces.back().boxes = piece.boxes();
+        to.pieces.push_back({color, piece.bounding_box(), points});
+        if (points < piece.bounding_box().volume()) to.pieces.back().boxes = piece.boxes();
       } while (next_point(partition.colors, &color));
     }
     walk(data, [this](const Visit& visit) { see(visit); });
     while (!open_.empty()) close(open_.begin()->first);
     for (const auto& [key, count] : contexts_) {
       const auto& [task, shape, given, launches] = key;
-      events_.contexts.push_back({task, shape, given, count, app::fold(launches)});
+      events_.contexts.push_back({task, shape, given, count, app::fold_into_loops(launches)});
     }
   }
 
@@ -118,8 +118,8 @@ class Seer {
     open_.erase(found);
   }
 
-  Events::Shape shape_of(const Visit& visit) const {
-    Events::Shape shape;
+  Events::LaunchShape shape_of(const Visit& visit) const {
+    Events::LaunchShape shape;
     shape.task = number_of(visit.task);
     if (visit.launch->is_index) {
       shape.dimensions = static_cast<std::uint32_t>(visit.point.dimensions());
@@ -143,7 +143,7 @@ class Seer {
   void end_launch(Open& open) {
     if (open.visits.empty()) return;
     const Visit& first = open.visits.front();
-    Events::Shape shape = shape_of(first);
+    Events::LaunchShape shape = shape_of(first);
     Events::Launch launch;
     if (first.launch->is_index) {
       const Point& last = open.visits.back().point;
@@ -175,7 +175,7 @@ class Seer {
   }
 
   // Shapes are alike that are written alike.
-  std::uint32_t number_of(Events::Shape shape) {
+  std::uint32_t number_of(Events::LaunchShape shape) {
     Events alone;
     alone.shapes = {std::move(shape)};
     const auto [known, is_new] = shapes_.try_emplace(app::text_of(alone), events_.shapes.size());

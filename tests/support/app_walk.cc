@@ -60,7 +60,8 @@ class Walk {
         frame[static_cast<std::size_t>(launch.point_slot + d)] = point[d];
       }
       Frame arguments;
-      for (const app::Code& code : launch.arguments) arguments.push_back(value(code, frame));
+      for (const app::CompiledFormula& code : launch.arguments)
+        arguments.push_back(value(code, frame));
       const app::Task& task = data_.tasks[launch.task];
       Visit visit{&launch, &task, point, {}, {}, {}, phases_ > 0, parent_};
       for (const app::RequirementData& where : launch.data) {
@@ -97,12 +98,12 @@ class Walk {
     const app::Partition& partition = data_.partitions[where.index];
     EXPECT_TRUE(contains(partition.colors, color)) << partition.name;
     FormulaFault fault = FormulaFault::kNone;
-    visit.pieces.push_back(app::piece(data_, partition, color, fault));
-    visit.boxes.push_back(app::cut(data_, partition, color, fault).boxes());
+    visit.pieces.push_back(app::bounds_of_piece(data_, partition, color, fault));
+    visit.boxes.push_back(app::boxes_of_piece(data_, partition, color, fault).boxes());
     EXPECT_EQ(fault, FormulaFault::kNone) << partition.name;
   }
 
-  std::int64_t value(const app::Code& code, const Frame& frame) {
+  std::int64_t value(const app::CompiledFormula& code, const Frame& frame) {
     FormulaFault fault = FormulaFault::kNone;
     const std::int64_t value = code.value(frame, fault);
     EXPECT_EQ(fault, FormulaFault::kNone);

@@ -140,9 +140,9 @@ class GbnfParser {
     repeated.kind = Kind::kUpTo;
     expect("{0,");
     while (peek() >= '0' && peek() <= '9') {
-      repeated.most = repeated.most * 10 + static_cast<int>(text_[at_++] - '0');
+      repeated.max_count = repeated.max_count * 10 + static_cast<int>(text_[at_++] - '0');
     }
-    if (repeated.most >= 2000) fail("more repetitions than llama.cpp takes");
+    if (repeated.max_count >= 2000) fail("more repetitions than llama.cpp takes");
     expect("}");
     return repeated;
   }

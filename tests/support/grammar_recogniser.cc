@@ -110,7 +110,7 @@ Recogniser::Ends Recogniser::ends(const GrammarItem& item, std::size_t at) {
     case Kind::kSome:
       return repeated_ends(item, at, 1, -1);
     case Kind::kUpTo:
-      return repeated_ends(item, at, 0, item.most);
+      return repeated_ends(item, at, 0, item.max_count);
   }
   return {};
 }

@@ -65,7 +65,7 @@ void SentenceGenerator::write_repeated(const GrammarItem& item, int depth) {
     if (!hurry(depth) && below(2) == 0) write(item.items[0], depth);
     return;
   }
-  const int most = item.kind == Kind::kUpTo ? item.most : kUnknown;
+  const int most = item.kind == Kind::kUpTo ? item.max_count : kUnknown;
   for (int i = 0; i < most && !hurry(depth); ++i) {
     const bool stop = depth == 0 ? below(6) == 0 : below(4) != 0;
     if (stop) break;

@@ -269,7 +269,7 @@ class Comparison {
   }
 
   std::string by_processor() {
-    if (!in_bounds(map_->map().numbers_apart)) return "";
+    if (!in_bounds(map_->map().separated_number)) return "";
     std::vector<Processor> all = {{answers_.kind_.value_or(ProcKind::kGpu), 0, 0}};
     for (const Answer& answer : points_) {
       if (!answer.placed) continue;

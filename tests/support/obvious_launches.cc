@@ -340,7 +340,7 @@ void Runtime::place(Task& task, std::vector<std::int64_t> frame) {
     frame[static_cast<std::size_t>(launch.point_slot + d)] = task.point[d];
   }
   app::FormulaFault fault = app::FormulaFault::kNone;
-  for (const app::Code& code : launch.arguments) {
+  for (const app::CompiledFormula& code : launch.arguments) {
     task.arguments.push_back(code.value(frame, fault));
   }
   for (const app::RequirementData& where : launch.data) {
@@ -355,7 +355,7 @@ void Runtime::place(Task& task, std::vector<std::int64_t> frame) {
     Point color = task.point;
     if (where.from != app::RequirementData::Color::kPoint) {
       std::vector<std::int64_t> coordinates;
-      for (const app::Code& code : where.color) {
+      for (const app::CompiledFormula& code : where.color) {
         const bool in_frame = where.from == app::RequirementData::Color::kFrame;
         coordinates.push_back(code.value(in_frame ? frame : task.arguments, fault));
       }

@@ -98,9 +98,9 @@ inline bool has_holes(const app::Data& data, std::uint32_t region) {
 inline Shape shape_of(const app::Data& data, const app::Partition& partition, const Point& color,
                       app::FormulaFault& fault) {
   if (!has_holes(data, partition.region)) {
-    return shape_of(app::piece(data, partition, color, fault));
+    return shape_of(app::bounds_of_piece(data, partition, color, fault));
   }
-  return shape_of(app::cut(data, partition, color, fault).boxes(),
+  return shape_of(app::boxes_of_piece(data, partition, color, fault).boxes(),
                   data.regions[partition.region].box.dimensions());
 }
 

@@ -234,7 +234,7 @@ double Runtime::seconds(Task& task) {
                                 : app::PieceSize{&none, none.volume()});
   }
   app::FormulaFault fault = app::FormulaFault::kNone;
-  const auto value = [&](const app::Code& code) {
+  const auto value = [&](const app::CompiledFormula& code) {
     return static_cast<double>(
         std::max<std::int64_t>(0, code.value(task.arguments, fault, pieces)));
   };

@@ -10,7 +10,7 @@ for the same sources.
 
 Kinds: comments (of C++ files in include/, lib/ and examples/), names (of functions and types in headers),
 paragraphs (of README.md, CONTRIBUTING.md and docs/), diagnostics (the texts of the catalogue) and the
-subjects of the last 200 commits.
+subjects of the last 100 commits.
 """
 import argparse
 import pathlib
@@ -22,7 +22,7 @@ from typing import NamedTuple
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNTS = {"comment": 60, "name": 30, "paragraph": 20, "diagnostic": 20, "commit": 20}
 MIN_WORDS = 4  # of a comment: shorter ones are labels
-MAX_COMMITS = 200
+MAX_COMMITS = 100
 
 
 class Text(NamedTuple):

@@ -66,7 +66,7 @@ class FakeRound : public tuning::Round {
 
   const tuning::Problem& problem() const override { return problem_; }
   const tuning::History& history() const override { return past; }
-  std::size_t most() const override { return left; }
+  std::size_t max_proposals() const override { return left; }
   GuideDetail detail() const override { return shown; }
   const tuning::Evaluator& evaluator() const override { return evaluator_; }
   std::vector<Result<llm::ChatReply, llm::ChatError>> ask(

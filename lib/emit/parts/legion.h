@@ -912,7 +912,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       InstanceWish wish{memory, demanded, false};
       // @if layouts
       if (const auto said = Mapping::layout_of(name, region, here.kind, memory)) {
-        wish.layout = join_layouts(*said, demanded);
+        wish.layout = complete_layout(*said, demanded);
         wish.layout_origin = true;
       }
       // @end
@@ -1035,7 +1035,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
       const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
       const bool exact = set.specialized_constraint.is_exact();
-      why.text = unaddressable(set, memory);
+      why.text = why_memory_unsuitable(set, memory);
       if (!why.text.empty()) break;
       Legion::Mapping::PhysicalInstance instance;
       std::size_t bytes = 0;
@@ -1047,7 +1047,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                    std::to_string(memory.capacity()) + " bytes";
         const std::size_t alignment = alignment_of(set);
         if (alignment > 1) why.text += ", fields aligned to " + std::to_string(alignment);
-      } else if (const auto lacks = unmet(instance, group.demands); !lacks.empty()) {
+      } else if (const auto lacks = first_unmet_demand(instance, group.demands); !lacks.empty()) {
         why.text = "the variant demands another " + std::string(lacks);
       } else {
         chosen.push_back(instance);

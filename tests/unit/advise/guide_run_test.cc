@@ -430,7 +430,7 @@ TEST(LackingKinds, AreThoseThatNoNodeHas) {
 TEST(Forms, TheRunsJsonHasWordsAndFixes) {
   const MappedRun run("cannon", "Task * GPU,OMP,CPU;\n");
   const Feedback feedback = run.feedback();
-  const ProfileWords words = words_of(run.workload, *run.machine, &run.bound->program());
+  const ProfileWords words = profile_words_of(run.workload, *run.machine, &run.bound->program());
   const auto json = nlohmann::json::parse(
       to_json(*run.result, &feedback, &*run.profile, nullptr, run.diags, words));
   EXPECT_EQ(json["explain"].size(), feedback.explain.size());

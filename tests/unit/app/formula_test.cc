@@ -18,9 +18,9 @@ constexpr int kShapes[] = {1, 2};
 
 Scope scope() {
   Scope scope;
-  scope.constant("n", kN);
-  scope.variable("i");
-  scope.variable("j");
+  scope.add_constant("n", kN);
+  scope.add_variable("i");
+  scope.add_variable("j");
   return scope;
 }
 
@@ -34,7 +34,7 @@ std::string value(const std::string& text, std::int64_t i = 3, std::int64_t j = 
   const std::array<PieceSize, 2> sizes = {{{&pieces[0], 5}, {&pieces[1], 28}}};
   const std::int64_t value = code->value(frame, fault, sizes);
   if (fault != FormulaFault::kNone) return std::string(words_of(fault));
-  EXPECT_EQ(code->is_closed(), text.find_first_of("ijpx") == text.npos) << text;
+  EXPECT_EQ(code->reads_no_input(), text.find_first_of("ijpx") == text.npos) << text;
   return std::to_string(value);
 }
 
@@ -108,7 +108,7 @@ TEST(Formula, Names) {
   }
   Scope hiding = scope();
   const Scope::Mark mark = hiding.mark();
-  EXPECT_EQ(hiding.variable("n"), 2);
+  EXPECT_EQ(hiding.add_variable("n"), 2);
   FormulaError error;
   EXPECT_EQ(compile("n", hiding, error)->slot(), 2);
   hiding.remove_names_since(mark);

@@ -38,7 +38,7 @@ std::string listed(const Application& app, bool expect_complete = true, std::siz
   const Workload workload = Workload::make(app).value();
   bool complete = false;
   std::string text;
-  for (const LaunchUse& use : uses(workload.data(), most, complete)) {
+  for (const DistinctLaunch& use : list_launches(workload.data(), most, complete)) {
     const std::vector<Task>& tasks = workload.data().tasks;
     text += fmt::format("{}{}<{}@{}", text.empty() ? "" : " ", tasks[use.task].name,
                         use.parent < 0 ? "" : tasks[static_cast<std::size_t>(use.parent)].name,

@@ -210,7 +210,7 @@ TEST(Workload, APartitionOfAFaultyPartitionIsNotReported) {
   app.partitions[0].of = "q";
   app.partitions.push_back({.name = "parts", .of = "blocks", .colors = {2, 2}});
   Data data;
-  const std::vector<Fault> faults = build(app, {}, data, {});
+  const std::vector<AppError> faults = build(app, {}, data, {});
   ASSERT_EQ(faults.size(), 1U);
   EXPECT_EQ(faults[0].path, "/partitions/0/of");
 }
@@ -468,7 +468,7 @@ std::string piece_text(const Application& app, const std::string& name, const Po
     if (partition.name != name) continue;
     EXPECT_TRUE(partition.colors.contains(color));
     FormulaFault fault = FormulaFault::kNone;
-    const Rect rect = piece(workload.data(), partition, color, fault);
+    const Rect rect = bounds_of_piece(workload.data(), partition, color, fault);
     if (fault != FormulaFault::kNone) return std::string(words_of(fault));
     return fmt::format("{}+{}", fmt::join(rect.lower.coordinates(), ","),
                        fmt::join(rect.extents.coordinates(), ","));
@@ -542,7 +542,7 @@ std::string boxes_text(const Application& app, const std::string& name, const Po
     if (partition.name != name) continue;
     FormulaFault fault = FormulaFault::kNone;
     std::string text;
-    const Cut piece = cut(workload.data(), partition, color, fault);
+    const BoxUnion piece = boxes_of_piece(workload.data(), partition, color, fault);
     for (const Rect& box : piece.boxes()) {
       text +=
           fmt::format("{}{}+{}", text.empty() ? "" : " ", fmt::join(box.lower.coordinates(), ","),

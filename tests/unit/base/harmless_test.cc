@@ -112,8 +112,8 @@ TEST(Columns, OfWideNarrowAndHiddenCharacters) {
   EXPECT_EQ(columns_of("e\u0301"), 1U);       // an accent on its letter
   EXPECT_EQ(columns_of("\U0001F600"), 2U);
   EXPECT_EQ(columns_of("\x1b"), 6U);  // `\u001b`
-  EXPECT_EQ(fitting("a\u6f22\u5b57", 4), "a\u6f22");
-  EXPECT_EQ(fitting("abc", 2), "ab");
+  EXPECT_EQ(cut_to_columns("a\u6f22\u5b57", 4), "a\u6f22");
+  EXPECT_EQ(cut_to_columns("abc", 2), "ab");
 }
 
 }  // namespace

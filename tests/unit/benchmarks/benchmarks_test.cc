@@ -40,7 +40,7 @@ std::vector<Visit> visits_of(const Data& data, std::string_view task) {
   return visits;
 }
 
-std::int64_t value_of(const Data& data, const app::Code& code, const Visit& visit) {
+std::int64_t value_of(const Data& data, const app::CompiledFormula& code, const Visit& visit) {
   app::FormulaFault fault = app::FormulaFault::kNone;
   const std::vector<std::int64_t> frame(static_cast<std::size_t>(visit.task->frame_size));
   std::vector<app::PieceSize> pieces;
@@ -198,7 +198,7 @@ TEST(Benchmarks, DisjointPartitionsCoverTheirRegions) {
         Point color = found->colors.lower;
         do {
           app::FormulaFault fault = app::FormulaFault::kNone;
-          pieces.push_back(app::piece(data, *found, color, fault));
+          pieces.push_back(app::bounds_of_piece(data, *found, color, fault));
         } while (next_point(found->colors, &color));
         std::int64_t volume = 0;
         for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -599,7 +599,7 @@ TEST(Multiplications, Launches) {
     std::map<std::string, std::string> texts;
     const Data& data = data_of(name, {{"nodes", nodes}});
     bool complete = false;
-    for (const app::LaunchUse& use : app::uses(data, 1'000, complete)) {
+    for (const app::DistinctLaunch& use : app::list_launches(data, 1'000, complete)) {
       std::string text;
       for (int d = 0; use.domain && d < use.domain->dimensions(); ++d) {
         text += fmt::format("{}{}", d == 0 ? "" : "x", use.domain->extents[d]);

@@ -69,7 +69,7 @@ std::vector<Launched> launches(std::string_view benchmark, std::string_view mach
   EXPECT_TRUE(workload.ok());
   bool complete = false;
   std::vector<Launched> launches;
-  for (const app::LaunchUse& use : app::uses(workload->data(), 10'000, complete)) {
+  for (const app::DistinctLaunch& use : app::list_launches(workload->data(), 10'000, complete)) {
     if (!use.domain) continue;
     const auto task = test::fake_task(workload->data(), use);
     auto processors = places(bound, task->view());

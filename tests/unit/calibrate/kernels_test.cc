@@ -14,7 +14,7 @@ TEST(Kernels, RowsFillTheBuffer) {
   const RowArrays whole = arrays_in(buffer);
   EXPECT_EQ(whole.a.size(), 65U);
   EXPECT_EQ(whole.stride, whole.row);
-  const RowArrays rows = rows_in(buffer, 8, 1);
+  const RowArrays rows = arrays_with_gaps(buffer, 8, 1);
   EXPECT_EQ(rows.a.size(), 64U);
   EXPECT_EQ(rows.stride, 16U);
   EXPECT_EQ(rows.b.data(), rows.a.data() + 64);
@@ -23,7 +23,7 @@ TEST(Kernels, RowsFillTheBuffer) {
 
 TEST(Kernels, StreamsLeaveGapsAlone) {
   std::vector<double> buffer(3 * 64, 2.0);
-  const RowArrays rows = rows_in(buffer, 8, 1);
+  const RowArrays rows = arrays_with_gaps(buffer, 8, 1);
   EXPECT_FALSE(is_streamed(rows));
   EXPECT_EQ(stream(rows, 3), 3 * 3 * 8.0 * 32);
   EXPECT_TRUE(is_streamed(rows));

@@ -65,8 +65,8 @@ std::int64_t destination(const GridShape& shape, const std::vector<std::int64_t>
   return node * processor_stride + processor;
 }
 
-std::int64_t destination(const LineShape& shape, std::int64_t nodes, std::int64_t processors,
-                         const std::vector<std::int64_t>& point) {
+std::int64_t destination(const WeightedNumbering& shape, std::int64_t nodes,
+                         std::int64_t processors, const std::vector<std::int64_t>& point) {
   std::int64_t i = 0;
   for (std::size_t d = 0; d < point.size(); ++d) i += point[d] * shape.weights[d];
   i /= shape.run;
@@ -92,17 +92,17 @@ TEST(GridsAndLines, SendPointsWhereTheirShapesSay) {
       return destination(shape, {9, 7}, point);
     });
   }
-  for (const LineShape& shape :
-       {LineShape{{1, 9}}, LineShape{{2, 0}, true}, LineShape{{7, 1}, false, 3}}) {
-    expect(line_function(shape),
+  for (const WeightedNumbering& shape : {WeightedNumbering{{1, 9}}, WeightedNumbering{{2, 0}, true},
+                                         WeightedNumbering{{7, 1}, false, 3}}) {
+    expect(weighted_sum_function(shape),
            [&](const std::vector<std::int64_t>& point) { return destination(shape, 4, 6, point); });
   }
 }
 
 TEST(Lines, GoRound) {
   const Machine machine = make_machine("nodes=2,gpu=4").value();
-  const auto at = [&](const LineShape& shape, std::int64_t count) {
-    return loads_of(line_function(shape), machine, {count});
+  const auto at = [&](const WeightedNumbering& shape, std::int64_t count) {
+    return loads_of(weighted_sum_function(shape), machine, {count});
   };
   EXPECT_EQ(at({{1}}, 8).size(), 8U);
   EXPECT_EQ(at({{1}}, 4).size(), 4U);

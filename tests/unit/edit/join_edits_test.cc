@@ -38,7 +38,7 @@ TEST(JoinEdits, RefusesWhatCrossesABorder) {
 std::uint32_t size_of(const std::string& text) { return static_cast<std::uint32_t>(text.size()); }
 
 // A few edits of disjoint ranges, short and close together so that they meet often.
-Edits drawn_edits(Draws& draws, std::uint32_t size) {
+Edits drawn_edits(RandomNumbers& draws, std::uint32_t size) {
   Edits edits;
   std::uint32_t at = draws.below(3);
   while (at <= size && edits.size() < 4) {
@@ -53,7 +53,7 @@ TEST(JoinEdits, AreTheEditsOneAfterTheOther) {
   const std::string text = "abcdefghijkl";
   int joined_count = 0;
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
-    Draws draws(seed);
+    RandomNumbers draws(seed);
     const Edits first = drawn_edits(draws, size_of(text));
     const std::string middle = edited(text, first);
     const Edits second = drawn_edits(draws, size_of(middle));

@@ -213,7 +213,7 @@ TEST(AllMappings, KeepCommentsAndStayFormatted) {
     const std::string text = formatted(given);
     const EditableMapping mapping(text);
     for (int round = 0; round < 20; ++round) {
-      Draws draws(++seed);
+      RandomNumbers draws(++seed);
       EditableMapping::Changes changes;
       for (std::size_t i = 0; i < mapping.items().size(); ++i) {
         if (draws.below(3) == 0) changes[i] = std::nullopt;
@@ -259,7 +259,7 @@ TEST(AllMappings, MayBeDamaged) {
   std::uint64_t seed = 0;
   for (const std::string& given : mappings()) {
     for (int round = 0; round < 20; ++round) {
-      Draws draws(++seed);
+      RandomNumbers draws(++seed);
       std::string text = given;
       text.erase(draws.below(static_cast<std::uint32_t>(text.size())), draws.below(20));
       const EditableMapping mapping(text);

@@ -62,7 +62,7 @@ std::vector<std::string> decisions_of(const std::string& text) {
     }
   };
   add_rows(data.rows, "row");
-  add_rows(data.shadowed, "shadowed");
+  add_rows(data.shadowed_rows, "shadowed");
   Diagnostics again(source_of(text));
   const std::string formatted = format(again.source(), again).value();
   for (std::size_t at = 0; at < formatted.size();) {

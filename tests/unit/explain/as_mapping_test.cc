@@ -74,7 +74,7 @@ class Pair {
       : ours_(ProgramMapper::share(bound), MapperSite{bound.shared_machine(), local}),
         theirs_(MapperSite{bound.shared_machine(), local}) {}
 
-  void compare_launch(const app::AppView& views, const app::LaunchUse& launch) {
+  void compare_launch(const app::AppView& views, const app::DistinctLaunch& launch) {
     TaskOptions a, b;
     ours_.select_task_options(runtime_, views.view(launch), a);
     theirs_.select_task_options(runtime_, views.view(launch), b);
@@ -136,13 +136,13 @@ void expect_same_decisions(const Application& app, const Machine& machine) {
   if (!machine.has(ProcKind::kCpu)) local.kind = ProcKind::kGpu;
   const Workload workload = Workload::make(app).value();
   bool complete = false;
-  std::vector<app::LaunchUse> uses = app::uses(workload.data(), 1000, complete);
+  std::vector<app::DistinctLaunch> uses = app::list_launches(workload.data(), 1000, complete);
   EXPECT_TRUE(complete);
   for (std::uint32_t i = 0; i < app.tasks.size(); ++i) {
-    const auto of_task = [i](const app::LaunchUse& use) { return use.task == i; };
+    const auto of_task = [i](const app::DistinctLaunch& use) { return use.task == i; };
     if (std::none_of(uses.begin(), uses.end(), of_task)) uses.push_back({.task = i, .depth = 1});
     Pair pair(*bound, local);
-    for (const app::LaunchUse& use : uses) {
+    for (const app::DistinctLaunch& use : uses) {
       if (use.task != i) continue;
       const app::LaunchNames names = app::names_of(workload.data(), use);
       pair.compare_launch(app::AppView(workload.data(), i, names), use);

@@ -694,7 +694,7 @@ TEST(Program, AFullMemoryIsBlamedOnThoseWhoNameIt) {
 }
 
 // The message of a mistake in the text shows the place by itself.
-TEST(Failure, MistakesOfTheTextAreSaidOnce) {
+TEST(TransportFailure, MistakesOfTheTextAreSaidOnce) {
   Diagnostics diags(Source("a.mapper", "Task * GPUS;\n"));
   compile(diags.source(), diags);
   GuideContext context;
@@ -706,7 +706,7 @@ TEST(Failure, MistakesOfTheTextAreSaidOnce) {
 
 // Ours as a diagnostic and in a log, DefaultMapper's in both its forms; at no other level or
 // failure.
-TEST(Failure, ForWantOfRoomNamesTaskAndRequirement) {
+TEST(TransportFailure, ForWantOfRoomNamesTaskAndRequirement) {
   Diagnostics diags(Source("a.mapper", "Region * * GPU FBMEM;\n"));
   diags.add(DiagId::kOutOfMemory, std::nullopt,
             {RegionArg{2, "rp_ghost"}, std::string("update"), std::string("FBMEM")});
@@ -780,7 +780,7 @@ class SimulatedRun {
     SimulateOptions options;
     options.record = true;
     result = run(*bound, *workload, options, diags);
-    words = words_of(*workload, *machine, &bound->program());
+    words = profile_words_of(*workload, *machine, &bound->program());
     if (result.ok()) facts = facts_of(make_profile(result.record), words);
   }
 

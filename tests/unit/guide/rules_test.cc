@@ -87,11 +87,12 @@ TEST(Rules, SayWhatTheyMeanAndFillTheirTexts) {
     if (stays_out(rule)) continue;
     const bool speaks = rule.role != guide::Role::kMetric;
     EXPECT_FALSE(speaks && rule.meaning.empty() && rule.advice.empty()) << rule.id;
-    Groups groups = groups_of(rule, rule.example);
+    CapturedGroups groups = captured_groups(rule, rule.example);
     groups["exit"] = "134";
     groups["checks"] = "-lg:safe_mapper";
-    std::string said = filled(rule.meaning, groups);
-    for (const guide::Advice& advice : rule.advice) said += " " + filled(advice.text, groups);
+    std::string said = fill_template(rule.meaning, groups);
+    for (const guide::Advice& advice : rule.advice)
+      said += " " + fill_template(advice.text, groups);
     EXPECT_EQ(said.find('?'), std::string::npos) << rule.id << ": " << said;
   }
 }
@@ -113,7 +114,7 @@ TEST(Rules, CoverOurOwnDiagnostics) {
     const std::string id(entry.name);
     Diagnostic diagnostic;
     diagnostic.id = entry.id;
-    const Rule* rule = test::rules().set().of_diagnostic(diagnostic);
+    const Rule* rule = test::rules().set().find_for_diagnostic(diagnostic);
     const std::string expected = rule != nullptr ? rule->id : "groma.diagnostic";
     EXPECT_THAT(found_in(test::rules(), "a.mapper:1:2: error: something [" + id + "]\n"),
                 ElementsAre(expected));
@@ -171,9 +172,9 @@ TEST(Rules, SpeakOfACauseWithoutReadingTheMessage) {
   }
   Diagnostics none(Source("a.mapper", "x"));
   none.report(DiagId::kNoMemory, std::nullopt, std::int64_t{0}, "work", "node 0 has none");
-  EXPECT_EQ(test::rules().set().of_diagnostic(none.all().front())->id, "groma.no-memory");
+  EXPECT_EQ(test::rules().set().find_for_diagnostic(none.all().front())->id, "groma.no-memory");
   for (const Rule& rule : test::rules().set().rules) {
-    EXPECT_EQ(rule.says.empty(), !rule.cause) << rule.id;
+    EXPECT_EQ(rule.required_message_text.empty(), !rule.cause) << rule.id;
   }
 }
 
@@ -311,7 +312,8 @@ TEST(Prefilter, FindsWhatAPlainSearchFinds) {
     std::set<std::pair<std::size_t, std::uint32_t>> found;
     for (const Prefilter::Hit& hit : hits) {
       if (text[hit.end - 1] == ' ') continue;
-      for (const std::uint32_t rule : prefilter.rules(hit)) found.emplace(hit.end, rule);
+      for (const std::uint32_t rule : prefilter.rules_needing_literal(hit))
+        found.emplace(hit.end, rule);
     }
     ASSERT_EQ(found, expected) << text;
   }

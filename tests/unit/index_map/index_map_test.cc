@@ -315,7 +315,7 @@ TEST(IndexMap, FindsTheBoxesOfANode) {
 TEST(IndexMap, FindsTheBoxesOfRowsThatGoOn) {
   const Bound bound(kMaps, "nodes=4,gpu=4");
   const auto map = bound.map("row_cyclic", at({-7, 3}, {50, 30}));
-  ASSERT_FALSE(map->map().numbers_apart);
+  ASSERT_FALSE(map->map().separated_number);
   const Processor wanted{ProcKind::kGpu, 2, 1};
   std::vector<Rect> expected;
   for (const Slice& slice : slices_of(map, bound)) {

@@ -58,7 +58,7 @@ MappingDiff diff_of(Bound& a, Bound& b, const Workload& workload) {
   return diff(a.program, b.program, workload, {}, a.diags, b.diags);
 }
 
-RunResult run_mixed(const Bound& a, const Bound& b, const DecisionMix& mix,
+RunResult run_mixed(const Bound& a, const Bound& b, const SecondMapperDecisions& mix,
                     const Workload& workload) {
   const auto first = ProgramMapper::share(a.program), second = ProgramMapper::share(b.program);
   const auto mapper = [](const Bound& bound, const auto& shared, const Processor& local) {
@@ -115,8 +115,8 @@ TEST_P(EveryBenchmark, WithAllDifferencesExchangedOneMappingIsTheOther) {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     Bound a(texts[i % 2]), b(texts[i]);
     const MappingDiff found = diff_of(a, b, workload);
-    DecisionMix all;
-    for (const MappingDifference& each : found.differences) take_from_second(each, all);
+    SecondMapperDecisions all;
+    for (const MappingDifference& each : found.differences) add_difference_to_mix(each, all);
     const std::string what = "mapping " + std::to_string(i);
     expect_same(run_mixed(a, b, {}, workload), found.a, what + ", nothing exchanged");
     expect_same(run_mixed(a, b, all, workload), found.b, what + ", all exchanged");

@@ -22,8 +22,8 @@ RunResult refused(DiagId id) {
   RunResult result;
   result.status = RunStatus::kMapError;
   result.refusals.push_back({id == DiagId::kOutOfMemory
-                                 ? one_diagnostic(id, "0 (r)", "t", "all is full")
-                                 : one_diagnostic(id, "t", "it is a matter of taste"),
+                                 ? diagnostic_without_source(id, "0 (r)", "t", "all is full")
+                                 : diagnostic_without_source(id, "t", "it is a matter of taste"),
                              {}});
   return result;
 }

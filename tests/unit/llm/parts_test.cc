@@ -62,7 +62,7 @@ TEST(Text, IsShownOnOneBoundedLine) {
 TEST(Text, ThoughtsAreTakenOut) {
   const auto split = [](std::string text) {
     std::string reasoning;
-    split_thoughts(&text, &reasoning);
+    move_reasoning_out(&text, &reasoning);
     return text + "|" + reasoning;
   };
   EXPECT_EQ(split("Task * GPU;"), "Task * GPU;|");
@@ -85,12 +85,12 @@ TEST(Text, ManyThoughtsAreTakenOut) {
     many += "<think>a</think>b";
     quoted += "<think></think>";
   }
-  split_thoughts(&many, &reasoning);
+  move_reasoning_out(&many, &reasoning);
   EXPECT_EQ(many, std::string(kMany, 'b'));
   EXPECT_EQ(reasoning, std::string(kMany, 'a'));
   const std::string before = quoted;
   reasoning.clear();
-  split_thoughts(&quoted, &reasoning);
+  move_reasoning_out(&quoted, &reasoning);
   EXPECT_EQ(quoted, before);
   EXPECT_EQ(reasoning, "");
 }

@@ -88,8 +88,8 @@ TEST(Transcripts, AreReadAsTheyWereMeant) {
   std::vector<json> sent;
   for (const bool completion_limit : {false, true}) {
     llm::ServerDialect dialect;
-    dialect.completion_limit = completion_limit;
-    const std::string body = llm::openai_format().body(request, "m", false, dialect);
+    dialect.uses_max_completion_tokens = completion_limit;
+    const std::string body = llm::openai_format().request_body(request, "m", false, dialect);
     sent.push_back(
         {{"method", "POST"}, {"path", "/chat/completions"}, {"body", json::parse(body)}});
   }
@@ -104,8 +104,9 @@ TEST(Transcripts, AreReadAsTheyWereMeant) {
     if (name.find("/models") != name.npos && status == 200) {
       const auto list = llm::read_models(body);
       ASSERT_TRUE(list.has_value()) << name;
-      EXPECT_EQ(list->server, name.starts_with("llama.cpp/") ? llm::Server::kLlamaCpp
-                                                             : llm::Server::kLlamaCppPython);
+      EXPECT_EQ(list->server, name.starts_with("llama.cpp/")
+                                  ? llm::ServerSoftware::kLlamaCpp
+                                  : llm::ServerSoftware::kLlamaCppPython);
       ++lists;
       continue;
     }

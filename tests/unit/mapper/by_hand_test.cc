@@ -249,11 +249,11 @@ TEST(ByHand, ExpertsOnTheirBenchmarks) {
       const auto workload = Workload::make(benchmark.make(), {{"nodes", nodes}});
       ASSERT_TRUE(workload.ok());
       bool complete = false;
-      const auto uses = app::uses(workload->data(), 1'000, complete);
+      const auto uses = app::list_launches(workload->data(), 1'000, complete);
       ASSERT_TRUE(complete);
       for (const Machine& machine : {machine_of("p100x4"), machine_of("lassen:nodes=4")}) {
         Both both(std::string(benchmark.name) + ".mapper", expert(benchmark.name), machine, {});
-        for (const app::LaunchUse& use : uses) {
+        for (const app::DistinctLaunch& use : uses) {
           const auto task = test::fake_task(workload->data(), use);
           SCOPED_TRACE(task->view().name);
           both.compare(task->view());

@@ -407,16 +407,19 @@ TEST(DefaultMapper, RegisteredMemoryWhereWanted) {
 
 // Volumes from the requirement's region up to the root.
 TEST(DefaultMapper, TheRegionThatNodesShare) {
-  using mapper::shared_region;
-  EXPECT_EQ(shared_region(std::array<std::int64_t, 1>{16}, 1), 0U);
-  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{1, 4, 16}, 1), 2U);  // one node: the root
-  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{1, 4, 16}, 4), 1U);
-  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{1, 4, 16}, 3), 1U);
-  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{1, 4, 16}, 5), 0U);
-  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{1, 4, 16}, 2), 1U);     // not the leaf's
-  EXPECT_EQ(shared_region(std::array<std::int64_t, 4>{1, 2, 8, 16}, 4), 1U);  // by all that shrank
-  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{6, 8, 16}, 4), 0U);     // none: its own
-  EXPECT_EQ(shared_region(std::array<std::int64_t, 2>{16, 16}, 2), 0U);
+  using mapper::choose_instance_region;
+  EXPECT_EQ(choose_instance_region(std::array<std::int64_t, 1>{16}, 1), 0U);
+  EXPECT_EQ(choose_instance_region(std::array<std::int64_t, 3>{1, 4, 16}, 1),
+            2U);  // one node: the root
+  EXPECT_EQ(choose_instance_region(std::array<std::int64_t, 3>{1, 4, 16}, 4), 1U);
+  EXPECT_EQ(choose_instance_region(std::array<std::int64_t, 3>{1, 4, 16}, 3), 1U);
+  EXPECT_EQ(choose_instance_region(std::array<std::int64_t, 3>{1, 4, 16}, 5), 0U);
+  EXPECT_EQ(choose_instance_region(std::array<std::int64_t, 3>{1, 4, 16}, 2),
+            1U);  // not the leaf's
+  EXPECT_EQ(choose_instance_region(std::array<std::int64_t, 4>{1, 2, 8, 16}, 4),
+            1U);  // by all that shrank
+  EXPECT_EQ(choose_instance_region(std::array<std::int64_t, 3>{6, 8, 16}, 4), 0U);  // none: its own
+  EXPECT_EQ(choose_instance_region(std::array<std::int64_t, 2>{16, 16}, 2), 0U);
 }
 
 TEST(DefaultMapper, VirtualReducedAndEmpty) {

@@ -30,22 +30,23 @@ llm::ChatReply reply_of(std::string text,
   return reply;
 }
 
-Answer read(const std::string& text, bool whole = false) {
+ModelAnswer read(const std::string& text, bool whole = false) {
   return read_answer(reply_of(text), base(), {true, whole});
 }
 
-std::string segment(const Answer& answer, std::string_view name) {
-  return answer.segments ? answer.segments->find(name)->text : "(no answer: " + answer.why + ")";
+std::string segment(const ModelAnswer& answer, std::string_view name) {
+  return answer.segments ? answer.segments->find(name)->text
+                         : "(no answer: " + answer.refusal_reason + ")";
 }
 
-std::string notes(const Answer& answer) {
-  std::string all = answer.why;
+std::string notes(const ModelAnswer& answer) {
+  std::string all = answer.refusal_reason;
   for (const std::string& note : answer.notes) all += note + "\n";
   return all;
 }
 
 // The segments that differ from the base, as "name=text".
-std::string changes(const Answer& answer) {
+std::string changes(const ModelAnswer& answer) {
   if (!answer.segments) return "refused";
   const Segments before = base();
   std::string all;
@@ -136,7 +137,7 @@ const Read kRead[] = {
 
 TEST(Answer, Reads) {
   for (const Read& test : kRead) {
-    const Answer answer = read(test.reply);
+    const ModelAnswer answer = read(test.reply);
     EXPECT_EQ(changes(answer), test.changes) << test.what << "\n" << notes(answer);
   }
 }
@@ -182,26 +183,27 @@ const Refused kRefused[] = {
 
 TEST(Answer, Refuses) {
   for (const Refused& test : kRefused) {
-    const Answer answer = read(test.reply);
+    const ModelAnswer answer = read(test.reply);
     EXPECT_FALSE(answer.segments) << test.what << ": " << changes(answer);
-    EXPECT_THAT(answer.why, HasSubstr(test.why)) << test.what;
-    EXPECT_THAT(answer.why, Not(IsEmpty())) << test.what;
+    EXPECT_THAT(answer.refusal_reason, HasSubstr(test.why)) << test.what;
+    EXPECT_THAT(answer.refusal_reason, Not(IsEmpty())) << test.what;
   }
 }
 
 // The rest of a reply counts all the same.
 TEST(Answer, LeavesADamagedSegmentAsItWas) {
-  const Answer answer = read("```task\nTask * CPU;\n```\n```index\ndef g(Task task) { return m[");
+  const ModelAnswer answer =
+      read("```task\nTask * CPU;\n```\n```index\ndef g(Task task) { return m[");
   EXPECT_EQ(changes(answer), "task=Task * CPU;\n");
   EXPECT_THAT(notes(answer), HasSubstr("`index` stays as it was: its block has no end"));
   // Its statements may be fine where they were moved from, but not what it was for.
-  const Answer wrong =
+  const ModelAnswer wrong =
       read("```task\nTask * CPU;\n```\n```region\nRegion * * GPU ZCMEM;\nTask GPU;\n```");
   EXPECT_EQ(changes(wrong), "refused") << notes(wrong);
 }
 
 TEST(Answer, OfJsonThatIsCutOffTakesWhatIsComplete) {
-  const Answer answer = read(
+  const ModelAnswer answer = read(
       "{\"reasoning\": \"r\", \"suggestion\": {\"task\": \"Task * CPU;\", \"region\": \"Region * * "
       "G");
   EXPECT_EQ(changes(answer), "task=Task * CPU;\n");
@@ -209,11 +211,11 @@ TEST(Answer, OfJsonThatIsCutOffTakesWhatIsComplete) {
 }
 
 TEST(Answer, OfAWholeProgramNothingElseStays) {
-  const Answer answer = read("```\nTask * CPU;\nRegion * * CPU SYSMEM;\n```", true);
+  const ModelAnswer answer = read("```\nTask * CPU;\nRegion * * CPU SYSMEM;\n```", true);
   ASSERT_TRUE(answer.segments);
   EXPECT_EQ(answer.segments->text(), "Task * CPU;\n\nRegion * * CPU SYSMEM;\n");
   // What is damaged is taken from the base.
-  const Answer damaged = read("```\nTask * CPU;\nLayout * * * XYZ;\n```", true);
+  const ModelAnswer damaged = read("```\nTask * CPU;\nLayout * * * XYZ;\n```", true);
   EXPECT_EQ(segment(damaged, "layout"), "Layout * * * SOA C_order;\n");
   EXPECT_EQ(segment(damaged, "region"), "");
 }
@@ -221,13 +223,13 @@ TEST(Answer, OfAWholeProgramNothingElseStays) {
 // As a grammar makes them: no fence, cut where the tokens end.
 TEST(Answer, OfABareProgramThatIsCutOffTakesWholeStatements) {
   const std::string text = "Task * CPU;\nRegion * * CPU SYSMEM;\ndef f(Task task) {\n  return Mac";
-  const Answer answer =
+  const ModelAnswer answer =
       read_answer(reply_of(text, llm::ChatReply::Finish::kLength), base(), {true, true});
-  ASSERT_TRUE(answer.segments) << answer.why;
+  ASSERT_TRUE(answer.segments) << answer.refusal_reason;
   EXPECT_EQ(segment(answer, "task"), "Task * CPU;\n");
   EXPECT_EQ(segment(answer, "index"), base().find("index")->text);
   EXPECT_THAT(notes(answer), HasSubstr("cut off"));
-  const Answer nothing =
+  const ModelAnswer nothing =
       read_answer(reply_of("Task * CP", llm::ChatReply::Finish::kLength), base(), {true, true});
   EXPECT_FALSE(nothing.segments);
 }
@@ -248,15 +250,15 @@ constexpr std::string_view kKernel =
 Segments kernel() { return Segments::of_marked(Source("kernel", std::string(kKernel))).value(); }
 
 TEST(Answer, ReadsSegmentsOfMarkedTexts) {
-  const Answer answer =
+  const ModelAnswer answer =
       read_answer(reply_of("```sizes\n  int tile = 16;\n```\n"), kernel(), {false, false});
-  ASSERT_TRUE(answer.segments) << answer.why;
+  ASSERT_TRUE(answer.segments) << answer.refusal_reason;
   EXPECT_THAT(answer.segments->text(), HasSubstr("tile = 16"));
   EXPECT_THAT(answer.segments->text(), HasSubstr("for (;;)"));
   // Under a heading, in a block of the language.
-  const Answer headed = read_answer(reply_of("### `sizes`:\n```cpp\n  int tile = 32;\n```\n"),
-                                    kernel(), {false, false});
-  ASSERT_TRUE(headed.segments) << headed.why;
+  const ModelAnswer headed = read_answer(reply_of("### `sizes`:\n```cpp\n  int tile = 32;\n```\n"),
+                                         kernel(), {false, false});
+  ASSERT_TRUE(headed.segments) << headed.refusal_reason;
   EXPECT_THAT(headed.segments->text(), HasSubstr("tile = 32"));
 }
 
@@ -264,24 +266,25 @@ TEST(Answer, ReadsAWholeMarkedTextButNothingOutsideOfItsMarks) {
   std::string changed(kKernel);
   changed.replace(changed.find("tile = 8"), 8, "tile = 4");
   changed.replace(changed.find("int x = 1"), 9, "int x = 9");
-  const Answer answer =
+  const ModelAnswer answer =
       read_answer(reply_of("```cpp\n" + changed + "```\n"), kernel(), {false, true});
-  ASSERT_TRUE(answer.segments) << answer.why;
+  ASSERT_TRUE(answer.segments) << answer.refusal_reason;
   EXPECT_THAT(answer.segments->text(), HasSubstr("tile = 4"));
   EXPECT_THAT(answer.segments->text(), HasSubstr("int x = 1"));
 }
 
 TEST(Answer, RefusesMarksWithinASegment) {
-  const Answer answer =
+  const ModelAnswer answer =
       read_answer(reply_of("```sizes\n// groma: end\nint evil;\n```\n"), kernel(), {false, false});
   EXPECT_FALSE(answer.segments);
-  EXPECT_THAT(answer.why, HasSubstr("mark"));
+  EXPECT_THAT(answer.refusal_reason, HasSubstr("mark"));
 }
 
 TEST(Answer, RefusesBlocksOfNoSegment) {
-  const Answer answer = read_answer(reply_of("```cpp\nint y;\n```\n"), kernel(), {false, false});
+  const ModelAnswer answer =
+      read_answer(reply_of("```cpp\nint y;\n```\n"), kernel(), {false, false});
   EXPECT_FALSE(answer.segments);
-  EXPECT_THAT(answer.why, HasSubstr("no label"));
+  EXPECT_THAT(answer.refusal_reason, HasSubstr("no label"));
 }
 
 // ------------------------------------------------------------------------------------------- edits
@@ -291,16 +294,16 @@ std::string edit(const std::string& search, const std::string& replacement) {
 }
 
 TEST(Edits, AreMade) {
-  const Answer answer = read_edits(
+  const ModelAnswer answer = apply_reply_edits(
       reply_of("Shared memory.\n" + edit("Region * * GPU FBMEM;\n", "Region * * GPU ZCMEM;\n") +
                edit("   Task *  GPU, CPU;\n", "Task * CPU;\n").replace(0, 0, "and\n")),
       base(), true);
   EXPECT_FALSE(answer.segments) << "other white space within a line is another line";
-  const Answer indented = read_edits(
+  const ModelAnswer indented = apply_reply_edits(
       reply_of("Shared memory.\n" + edit("  Region * * GPU FBMEM; \n", "Region * * GPU ZCMEM;\n") +
                edit("", "TaskSteal * CPU SAME_NODE;\n")),
       base(), true);
-  ASSERT_TRUE(indented.segments) << indented.why;
+  ASSERT_TRUE(indented.segments) << indented.refusal_reason;
   EXPECT_EQ(segment(indented, "region"), "Region * * GPU ZCMEM;\n");
   EXPECT_EQ(segment(indented, "other"), "TaskSteal * CPU SAME_NODE;\n");
   EXPECT_EQ(indented.plan, "Shared memory.");
@@ -308,9 +311,9 @@ TEST(Edits, AreMade) {
 
 TEST(Edits, ThatCannotBeMadeAreRefused) {
   const auto why = [](const std::string& text) {
-    const Answer answer = read_edits(reply_of(text), base(), true);
+    const ModelAnswer answer = apply_reply_edits(reply_of(text), base(), true);
     EXPECT_FALSE(answer.segments) << text;
-    return answer.why;
+    return answer.refusal_reason;
   };
   EXPECT_THAT(why(edit("Region a * GPU FBMEM;\n", "")),
               HasSubstr("`Region a * GPU FBMEM;` is not"));
@@ -320,25 +323,26 @@ TEST(Edits, ThatCannotBeMadeAreRefused) {
   for (int i = 0; i < 100; ++i) many += edit("Task * GPU, CPU;\n", "Task * GPU, CPU;\n");
   EXPECT_THAT(why(many), HasSubstr("more than 64"));
   const std::string long_line = std::string(600'000, '#') + "\n";
-  const Answer grown = read_edits(reply_of(edit("", long_line)),
-                                  Segments::of_mapping(Source("base", long_line)), true);
-  EXPECT_THAT(grown.why, HasSubstr("too long"));
+  const ModelAnswer grown = apply_reply_edits(
+      reply_of(edit("", long_line)), Segments::of_mapping(Source("base", long_line)), true);
+  EXPECT_THAT(grown.refusal_reason, HasSubstr("too long"));
 }
 
 TEST(Edits, OfMarkedTextsStayWithinTheMarks) {
-  EXPECT_TRUE(read_edits(reply_of(edit("  int tile = 8;\n", "  int tile = 9;\n")), kernel(), false)
-                  .segments);
+  EXPECT_TRUE(
+      apply_reply_edits(reply_of(edit("  int tile = 8;\n", "  int tile = 9;\n")), kernel(), false)
+          .segments);
   for (const std::string& outside : {edit("  int x = 1;\n", "  int x = 2;\n"),
                                      edit("  // groma: end\n", ""), edit("", "int y;\n")}) {
-    const Answer answer = read_edits(reply_of(outside), kernel(), false);
+    const ModelAnswer answer = apply_reply_edits(reply_of(outside), kernel(), false);
     EXPECT_FALSE(answer.segments) << outside;
-    EXPECT_THAT(answer.why, HasSubstr("outside")) << outside;
+    EXPECT_THAT(answer.refusal_reason, HasSubstr("outside")) << outside;
   }
 }
 
 TEST(Edits, WithoutAnyAWholeProgramIsRead) {
-  const Answer answer = read_edits(reply_of("```\nTask * CPU;\n```\n"), base(), true);
-  ASSERT_TRUE(answer.segments) << answer.why;
+  const ModelAnswer answer = apply_reply_edits(reply_of("```\nTask * CPU;\n```\n"), base(), true);
+  ASSERT_TRUE(answer.segments) << answer.refusal_reason;
   EXPECT_EQ(answer.segments->text(), "Task * CPU;\n");
 }
 
@@ -375,16 +379,16 @@ TEST(Answer, EndsSoonWhateverTheReply) {
     EXPECT_FALSE(read_answer(reply_of(repeated(unit, kBytes)), base(), {true, false}).segments);
     const llm::ChatReply reply = reply_of(repeated(unit, kMaxReplyBytes - 100));
     for (const bool whole : {false, true}) {
-      const Answer answer = read_answer(reply, base(), {true, whole});
+      const ModelAnswer answer = read_answer(reply, base(), {true, whole});
       const std::size_t length = answer.segments ? answer.segments->text().size() : 0;
       EXPECT_LT(length, 2 * kMaxReplyBytes) << unit;
       EXPECT_LT(notes(answer).size(), 4'000U) << unit;
-      EXPECT_LT(read_answer(reply, kernel(), {false, whole}).why.size(), 4'000U) << unit;
+      EXPECT_LT(read_answer(reply, kernel(), {false, whole}).refusal_reason.size(), 4'000U) << unit;
     }
-    EXPECT_LT(read_edits(reply, base(), true).why.size(), 4'000U) << unit;
-    EXPECT_FALSE(read_object(reply.text)) << unit;
+    EXPECT_LT(apply_reply_edits(reply, base(), true).refusal_reason.size(), 4'000U) << unit;
+    EXPECT_FALSE(find_json_object(reply.text)) << unit;
   }
-  EXPECT_THAT(read_answer(reply_of(repeated("x", kBytes)), base(), {true, false}).why,
+  EXPECT_THAT(read_answer(reply_of(repeated("x", kBytes)), base(), {true, false}).refusal_reason,
               HasSubstr("it has 10000000 bytes"));
 }
 
@@ -392,7 +396,7 @@ TEST(Answer, OfADeepObjectIsRefused) {
   const std::string deep =
       "{\"task\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   EXPECT_FALSE(read(deep).segments);
-  EXPECT_FALSE(read_object(deep));
+  EXPECT_FALSE(find_json_object(deep));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::string text_of(const Prompt& prompt, std::size_t most = 1'000'000) {
 
 std::string card() {
   std::string text;
-  for (const CardPiece& piece : language_card()) text += piece.text;
+  for (const LanguageCardPart& piece : language_card()) text += piece.text;
   return text;
 }
 
@@ -71,7 +71,7 @@ TEST(Card, NamesEveryStatementAndFitsItsBudget) {
     EXPECT_THAT(text, HasSubstr(word));
   }
   for (const syntax::MethodInfo& method : syntax::kMethods) {
-    if (method.on_card) {
+    if (method.on_reference_card) {
       EXPECT_THAT(text, HasSubstr(signature_of(method)));
     }
   }
@@ -103,13 +103,13 @@ TEST(ProblemBlock, SaysWhatTheMachineAndTheApplicationHave) {
 TEST(ProblemBlock, NamesEachTaskThatIsLaunchedOfEveryBenchmark) {
   for (const Benchmark& benchmark : benchmarks()) {
     const Problem problem = problem_of(std::string(benchmark.name), "lassen:nodes=2");
-    const AppWords words = app_words(problem.inputs.front(), *problem.machine);
+    const AppDescription words = describe_application(problem.inputs.front(), *problem.machine);
     EXPECT_FALSE(words.tasks.empty()) << benchmark.name;
     for (const std::string& line : words.tasks) {
       EXPECT_THAT(line, HasSubstr(" | ")) << benchmark.name;
       EXPECT_LT(line.size(), 600U) << benchmark.name;
     }
-    const std::string decisions = decision_words("", *problem.machine, problem.inputs.front());
+    const std::string decisions = describe_decisions("", *problem.machine, problem.inputs.front());
     EXPECT_THAT(decisions, HasSubstr(": ")) << benchmark.name;
   }
 }
@@ -128,30 +128,30 @@ TEST(ProblemBlock, OfAnyOtherTextIsWhatItIsAbout) {
 
 TEST(Decisions, AreWhatTheMappingDecides) {
   const Problem problem = problem_of("circuit");
-  const std::string words = decision_words(
+  const std::string words = describe_decisions(
       "Task * GPU;\nRegion * rp_shared GPU ZCMEM;\nRegion * * GPU FBMEM;\nLayout * * * AOS;\n"
       "m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap GPU f;\n",
       *problem.machine, problem.inputs.front());
   EXPECT_THAT(words, HasSubstr("calculate_new_currents: GPU"));
   EXPECT_THAT(words, HasSubstr("rp_shared ZCMEM AOS"));
   EXPECT_THAT(words, HasSubstr("points by `f`, 1 of 4 processors used"));
-  EXPECT_EQ(decision_words("Task * NOWHERE;", *problem.machine, problem.inputs.front()), "");
+  EXPECT_EQ(describe_decisions("Task * NOWHERE;", *problem.machine, problem.inputs.front()), "");
 }
 
 // -------------------------------------------------------------------------------------- its length
 
 TEST(Prompt, LeavesOutWhatItCanDoWithoutInItsOrder) {
   Prompt prompt;
-  prompt.system("[role]");
-  prompt.system("[card]", RemovalStage::kCard);
-  prompt.user("[app]", RemovalStage::kApp);
-  prompt.heading("[history]", RemovalStage::kHistory);
-  prompt.user("[worst]", RemovalStage::kHistory);
-  prompt.user("[best]", RemovalStage::kHistory);
-  prompt.heading("[tried]", RemovalStage::kTried);
-  prompt.user("[failure]", RemovalStage::kTried);
-  prompt.user("[profile]", RemovalStage::kProfile);
-  prompt.user("[current]");
+  prompt.add_system_text("[role]");
+  prompt.add_system_text("[card]", RemovalStage::kCard);
+  prompt.add_user_text("[app]", RemovalStage::kApp);
+  prompt.add_heading("[history]", RemovalStage::kHistory);
+  prompt.add_user_text("[worst]", RemovalStage::kHistory);
+  prompt.add_user_text("[best]", RemovalStage::kHistory);
+  prompt.add_heading("[tried]", RemovalStage::kTried);
+  prompt.add_user_text("[failure]", RemovalStage::kTried);
+  prompt.add_user_text("[profile]", RemovalStage::kProfile);
+  prompt.add_user_text("[current]");
   const std::string whole =
       "[role][card][app][history][worst][best][tried][failure][profile][current]";
   EXPECT_EQ(text_of(prompt), whole);
@@ -171,34 +171,35 @@ TEST(Prompt, LeavesOutWhatItCanDoWithoutInItsOrder) {
 
 TEST(Prompt, IsUtf8WhateverTheTextIs) {
   Prompt prompt;
-  prompt.user("a \xE4 \xC3\xA4 \xC3");
+  prompt.add_user_text("a \xE4 \xC3\xA4 \xC3");
   EXPECT_EQ(text_of(prompt), "a \xEF\xBF\xBD \xC3\xA4 \xEF\xBF\xBD");
 }
 
 TEST(Prompt, HoldsNoFolders) {
-  EXPECT_EQ(without_paths("/home/me/work/a.mapper:4:1: error"), "a.mapper:4:1: error");
-  EXPECT_EQ(without_paths("in `/a/b.cc` and ~/x/y"), "in `b.cc` and y");
-  EXPECT_EQ(without_paths("a / b, ip[0]/n/2, 3/4/5, (x)/y"), "a / b, ip[0]/n/2, 3/4/5, (x)/y");
-  EXPECT_EQ(without_paths("// a comment"), "// a comment");
-  EXPECT_EQ(without_paths("GB/s"), "GB/s");
-  EXPECT_EQ(without_paths("/"), "/");
-  EXPECT_EQ(without_paths("/tmp/"), "tmp/");
+  EXPECT_EQ(strip_directories("/home/me/work/a.mapper:4:1: error"), "a.mapper:4:1: error");
+  EXPECT_EQ(strip_directories("in `/a/b.cc` and ~/x/y"), "in `b.cc` and y");
+  EXPECT_EQ(strip_directories("a / b, ip[0]/n/2, 3/4/5, (x)/y"), "a / b, ip[0]/n/2, 3/4/5, (x)/y");
+  EXPECT_EQ(strip_directories("// a comment"), "// a comment");
+  EXPECT_EQ(strip_directories("GB/s"), "GB/s");
+  EXPECT_EQ(strip_directories("/"), "/");
+  EXPECT_EQ(strip_directories("/tmp/"), "tmp/");
 }
 
 TEST(FencedBlock, IsLongerThanAnyInIt) {
-  EXPECT_EQ(fenced("a\n", "task"), "```task\na\n```\n");
-  EXPECT_EQ(fenced("a"), "```\na\n```\n");
-  EXPECT_EQ(fenced("x ```` y\n"), "`````\nx ```` y\n`````\n");
+  EXPECT_EQ(as_fenced_block("a\n", "task"), "```task\na\n```\n");
+  EXPECT_EQ(as_fenced_block("a"), "```\na\n```\n");
+  EXPECT_EQ(as_fenced_block("x ```` y\n"), "`````\nx ```` y\n`````\n");
 }
 
 TEST(Difference, IsOfLines) {
   const auto of = [](const std::string& text) { return Segments::of_mapping(Source("", text)); };
-  EXPECT_EQ(difference(of("Task a CPU;\nTask b GPU;\n"), of("Task b GPU;\nTask c GPU;\n")),
-            "  task: + Task a CPU; - Task c GPU;\n");
-  EXPECT_EQ(difference(of("Task a CPU;\n"), of("Task a CPU;\n")), "");
+  EXPECT_EQ(
+      describe_segment_changes(of("Task a CPU;\nTask b GPU;\n"), of("Task b GPU;\nTask c GPU;\n")),
+      "  task: + Task a CPU; - Task c GPU;\n");
+  EXPECT_EQ(describe_segment_changes(of("Task a CPU;\n"), of("Task a CPU;\n")), "");
   std::string many;
   for (int i = 0; i < 1'000; ++i) many += fmt::format("Task t{} CPU;\n", i);
-  EXPECT_LT(difference(of(many), of("")).size(), 600U);
+  EXPECT_LT(describe_segment_changes(of(many), of("")).size(), 600U);
 }
 
 // ---------------------------------------------------------------------------------------- feedback
@@ -275,13 +276,13 @@ TEST(FeedbackBlock, SaysResultsOfAllInputsAndWhatIsBetter) {
   evaluation.status = Evaluation::Status::kOk;
   evaluation.values = {100, 400};
   evaluation.score = 1 / 200.0;
-  EXPECT_EQ(result_words(evaluation, evaluator), "valid, 200 GFLOPS (small 100, large 400)");
+  EXPECT_EQ(describe_result(evaluation, evaluator), "valid, 200 GFLOPS (small 100, large 400)");
   evaluation.score = 1 / 123.456;
   evaluation.noise = 0.1;
-  EXPECT_EQ(score_words(evaluation, evaluator), "1.2e+02 GFLOPS");
-  EXPECT_THAT(goal_words(evaluator), HasSubstr("Make it as high as possible"));
+  EXPECT_EQ(format_score(evaluation, evaluator), "1.2e+02 GFLOPS");
+  EXPECT_THAT(describe_goal(evaluator), HasSubstr("Make it as high as possible"));
   evaluation.status = Evaluation::Status::kTimedOut;
-  EXPECT_THAT(result_words(evaluation, evaluator), HasSubstr("stopped"));
+  EXPECT_THAT(describe_result(evaluation, evaluator), HasSubstr("stopped"));
 }
 
 TEST(Failures, AreListedOnceEachWithWhatTheyChanged) {

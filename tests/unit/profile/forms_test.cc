@@ -11,7 +11,7 @@
 #include <string>
 
 #include "groma/profile.h"
-#include "profile/lanes.h"
+#include "profile/timeline.h"
 #include "unit/profile/records.h"
 
 namespace groma {
@@ -344,9 +344,9 @@ TEST(ProfileTrace, KeepsTheEventsOfTheCriticalPath) {
     if (segment.doing != Profile::Doing::kRuntime) on_path.insert(segment.event);
   }
   ASSERT_GT(on_path.size(), 1U);
-  const profile::Lanes lanes = profile::lanes_of(profile, on_path.size());
-  for (const profile::Lane& lane : lanes.lanes) {
-    for (const profile::Span& span : lane.spans) drawn.insert(span.event);
+  const profile::Timeline lanes = profile::make_timeline(profile, on_path.size());
+  for (const profile::TimelineLane& lane : lanes.lanes) {
+    for (const profile::EventSpan& span : lane.spans) drawn.insert(span.event);
   }
   EXPECT_EQ(drawn, on_path);
   EXPECT_EQ(lanes.left_out, 300 - static_cast<std::int64_t>(on_path.size()));

@@ -12,7 +12,7 @@ namespace groma::profile {
 namespace {
 
 using Event = RunRecord::Event;
-using Use = MeasuredEvent::Use;
+using Use = MeasuredEvent::InstanceUse;
 using test::random_run;
 using test::simulated;
 
@@ -28,7 +28,7 @@ MeasuredEvent task(std::uint64_t number, std::int32_t processor, RunTime created
   made.event.ready = ready;
   made.event.start = start;
   made.event.end = end;
-  made.created = created;
+  made.creation_time = created;
   made.task = number;
   made.uses = std::move(uses);
   return made;
@@ -47,7 +47,7 @@ RunRecord record_of(std::vector<MeasuredEvent> events, std::vector<Launch> launc
   record.tasks = {"work"};
   record.processors = {{"CPU", 0, 0}, {"CPU", 0, 1}};
   record.memories = {{"SYSMEM", 0, 0, 1 << 20}};
-  add_events(std::move(events), std::move(launches), record);
+  add_events_with_causes(std::move(events), std::move(launches), record);
   return record;
 }
 
@@ -104,9 +104,9 @@ TEST(Causes, MappingsComeAfterWhatEndedBeforeThem) {
 // It worked before its second launch from when the child had ended, and at its end.
 TEST(Causes, ALaunchingTaskGoesOn) {
   auto top = task(kTop, 0, 1, 1, 2, 500);
-  top.own = 8 + 110 + 250;
+  top.own_time = 8 + 110 + 250;
   const auto made = [&](RunTime own) {
-    top.own = own;
+    top.own_time = own;
     return record_of({top, task(2, 1, 12, 12, 13, 90), task(3, 1, 205, 205, 206, 250)},
                      {{kTop, 200}, {kTop, 10}});
   };

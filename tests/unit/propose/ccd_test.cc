@@ -59,7 +59,7 @@ TEST(Collections, KnowSizesAndWhatOverlaps) {
     numbers[found.all[c].names.front()] = c;
   }
   const auto overlap = [&](const std::string& a, const std::string& b) {
-    for (const tuning::Overlap& each : found.overlaps) {
+    for (const tuning::CollectionOverlap& each : found.overlaps) {
       if (std::minmax(numbers[a], numbers[b]) == std::minmax(each.a, each.b)) {
         return each.bytes;
       }

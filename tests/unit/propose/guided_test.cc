@@ -42,17 +42,17 @@ TEST(Factorisations, AreAllThereAre) {
   }
 }
 
-TEST(Drafts, EveryMoveIsAnotherProgramInTheLanguage) {
+TEST(DraftMaker, EveryMoveIsAnotherProgramInTheLanguage) {
   for (const char* app : {"circuit", "solomonik", "stencil"}) {
     const Problem problem = problem_of(app, "lassen:nodes=4");
-    const Drafts drafts(*problem.machine, problem.inputs.front());
-    EXPECT_EQ(drafts.text_of(drafts.without_decisions()), "");
-    Draft at = drafts.without_decisions();
+    const DraftMaker drafts(*problem.machine, problem.inputs.front());
+    EXPECT_EQ(drafts.text_of(drafts.draft_without_decisions()), "");
+    MappingDraft at = drafts.draft_without_decisions();
     std::set<std::string> texts;
     for (std::uint64_t step = 0; step < 4; ++step) {
       const std::string before = drafts.text_of(at);
       std::size_t same = 0, moves = 0;
-      for (const Move& move : drafts.moves(at, nullptr)) {
+      for (const DraftChange& move : drafts.single_changes(at, nullptr)) {
         ++moves;
         const std::string text = drafts.text_of(move.draft);
         same += text == before ? 1U : 0U;
@@ -60,29 +60,30 @@ TEST(Drafts, EveryMoveIsAnotherProgramInTheLanguage) {
         Diagnostics diags(Source("move.mapper", text));
         ASSERT_TRUE(check(diags.source(), problem.machine.get(), diags).has_value())
             << render(diags) << text;
-        EXPECT_FALSE(move.why.empty());
+        EXPECT_FALSE(move.description.empty());
       }
       EXPECT_GT(moves, 100U);
       EXPECT_LT(same, moves / 2) << app;
-      at = drafts.random_move(at, step).draft;
-      at = drafts.random_move(at, step + 100).draft;
+      at = drafts.random_change(at, step).draft;
+      at = drafts.random_change(at, step + 100).draft;
     }
   }
 }
 
-TEST(Drafts, WhatCostsMostWeighsMost) {
+TEST(DraftMaker, WhatCostsMostWeighsMost) {
   const Problem problem = problem_of("circuit", "p100x4");
-  const Drafts drafts(*problem.machine, problem.inputs.front());
+  const DraftMaker drafts(*problem.machine, problem.inputs.front());
   ProfileFacts facts;
   facts.causes.emplace_back();
   facts.causes.back().doing = "copy";
   facts.causes.back().region = "rp_shared";
   facts.causes.back().share = 0.7;
   facts.copies = 0.7;
-  const auto moves = drafts.moves(drafts.without_decisions(), &facts);
+  const auto moves = drafts.single_changes(drafts.draft_without_decisions(), &facts);
   const auto heaviest = std::max_element(
-      moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.weight < b.weight; });
-  EXPECT_NE(heaviest->why.find("rp_shared"), std::string::npos) << heaviest->why;
+      moves.begin(), moves.end(),
+      [](const DraftChange& a, const DraftChange& b) { return a.weight < b.weight; });
+  EXPECT_NE(heaviest->description.find("rp_shared"), std::string::npos) << heaviest->description;
 }
 
 TuneOutcome search(const Problem& problem, bool estimates, std::uint64_t seed) {
@@ -217,12 +218,12 @@ TEST(Guided, BeginsWithTheStart) {
 }
 
 // A start that is a mapping of guided's own has its functions already.
-TEST(Drafts, AddToAnotherMapping) {
+TEST(DraftMaker, AddToAnotherMapping) {
   const Problem problem = problem_of("circuit", "p100x4");
-  const Drafts drafts(*problem.machine, problem.inputs.front());
+  const DraftMaker drafts(*problem.machine, problem.inputs.front());
   std::string text = "Task * CPU;\n";
   for (std::uint64_t step = 0; step < 12; ++step) {
-    const Draft at = drafts.random_move(drafts.without_decisions(text), step).draft;
+    const MappingDraft at = drafts.random_change(drafts.draft_without_decisions(text), step).draft;
     const std::string next = drafts.text_of(at);
     EXPECT_NE(next, text);
     Diagnostics diags(Source("draft", next));
@@ -234,12 +235,12 @@ TEST(Drafts, AddToAnotherMapping) {
 }
 
 // Nodes without GPUs: no function can name one.
-TEST(Drafts, StandBelowTheHeaderOfAnotherMapping) {
+TEST(DraftMaker, StandBelowTheHeaderOfAnotherMapping) {
   const Problem problem = problem_of("circuit", "p100x4");
-  const Drafts drafts(*problem.machine, problem.inputs.front());
+  const DraftMaker drafts(*problem.machine, problem.inputs.front());
   const auto limited = [&](const std::string& base) {
-    Draft draft = drafts.without_decisions(base);
-    draft.tasks.front().limit = 2;
+    MappingDraft draft = drafts.draft_without_decisions(base);
+    draft.tasks.front().instance_limit = 2;
     return drafts.text_of(draft);
   };
   const std::string added = limited("");
@@ -252,7 +253,7 @@ TEST(Drafts, StandBelowTheHeaderOfAnotherMapping) {
   }
 }
 
-TEST(Drafts, UnequalNodesHaveNoFunctions) {
+TEST(DraftMaker, UnequalNodesHaveNoFunctions) {
   std::vector<NodeType> types = make_machine("p100x4").value().node_types();
   types.push_back(types.front());
   std::erase_if(types.back().processors,
@@ -261,10 +262,10 @@ TEST(Drafts, UnequalNodesHaveNoFunctions) {
                 [](const Affinity& affinity) { return affinity.processor == ProcKind::kGpu; });
   const Machine machine = Machine::make("unequal", "", types, {0, 1}).value();
   const Problem problem = problem_of("circuit", "p100x4");
-  const Drafts drafts(machine, problem.inputs.front());
-  EXPECT_FALSE(drafts.moves(drafts.without_decisions(), nullptr).empty());
+  const DraftMaker drafts(machine, problem.inputs.front());
+  EXPECT_FALSE(drafts.single_changes(drafts.draft_without_decisions(), nullptr).empty());
   for (std::uint64_t random = 0; random < 100; ++random) {
-    EXPECT_EQ(drafts.text_of(drafts.random_move(drafts.without_decisions(), random).draft)
+    EXPECT_EQ(drafts.text_of(drafts.random_change(drafts.draft_without_decisions(), random).draft)
                   .find("def grid"),
               std::string::npos);
   }

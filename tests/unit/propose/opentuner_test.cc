@@ -56,7 +56,7 @@ TEST(Bandit, ScoresTheAreaUnderTheCurveAndWhatIsNotKnown) {
     EXPECT_NEAR(bandit.area_under_curve(1), window == 4 ? 1.0 : 0.666667, 1e-6);
     EXPECT_NEAR(bandit.score(1), window == 4 ? 1.1 : 0.747056, 1e-6);
     EXPECT_EQ(bandit.score(2), kInfinity);
-    Draws draws(1);
+    RandomNumbers draws(1);
     EXPECT_THAT(bandit.techniques_by_score(draws), ::testing::ElementsAre(2, 1, 0));
   }
 }
@@ -64,7 +64,7 @@ TEST(Bandit, ScoresTheAreaUnderTheCurveAndWhatIsNotKnown) {
 TEST(Bandit, CountsAsItsDefinitionDoes) {
   Bandit bandit(3, 0.05, 50);
   std::deque<std::pair<std::size_t, bool>> history;
-  Draws draws(7);
+  RandomNumbers draws(7);
   for (int i = 0; i < 2000; ++i) {
     history.emplace_back(draws.below(3), draws.chance(0.3));
     bandit.record_use(history.back().first, history.back().second);
@@ -84,7 +84,7 @@ TEST(Bandit, CountsAsItsDefinitionDoes) {
 
 TEST(Bandit, TakesEqualOnesInAnyOrder) {
   const Bandit bandit(3);
-  Draws draws(1);
+  RandomNumbers draws(1);
   std::set<std::vector<std::size_t>> orders;
   for (int i = 0; i < 100; ++i) orders.insert(bandit.techniques_by_score(draws));
   EXPECT_EQ(orders.size(), 6U);
@@ -92,18 +92,19 @@ TEST(Bandit, TakesEqualOnesInAnyOrder) {
 
 TEST(ParameterSpace, StaysWithinItsBounds) {
   const ParameterSpace space({Parameter::integer(3, 5), Parameter::real(-1, 1),
-                              Parameter::options(4), Parameter::boolean(),
+                              Parameter::enumeration(4), Parameter::boolean(),
                               Parameter::permutation(5)});
-  Draws draws(1);
+  RandomNumbers draws(1);
   std::set<double> integers, options;
   for (int i = 0; i < 2000; ++i) {
-    Configuration made = space.random(draws);
-    const Configuration a = space.random(draws), b = space.random(draws);
+    Configuration made = space.random_configuration(draws);
+    const Configuration a = space.random_configuration(draws),
+                        b = space.random_configuration(draws);
     const auto p = static_cast<std::size_t>(i % 5);
     if (i % 2 == 0) {
-      space.disturb(made, p, draws);
+      space.mutate_slightly(made, p, draws);
     } else {
-      space.set_linear(made, p, a, 2, b, made, draws);
+      space.set_linear_combination(made, p, a, 2, b, made, draws);
     }
     ASSERT_EQ(made.size(), 9U);
     EXPECT_GE(made[0], 3);
@@ -124,29 +125,29 @@ TEST(ParameterSpace, StaysWithinItsBounds) {
 
 TEST(ParameterSpace, CombinesNumbersAndKeepsTheRestWhereItAgrees) {
   const ParameterSpace space({Parameter::real(0, 10), Parameter::integer(0, 9),
-                              Parameter::options(1000), Parameter::options(1000)});
-  Draws draws(1);
+                              Parameter::enumeration(1000), Parameter::enumeration(1000)});
+  RandomNumbers draws(1);
   const Configuration a = {5, 3, 7, 7}, b = {6, 6, 1, 1}, c = {4, 4, 1, 2};
   Configuration made = {0, 0, 0, 0};
-  for (std::size_t p = 0; p < 4; ++p) space.set_linear(made, p, a, 0.5, b, c, draws);
+  for (std::size_t p = 0; p < 4; ++p) space.set_linear_combination(made, p, a, 0.5, b, c, draws);
   EXPECT_DOUBLE_EQ(made[0], 6);
   EXPECT_EQ(made[1], 4);
   EXPECT_EQ(made[2], 7);
   EXPECT_NE(made[3], 7);
-  space.set_linear(made, 0, a, 5, b, c, draws);
+  space.set_linear_combination(made, 0, a, 5, b, c, draws);
   EXPECT_EQ(made[0], 10);
 }
 
 TEST(ParameterSpace, DisturbsNumbersByATenthAndAlwaysFlips) {
   const ParameterSpace space(
       {Parameter::real(0, 100), Parameter::boolean(), Parameter::permutation(100)});
-  Draws draws(1);
+  RandomNumbers draws(1);
   double squares = 0, moved = 0;
   for (int i = 0; i < 4000; ++i) {
-    Configuration made = space.random(draws);
+    Configuration made = space.random_configuration(draws);
     made[0] = 50;
     const Configuration before = made;
-    for (std::size_t p = 0; p < 3; ++p) space.disturb(made, p, draws);
+    for (std::size_t p = 0; p < 3; ++p) space.mutate_slightly(made, p, draws);
     squares += (made[0] - 50) * (made[0] - 50);
     EXPECT_EQ(made[1], 1 - before[1]);
     for (std::size_t item = 2; item < made.size(); ++item) moved += made[item] != before[item];
@@ -165,15 +166,15 @@ std::size_t common(const Configuration& a, const Configuration& b) {
 }
 
 TEST(DifferentialEvolution, CrossesAFifthAndKeepsTheBetter) {
-  const ParameterSpace space(std::vector<Parameter>(100, Parameter::options(1000)));
-  EnsembleState shared{space, Draws(1), ScoreMemory(), nullptr};
+  const ParameterSpace space(std::vector<Parameter>(100, Parameter::enumeration(1000)));
+  EnsembleState shared{space, RandomNumbers(1), ScoreMemory(), nullptr};
   DifferentialEvolution evolution;
   const auto ask = [&](double score) {
-    const Technique::Request request = evolution.ask(shared);
-    EXPECT_EQ(request.answer, Technique::Answer::kTrial);
+    const Technique::Request request = evolution.next_trial(shared);
+    EXPECT_EQ(request.answer, Technique::RequestStatus::kTrial);
     shared.memory.add(request.trial->hash, {score, true, false});
-    EXPECT_TRUE(shared.knows(*request.trial));
-    evolution.receive(*request.trial, shared);
+    EXPECT_TRUE(shared.look_up_result(*request.trial));
+    evolution.receive_result(*request.trial, shared);
     return request.trial->configuration;
   };
   constexpr std::size_t kAll = DifferentialEvolution::kPopulation;
@@ -197,25 +198,25 @@ TEST(Ensemble, AsksInGenerationsAndAnswersRepeatsItself) {
   std::set<double> first;
   int repeated = 0;
   for (int i = 0; i < 50; ++i) {
-    const auto requests = ensemble.ask(i == 3 ? 2 : Ensemble::kGeneration);
+    const auto requests = ensemble.next_generation(i == 3 ? 2 : Ensemble::kGenerationSize);
     ASSERT_EQ(requests.size(), i == 3 ? 2U : 4U);
     for (const Ensemble::Request& request : requests) {
       repeated += request.repeated ? 1 : 0;
       EXPECT_EQ(request.repeated, !first.insert(request.configuration[0]).second);
-      ensemble.tell(request.number, request.configuration[0], true);
+      ensemble.report_result(request.number, request.configuration[0], true);
     }
   }
   EXPECT_EQ(repeated, 196);
-  EXPECT_TRUE(Ensemble({}, 1).ask().empty());
+  EXPECT_TRUE(Ensemble({}, 1).next_generation().empty());
 }
 
 TEST(Ensemble, LearnsNothingOfFailuresButThatTheyFailed) {
-  Ensemble ensemble({Parameter::options(50), Parameter::options(50)}, 3);
+  Ensemble ensemble({Parameter::enumeration(50), Parameter::enumeration(50)}, 3);
   std::set<double> firsts;
   for (int i = 0; i < 100; ++i) {
-    for (const Ensemble::Request& request : ensemble.ask()) {
+    for (const Ensemble::Request& request : ensemble.next_generation()) {
       firsts.insert(request.configuration[0]);
-      ensemble.tell(request.number, kInfinity, false);
+      ensemble.report_result(request.number, kInfinity, false);
     }
   }
   EXPECT_GT(firsts.size(), 40U);  // nothing to be greedy about: all stays random
@@ -317,10 +318,10 @@ std::map<std::string, Problem> problems() {
       {"rosenbrock", {{P::real(-1000, 1000), P::real(-1000, 1000)}, rosenbrock}},
       {"beale", {{P::real(-4.5, 4.5), P::real(-4.5, 4.5)}, beale}},
       {"tsp", {{P::permutation(15)}, tsp}},
-      {"unitary", {std::vector<P>(10, P::options(5)), unitary}},
+      {"unitary", {std::vector<P>(10, P::enumeration(5)), unitary}},
       {"mixed",
        {{P::integer(1, 100), P::integer(-50, 50), P::boolean(), P::boolean(), P::boolean(),
-         P::options(6), P::options(6), P::options(6), P::options(6)},
+         P::enumeration(6), P::enumeration(6), P::enumeration(6), P::enumeration(6)},
         mixed}},
   };
 }
@@ -348,9 +349,9 @@ Figures ours(const Json& data, const Problem& problem, std::uint64_t seed) {
   double best = kInfinity, duplicates = 0;
   Ensemble ensemble(problem.parameters, seed);
   for (std::int64_t number = 0; number < data["tests"].get<std::int64_t>();) {
-    for (const Ensemble::Request& request : ensemble.ask()) {
+    for (const Ensemble::Request& request : ensemble.next_generation()) {
       const double loss = problem.loss(request.configuration);
-      ensemble.tell(request.number, loss, std::isfinite(loss));
+      ensemble.report_result(request.number, loss, std::isfinite(loss));
       ++requests[request.technique];
       duplicates += request.repeated ? 1 : 0;
       best = std::min(best, std::stod(fmt::format("{:.6g}", loss)));  // as the record has it

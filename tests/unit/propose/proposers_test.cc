@@ -155,8 +155,8 @@ TEST(Recent, KeepsTheLast) {
 TEST(Recent, ARemovedKeyLeavesNoTrace) {
   tuning::RecentMap<int> recent(3);
   for (std::uint64_t i = 0; i < 5; ++i) recent.add(i, 1);
-  recent.forget(3);
-  recent.forget(7);
+  recent.erase(3);
+  recent.erase(7);
   recent.add(3, 2);  // behind 2 and 4
   recent.add(5, 1);
   EXPECT_EQ(recent.find(2), nullptr);

@@ -339,7 +339,8 @@ TEST(Recording, PiecesThatNoLaunchUsesAreLeftOut) {
   const auto box_of = [&](std::size_t partition, const Point& color) {
     app::FormulaFault fault = app::FormulaFault::kNone;
     const auto& data = workload.data();
-    const Rect box = app::cut(data, data.partitions[partition], color, fault).around();
+    const Rect box =
+        app::boxes_of_piece(data, data.partitions[partition], color, fault).bounding_box();
     return std::pair(box.lower, box.extents);
   };
   const auto is_empty = [](const auto& box) { return Rect{box.first, box.second}.volume() == 0; };
@@ -520,19 +521,19 @@ TEST(Recording, BlocksOfAPieceWithHoles) {
 
 // Sizes and overlaps of the pieces of all partitions, which do not depend on the numbering.
 std::vector<std::int64_t> overlaps_of(const app::Data& data) {
-  std::vector<app::Cut> pieces;
+  std::vector<app::BoxUnion> pieces;
   for (const app::Partition& partition : data.partitions) {
     Point color = partition.colors.lower;
     app::FormulaFault fault = app::FormulaFault::kNone;
-    do pieces.push_back(app::cut(data, partition, color, fault));
+    do pieces.push_back(app::boxes_of_piece(data, partition, color, fault));
     while (next_point(partition.colors, &color));
   }
   std::vector<std::int64_t> overlaps;
-  for (const app::Cut& a : pieces) {
-    for (const app::Cut& b : pieces) {
+  for (const app::BoxUnion& a : pieces) {
+    for (const app::BoxUnion& b : pieces) {
       std::vector<Rect> common;
-      app::Steps steps;
-      for (const Rect& box : a.boxes()) b.add_common(box, common, steps);
+      app::StepBudget steps;
+      for (const Rect& box : a.boxes()) b.add_intersections(box, common, steps);
       overlaps.push_back(0);
       for (const Rect& box : common) overlaps.back() += box.volume();
     }
@@ -704,12 +705,12 @@ TEST(Recording, NumbersAreBounded) {
     static_cast<void>(recorded());
     parts.colors.extents = Point{4};
   }
-  EXPECT_TRUE(app::can_be_kept({Point{-kMost, 0}, Point{1, kMost}}));
-  EXPECT_FALSE(app::can_be_kept({Point{-kMost - 1}, Point{1}}));
-  EXPECT_FALSE(app::can_be_kept({Point{0}, Point{kMost + 1}}));
-  EXPECT_FALSE(app::can_be_kept({Point{0}, Point{-1}}));
-  EXPECT_FALSE(app::can_be_kept({Point{0, 0}, Point{kMost, 2}}));
-  EXPECT_FALSE(app::can_be_kept({Point{0, 0}, Point{kMost, kMost}}));
+  EXPECT_TRUE(app::is_within_event_limits({Point{-kMost, 0}, Point{1, kMost}}));
+  EXPECT_FALSE(app::is_within_event_limits({Point{-kMost - 1}, Point{1}}));
+  EXPECT_FALSE(app::is_within_event_limits({Point{0}, Point{kMost + 1}}));
+  EXPECT_FALSE(app::is_within_event_limits({Point{0}, Point{-1}}));
+  EXPECT_FALSE(app::is_within_event_limits({Point{0, 0}, Point{kMost, 2}}));
+  EXPECT_FALSE(app::is_within_event_limits({Point{0, 0}, Point{kMost, kMost}}));
   events.launches[0].numbers = {kMost + 1};
   EXPECT_EQ(recorded().error().code, Error::Code::kTooLarge);
   events.launches[0].numbers = {0};

@@ -9,9 +9,9 @@ namespace {
 
 using Sequence = std::vector<std::uint32_t>;
 
-std::string text(const std::vector<Repeat>& folded) {
+std::string text(const std::vector<FoldedElement>& folded) {
   std::string words;
-  for (const Repeat& each : folded) {
+  for (const FoldedElement& each : folded) {
     if (!words.empty()) words += ' ';
     words += each.body.empty() ? std::string(1, static_cast<char>('a' + each.symbol))
                                : std::to_string(each.count) + "(" + text(each.body) + ")";
@@ -22,7 +22,7 @@ std::string text(const std::vector<Repeat>& folded) {
 std::string folded(const std::string& letters) {
   Sequence sequence;
   for (const char letter : letters) sequence.push_back(static_cast<std::uint32_t>(letter - 'a'));
-  const auto found = fold(sequence);
+  const auto found = fold_into_loops(sequence);
   Sequence again;
   unfold(found, again);
   EXPECT_EQ(again, sequence);
@@ -51,7 +51,7 @@ TEST(Repeats, ALongBodyIsFoundOnceItIsShort) {
     for (int i = 0; i < 3000; ++i) sequence.insert(sequence.end(), {1, 2});
     sequence.push_back(3);
   }
-  EXPECT_EQ(text(fold(sequence)), "5(a 3000(b c) d)");
+  EXPECT_EQ(text(fold_into_loops(sequence)), "5(a 3000(b c) d)");
 }
 
 TEST(Repeats, AnySequenceComesBack) {
@@ -61,13 +61,13 @@ TEST(Repeats, AnySequenceComesBack) {
     Sequence sequence(random() % 200);
     for (auto& each : sequence) each = static_cast<std::uint32_t>(random() % kinds);
     Sequence again;
-    unfold(fold(sequence), again);
+    unfold(fold_into_loops(sequence), again);
     ASSERT_EQ(again, sequence);
   }
 }
 
 TEST(Repeats, SizesAreNotCountedBeyondTheBound) {
-  std::vector<Repeat> nested = {{0, 1, {}}};
+  std::vector<FoldedElement> nested = {{0, 1, {}}};
   for (int depth = 0; depth < 12; ++depth) nested = {{0, 4'000'000'000U, nested}};
   EXPECT_EQ(unfolded_size(nested, 1'000'000), 1'000'001U);
 }

@@ -760,7 +760,7 @@ TEST(BadInput, WhatTakesTooMuchMemory) {
     SimulateOptions options;
     options.max_bytes = bytes;
     EXPECT_EQ(why(app, options),
-              fmt::format("more than {} of memory is needed to simulate it", bytes_words(bytes)));
+              fmt::format("more than {} of memory is needed to simulate it", format_bytes(bytes)));
   };
   const auto fits = [](const Application& app, std::int64_t bytes) {
     SimulateOptions options;

@@ -153,7 +153,7 @@ TEST(LargeMachines, TakeNoMoreMemoryThanIsCounted) {
 
   constexpr std::int64_t kNothing = 1 << 20;
   const std::string why =
-      bytes_words(counted) +
+      format_bytes(counted) +
       " of memory is needed to simulate it on 16384 nodes, and 128 MiB is allowed";
   EXPECT_LT(run_within(kMaxBytes), kNothing);
   EXPECT_EQ(result.status, RunStatus::kTooLarge);
@@ -164,7 +164,7 @@ TEST(LargeMachines, TakeNoMoreMemoryThanIsCounted) {
 
 TEST(LargeMachines, HaveNoMoreProcessorsThanCanBeNumbered) {
   const Machine machine = *make_machine("nodes=1048576,cpu=2048");
-  EXPECT_EQ(sim::why_too_large(machine, 0, INT64_MAX),
+  EXPECT_EQ(sim::why_machine_too_large(machine, 0, INT64_MAX),
             "its machine has more than 2147483647 processors or memories");
 }
 

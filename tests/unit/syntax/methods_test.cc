@@ -18,7 +18,7 @@ TEST(Methods, HaveNamesParametersAndWords) {
   for (const MethodInfo& method : kMethods) {
     EXPECT_TRUE(names.insert(method.name).second) << method.name << " stands twice";
     EXPECT_GE(method.parameter_count(), 1U) << method.name;
-    EXPECT_NE(method.words, "") << method.name;
+    EXPECT_NE(method.description, "") << method.name;
     EXPECT_NE(method.result, OperandType::kNone) << method.name;
     for (std::size_t i = 0; i < method.parameter_count(); ++i) {
       EXPECT_NE(method.parameters[i].name, "") << method.name;
@@ -78,8 +78,8 @@ TEST(Methods, AreDescribedInTheLanguage) {
   std::string rows;
   for (const MethodInfo& method : kMethods) {
     if (method.receiver != OperandType::kMachine) continue;
-    rows += "| `" + signature_of(method) + "` | " + std::string(method.extents) +
-            (method.extents.empty() ? "| " : " | ") + std::string(method.words) + " |\n";
+    rows += "| `" + signature_of(method) + "` | " + std::string(method.new_extents) +
+            (method.new_extents.empty() ? "| " : " | ") + std::string(method.description) + " |\n";
   }
   expect_between("docs/language.md", "| operation | new extents | |\n|---|---|---|\n",
                  "\n`balance_split`, ", rows);

@@ -48,7 +48,7 @@ class ShortPrograms : public tuning::Proposer {
     explicit Shortening(tuning::Round& round) : round_(round) {}
     const tuning::Problem& problem() const override { return round_.problem(); }
     const tuning::History& history() const override { return round_.history(); }
-    std::size_t most() const override { return round_.most(); }
+    std::size_t max_proposals() const override { return round_.max_proposals(); }
     GuideDetail detail() const override { return round_.detail(); }
     const tuning::Evaluator& evaluator() const override { return round_.evaluator(); }
     std::vector<Result<llm::ChatReply, llm::ChatError>> ask(

@@ -1,6 +1,6 @@
 // Arranges the events of a run in rows (lanes) of spans that do not overlap, for the HTML page and
 // the trace.
-#include "profile/lanes.h"
+#include "profile/timeline.h"
 
 #include <algorithm>
 #include <map>
@@ -23,7 +23,7 @@ class LaneMaker {
   // Marks the events on the critical path, distributes the chosen events over the rows of the
   // timeline, and sorts each row by time. Copies without known links may overlap and are spread
   // over several rows.
-  Lanes make() {
+  Timeline make() {
     lanes_.on_path.resize(record_.events.size());
     for (const Profile::Segment& segment : profile_.path) {
       // A segment of the runtime names the event that waited for it, which does not put that event
@@ -35,8 +35,8 @@ class LaneMaker {
     for (std::int64_t event : pick()) add(event);
     for (auto& [key, lane] : made_) {
       std::sort(lane.spans.begin(), lane.spans.end(),
-                [](const Span& a, const Span& b) { return a.begin < b.begin; });
-      if (lane.kind == Lane::Kind::kMemory) {
+                [](const EventSpan& a, const EventSpan& b) { return a.begin < b.begin; });
+      if (lane.kind == TimelineLane::Kind::kMemory) {
         split(lane);
       } else {
         lanes_.lanes.push_back(std::move(lane));
@@ -84,12 +84,13 @@ class LaneMaker {
   // Adds a span to the row with this kind, node and number, which is created if necessary. `name()`
   // returns the name of a new row. Empty spans are dropped.
   template <typename Name>
-  void put(Lane::Kind kind, std::int64_t node, std::int64_t number, const Name& name, Span span) {
+  void put(TimelineLane::Kind kind, std::int64_t node, std::int64_t number, const Name& name,
+           EventSpan span) {
     span.begin = clip(span.begin);
     span.end = clip(span.end);
     if (span.begin >= span.end) return;
     const auto [found, is_new] = made_.try_emplace({node, kind, number});
-    Lane& lane = found->second;
+    TimelineLane& lane = found->second;
     if (is_new) {
       lane.kind = kind;
       lane.node = node;
@@ -103,15 +104,15 @@ class LaneMaker {
   // without known links belongs to a row of its target memory.
   void add(std::int64_t number) {
     const Event& event = record_.events[static_cast<std::size_t>(number)];
-    const Span span{number, event.start, event.end};
+    const EventSpan span{number, event.start, event.end};
     if (is_task(event)) {
       if (!within(event.where, record_.processors)) return;
       const auto& processor = record_.processors[static_cast<std::size_t>(event.where)];
       put(
-          Lane::Kind::kProcessor, processor.node, event.where, [&] { return name_of(processor); },
-          span);
-      put(Lane::Kind::kRuntime, processor.node, 0, [&] { return runtime_name(processor.node); },
-          {number, event.mapping, event.mapped});
+          TimelineLane::Kind::kProcessor, processor.node, event.where,
+          [&] { return name_of(processor); }, span);
+      put(TimelineLane::Kind::kRuntime, processor.node, 0,
+          [&] { return runtime_name(processor.node); }, {number, event.mapping, event.mapped});
       return;
     }
     bool has_link = false;
@@ -121,7 +122,7 @@ class LaneMaker {
         has_link = true;
         const auto& link = record_.links[static_cast<std::size_t>(l)];
         put(
-            Lane::Kind::kLink, link.node, l, [&] { return name_of(link); }, span);
+            TimelineLane::Kind::kLink, link.node, l, [&] { return name_of(link); }, span);
       }
     }
     if (has_link || !within(event.where, record_.memories)) return;
@@ -130,19 +131,20 @@ class LaneMaker {
     const bool inside = event.from == event.where;
     const std::int64_t number_in_kind = 2 * std::int64_t{event.where} + (inside ? 0 : 1);
     put(
-        Lane::Kind::kMemory, memory.node, number_in_kind,
+        TimelineLane::Kind::kMemory, memory.node, number_in_kind,
         [&] { return (inside ? "inside " : "into ") + name_of(memory); }, span);
   }
 
   // Splits a row of copies without known links, which may overlap, into at most kRows rows without
   // overlap. Copies that do not fit are left out.
-  void split(const Lane& lane) {
+  void split(const TimelineLane& lane) {
     constexpr std::size_t kRows = 64;
-    std::vector<Lane> rows;
+    std::vector<TimelineLane> rows;
     // Each copy goes to the first row that is free at its begin.
-    for (const Span& span : lane.spans) {
-      auto row = std::find_if(rows.begin(), rows.end(),
-                              [&](const Lane& one) { return one.spans.back().end <= span.begin; });
+    for (const EventSpan& span : lane.spans) {
+      auto row = std::find_if(rows.begin(), rows.end(), [&](const TimelineLane& one) {
+        return one.spans.back().end <= span.begin;
+      });
       if (row == rows.end()) {
         if (rows.size() == kRows) {
           ++lanes_.left_out;
@@ -154,19 +156,21 @@ class LaneMaker {
       }
       row->spans.push_back(span);
     }
-    for (Lane& row : rows) lanes_.lanes.push_back(std::move(row));
+    for (TimelineLane& row : rows) lanes_.lanes.push_back(std::move(row));
   }
 
   const Profile& profile_;
   const RunRecord& record_;
   const std::size_t most_;
-  Lanes lanes_;
-  std::map<std::tuple<std::int64_t, Lane::Kind, std::int64_t>, Lane> made_;
+  Timeline lanes_;
+  std::map<std::tuple<std::int64_t, TimelineLane::Kind, std::int64_t>, TimelineLane> made_;
 };
 
 }  // namespace
 
-Lanes lanes_of(const Profile& profile, std::size_t most) { return LaneMaker(profile, most).make(); }
+Timeline make_timeline(const Profile& profile, std::size_t most) {
+  return LaneMaker(profile, most).make();
+}
 
 // If the critical path has too many segments, the shortest ones are dropped.
 std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most) {
@@ -185,7 +189,7 @@ std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t mo
 
 // The run is divided into `most` intervals of equal length. For each interval, only the largest
 // number of bytes in a memory is kept, so that a short peak stays visible.
-std::vector<std::vector<MemoryLevel>> levels_of(const Profile& profile, std::size_t most) {
+std::vector<std::vector<MemoryLevel>> memory_levels(const Profile& profile, std::size_t most) {
   const RunRecord& record = *profile.record;
   std::vector<std::vector<MemoryLevel>> levels(record.memories.size());
   std::vector<std::int64_t> used(levels.size()), bucket(levels.size(), -1);
@@ -195,7 +199,7 @@ std::vector<std::vector<MemoryLevel>> levels_of(const Profile& profile, std::siz
     if (each.memory < 0 || static_cast<std::size_t>(each.memory) >= levels.size()) continue;
     const auto m = static_cast<std::size_t>(each.memory);
     const RunTime time = std::clamp<RunTime>(each.time, 0, profile.total);
-    add(used[m], each.bytes);
+    add_saturating(used[m], each.bytes);
     const auto part = static_cast<std::int64_t>(static_cast<double>(time) * scale);
     if (part != bucket[m]) {
       levels[m].push_back({time, used[m]});

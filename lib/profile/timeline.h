@@ -1,4 +1,4 @@
-// Lanes: arranges the events of a run in rows of spans that do not overlap, for a timeline. The
+// Timeline: arranges the events of a run in rows of spans that do not overlap, for a timeline. The
 // rows are processors, links between memories, runtime processors, and copies whose links are not
 // known.
 #pragma once
@@ -12,24 +12,24 @@
 namespace groma::profile {
 
 // When an event begins and ends in its row of the timeline, cut to the time of the run.
-struct Span {
+struct EventSpan {
   std::int64_t event;
   RunTime begin, end;
 };
 
 // One row of a run's timeline, such as a processor.
-struct Lane {
+struct TimelineLane {
   enum class Kind : std::uint8_t { kProcessor, kLink, kMemory, kRuntime } kind;
   std::string name;
   std::int64_t node;
   // The events of the row in the order of time.
-  std::vector<Span> spans;
+  std::vector<EventSpan> spans;
 };
 
 // The rows of a run's timeline.
-struct Lanes {
+struct Timeline {
   // The rows, sorted by node. No row is empty.
-  std::vector<Lane> lanes;
+  std::vector<TimelineLane> lanes;
   // For each event of the run, true if the event is on the critical path.
   std::vector<bool> on_path;
   // The number of events that are not in the timeline.
@@ -40,18 +40,18 @@ struct Lanes {
 
 // Returns the rows of a run's timeline, with at most `most` events. Events of the critical path are
 // chosen first, then the longest ones.
-Lanes lanes_of(const Profile& profile, std::size_t most);
+Timeline make_timeline(const Profile& profile, std::size_t most);
 
 // Returns the indices of the `most` longest segments of the critical path, in the order of time.
 std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most);
 
-// The bytes that are allocated in a memory at a time. levels_of() returns a list of levels for each
-// memory, with at most `most` + 2 levels. Each level is the largest one of an interval of the run.
-// The last one is the level at the end. The list is empty for a memory without allocations.
+// The bytes that are allocated in a memory at a time. memory_levels() returns a list of levels for
+// each memory, with at most `most` + 2 levels. Each level is the largest one of an interval of the
+// run. The last one is the level at the end. The list is empty for a memory without allocations.
 struct MemoryLevel {
   RunTime time;
   std::int64_t bytes;
 };
-std::vector<std::vector<MemoryLevel>> levels_of(const Profile& profile, std::size_t most);
+std::vector<std::vector<MemoryLevel>> memory_levels(const Profile& profile, std::size_t most);
 
 }  // namespace groma::profile

@@ -1,4 +1,4 @@
-// Tried: the results of the texts that a search tried most recently.
+// TriedTexts: the results of the texts that a search tried most recently.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace groma::tuning {
 
 // The results of the texts that were tried most recently, by the normal form of the text. A text
 // that is proposed again gets its known result.
-class Tried {
+class TriedTexts {
  public:
   // The members of an Evaluation without its feedback, which would take most of the memory.
-  struct Known {
+  struct KnownResult {
     std::int64_t number = 0;
     Evaluation::Status status = Evaluation::Status::kRefused;
     std::vector<double> values;
@@ -36,7 +36,9 @@ class Tried {
     }
   };
 
-  const Known* find(const std::string& canonical) const { return known_.find(key_of(canonical)); }
+  const KnownResult* find(const std::string& canonical) const {
+    return known_.find(key_of(canonical));
+  }
   void add(const std::string& canonical, const Step& step) {
     const Evaluation& evaluation = step.evaluation;
     known_.add(key_of(canonical), {step.number, evaluation.status, evaluation.values,
@@ -61,7 +63,7 @@ class Tried {
     return {a, b};
   }
 
-  RecentMap<Known, Key, Hash> known_;
+  RecentMap<KnownResult, Key, Hash> known_;
 };
 
 }  // namespace groma::tuning

@@ -1,5 +1,5 @@
 // A link's schedule beside a list of all that was ever taken; and long ones.
-#include "simulate/lane.h"
+#include "simulate/link_schedule.h"
 
 #include <gtest/gtest.h>
 
@@ -29,14 +29,14 @@ TEST(Lane, EqualsAListOfAll) {
     const auto below = [&](RunTime n) {
       return static_cast<RunTime>(random() % static_cast<unsigned>(n));
     };
-    Lane lane;
+    LinkSchedule lane;
     std::vector<std::pair<RunTime, RunTime>> taken;
     RunTime now = 0;
     for (int i = 0; i < 1000; ++i) {
       now += below(seed % 2 == 0 ? 2 : 40);
       const RunTime wished = now + below(4) * below(1000), duration = 1 + below(60);
-      Lane::Start start{wished, -1};
-      const bool waits = lane.put_off(start, duration);
+      LinkSchedule::Start start{wished, -1};
+      const bool waits = lane.delay_until_free(start, duration);
       ASSERT_EQ(start.time, obvious(taken, wished, duration)) << "seed " << seed << ", " << i;
       ASSERT_EQ(waits, start.time != wished);
       ASSERT_EQ(waits, start.after >= 0);
@@ -44,7 +44,7 @@ TEST(Lane, EqualsAListOfAll) {
         ASSERT_EQ(taken[static_cast<std::size_t>(start.after)].second, start.time);
       }
       taken.emplace_back(start.time, start.time + duration);
-      lane.take(start.time, start.time + duration, i, now);
+      lane.reserve_interval(start.time, start.time + duration, i, now);
     }
   }
 }
@@ -52,21 +52,21 @@ TEST(Lane, EqualsAListOfAll) {
 // Each waits for all before it, or looks over as many times between others that are too short.
 TEST(Lane, AMillionTimesOnOneLink) {
   constexpr RunTime kCopies = 1'000'000;
-  Lane busy, gaps;
+  LinkSchedule busy, gaps;
   for (RunTime i = 0; i < kCopies; ++i) {
-    Lane::Start start{0, -1};
-    busy.put_off(start, 10);
+    LinkSchedule::Start start{0, -1};
+    busy.delay_until_free(start, 10);
     ASSERT_EQ(start.time, 10 * i);
     ASSERT_EQ(start.after, i - 1);
-    busy.take(start.time, start.time + 10, i, 0);
+    busy.reserve_interval(start.time, start.time + 10, i, 0);
   }
   constexpr RunTime kGaps = 100'000;
-  for (RunTime i = 0; i < kGaps; ++i) gaps.take(10 * i, 10 * i + 6, i, 0);
+  for (RunTime i = 0; i < kGaps; ++i) gaps.reserve_interval(10 * i, 10 * i + 6, i, 0);
   for (RunTime i = 0; i < kGaps / 10; ++i) {
-    Lane::Start start{0, -1};
-    gaps.put_off(start, 5);
+    LinkSchedule::Start start{0, -1};
+    gaps.delay_until_free(start, 5);
     ASSERT_EQ(start.time, 10 * (kGaps - 1) + 6 + 5 * i);
-    gaps.take(start.time, start.time + 5, kGaps + i, 0);
+    gaps.reserve_interval(start.time, start.time + 5, kGaps + i, 0);
   }
 }
 

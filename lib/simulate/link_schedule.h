@@ -1,5 +1,5 @@
-// Lane: the schedule of one link, that is, the time intervals in which copies occupy the link.
-// Finding and reserving a free interval does not visit all of a long schedule.
+// LinkSchedule: the schedule of one link, that is, the time intervals in which copies occupy the
+// link. Finding and reserving a free interval does not visit all of a long schedule.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace groma::sim {
 
-class Lane {
+class LinkSchedule {
  public:
   // The start time of a copy, and the last user of the link that the copy waited for (-1: the copy
   // did not wait).
@@ -19,13 +19,13 @@ class Lane {
   };
   // Moves `start.time` to the first time from then on at which the link is free for `duration`.
   // Returns true if `start.time` changed.
-  bool put_off(Start& start, RunTime duration) const;
+  bool delay_until_free(Start& start, RunTime duration) const;
   // Marks the link as busy in an interval that was free. Intervals that end by `now` may be
   // forgotten, so later calls must not ask for a time before `now`.
-  void take(RunTime begin, RunTime end, std::int64_t user, RunTime now);
+  void reserve_interval(RunTime begin, RunTime end, std::int64_t user, RunTime now);
 
  private:
-  struct Busy {
+  struct BusyInterval {
     RunTime begin, end;
     // The user of the link at the end of the interval. Adjacent intervals of several users are
     // joined.
@@ -33,10 +33,10 @@ class Lane {
   };
   struct Block {
     // The busy intervals of the block in the order of time, with gaps between them.
-    std::vector<Busy> all;
+    std::vector<BusyInterval> all;
     // The length of the longest gap between two busy intervals of the block, in picoseconds.
     RunTime widest = 0;
-    void measure();
+    void update_widest_gap();
   };
   static constexpr std::size_t kMost = 32;
 

@@ -1,5 +1,5 @@
-// Turns: a lock that lets only one of several concurrent mapper calls use the adapter at a time.
-// The call that may use the adapter has the turn.
+// AdapterLock: a lock that lets only one of several concurrent mapper calls use the adapter at a
+// time. The call that may use the adapter has the turn.
 #pragma once
 
 #include <legion.h>
@@ -13,20 +13,20 @@ namespace groma::legion {
 // A concurrent mapper's hooks run at the same time, but the adapter above it serves one hook at a
 // time. The other hooks wait for Legion's mapper events, so that their threads stay free. Legion's
 // own lock of a mapper object belongs to the program's mapper and cannot be used.
-class Turns {
+class AdapterLock {
  public:
-  Turns(Legion::Mapping::MapperRuntime* runtime, Legion::Mapping::Mapper& adapter)
+  AdapterLock(Legion::Mapping::MapperRuntime* runtime, Legion::Mapping::Mapper& adapter)
       : runtime_(runtime), adapter_(adapter) {}
 
   // Waits until the calling hook has the turn.
-  void take(Legion::Mapping::MapperContext context);
+  void acquire(Legion::Mapping::MapperContext context);
   // Passes the turn to the next waiting hook.
-  void give(Legion::Mapping::MapperContext context);
+  void release(Legion::Mapping::MapperContext context);
   // Passes a message of another adapter to this adapter. Legion may deliver the message inside a
   // hook whose caller has the turn, where waiting would never end. The holder of the turn then
   // handles the message before it gives up the turn.
-  void hear(Legion::Mapping::MapperContext context,
-            const Legion::Mapping::Mapper::MapperMessage& message);
+  void deliver_message(Legion::Mapping::MapperContext context,
+                       const Legion::Mapping::Mapper::MapperMessage& message);
 
  private:
   struct Message {
@@ -48,19 +48,20 @@ class Turns {
 };
 
 // Holds the turn as long as the object lives. If `turns` is null, no turn is needed.
-class Turn {
+class AdapterLockGuard {
  public:
-  Turn(Turns* turns, Legion::Mapping::MapperContext context) : turns_(turns), context_(context) {
-    if (turns_ != nullptr) turns_->take(context_);
+  AdapterLockGuard(AdapterLock* turns, Legion::Mapping::MapperContext context)
+      : turns_(turns), context_(context) {
+    if (turns_ != nullptr) turns_->acquire(context_);
   }
-  ~Turn() {
-    if (turns_ != nullptr) turns_->give(context_);
+  ~AdapterLockGuard() {
+    if (turns_ != nullptr) turns_->release(context_);
   }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  AdapterLockGuard(const AdapterLockGuard&) = delete;
+  AdapterLockGuard& operator=(const AdapterLockGuard&) = delete;
 
  private:
-  Turns* turns_;
+  AdapterLock* turns_;
   Legion::Mapping::MapperContext context_;
 };
 

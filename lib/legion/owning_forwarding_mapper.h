@@ -8,11 +8,11 @@ namespace groma::legion {
 
 // A mapper that owns the program's mapper and forwards every hook to it. Its threading model is
 // that of the program's mapper: hooks of a concurrent mapper may run at the same time.
-class Above : public Legion::Mapping::ForwardingMapper {
+class OwningForwardingMapper : public Legion::Mapping::ForwardingMapper {
  public:
   using ForwardingMapper::ForwardingMapper;
 
-  Legion::Mapping::Mapper* own() const { return mapper; }
+  Legion::Mapping::Mapper* wrapped_mapper() const { return mapper; }
 
   // ---- Mapper hooks that Legion's ForwardingMapper does not forward
   void map_future_map_reduction(Legion::Mapping::MapperContext context,

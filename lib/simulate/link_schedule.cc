@@ -1,6 +1,6 @@
 // Implements Lane, the schedule of one link. Busy intervals are stored in blocks of at most kMost,
 // so that a search can skip whole blocks.
-#include "simulate/lane.h"
+#include "simulate/link_schedule.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace groma::sim {
 
 // Updates the length of the widest gap between two busy intervals of the block.
-void Lane::Block::measure() {
+void LinkSchedule::Block::update_widest_gap() {
   widest = 0;
   for (std::size_t i = 1; i < all.size(); ++i) {
     widest = std::max(widest, all[i].begin - all[i - 1].end);
@@ -19,13 +19,13 @@ void Lane::Block::measure() {
 // Moves `start` to the first time, not before `start.time`, at which the link is free for
 // `duration`. Returns true if `start` moved. `start.after` is then the user that occupies the link
 // until that time.
-bool Lane::put_off(Start& start, RunTime duration) const {
+bool LinkSchedule::delay_until_free(Start& start, RunTime duration) const {
   const RunTime wished = start.time;
-  const auto over = [&](const Busy& busy) { return busy.end <= start.time; };
+  const auto over = [&](const BusyInterval& busy) { return busy.end <= start.time; };
   auto block = std::partition_point(blocks_.begin(), blocks_.end(),
                                     [&](const Block& each) { return over(each.all.back()); });
   for (; block != blocks_.end(); ++block) {
-    const std::vector<Busy>& all = block->all;
+    const std::vector<BusyInterval>& all = block->all;
     if (all.front().begin >= start.time + duration) break;
     // No gap in this block is long enough, so skip the block.
     if (block->widest < duration) {
@@ -41,10 +41,11 @@ bool Lane::put_off(Start& start, RunTime duration) const {
   return start.time != wished;
 }
 
-// Marks the link as busy from `begin` to `end`. The caller has found this time free with put_off().
+// Marks the link as busy from `begin` to `end`. The caller has found this time free with
+// delay_until_free().
 //
 // A block with kMost intervals is split in two. Leading blocks that end by `now` are dropped then.
-void Lane::take(RunTime begin, RunTime end, std::int64_t user, RunTime now) {
+void LinkSchedule::reserve_interval(RunTime begin, RunTime end, std::int64_t user, RunTime now) {
   if (begin == end) return;
   auto block = std::partition_point(blocks_.begin(), blocks_.end(), [&](const Block& each) {
     return each.all.front().begin < begin;
@@ -54,9 +55,9 @@ void Lane::take(RunTime begin, RunTime end, std::int64_t user, RunTime now) {
   } else if (block == blocks_.end()) {
     block = blocks_.emplace(block);
   }
-  std::vector<Busy>& all = block->all;
+  std::vector<BusyInterval>& all = block->all;
   auto at = std::partition_point(all.begin(), all.end(),
-                                 [&](const Busy& each) { return each.begin < begin; });
+                                 [&](const BusyInterval& each) { return each.begin < begin; });
   // Join the interval with a neighbour that ends where it begins, or begins where it ends.
   if (at != all.begin() && std::prev(at)->end == begin) {
     at = std::prev(at);
@@ -73,17 +74,17 @@ void Lane::take(RunTime begin, RunTime end, std::int64_t user, RunTime now) {
       at->end = next->end;
       at->user = next->user;
       follows->all.erase(next);
-      follows->measure();
+      follows->update_widest_gap();
       if (follows->all.empty()) blocks_.erase(follows);
     }
   }
-  block->measure();
+  block->update_widest_gap();
   if (all.size() < kMost) return;
   const auto half = all.begin() + kMost / 2;
   Block upper{{half, all.end()}, 0};
-  upper.measure();
+  upper.update_widest_gap();
   all.erase(half, all.end());
-  block->measure();
+  block->update_widest_gap();
   blocks_.insert(std::next(block), std::move(upper));
   blocks_.erase(blocks_.begin(),
                 std::find_if(blocks_.begin(), blocks_.end(),

@@ -1,4 +1,4 @@
-// PointForm: a number as a sum of digits x / a, x % a, x % a / b and x / a % b, where x is one
+// PointFormula: a number as a sum of digits x / a, x % a, x % a / b and x / a % b, where x is one
 // coordinate or a weighted sum of several. Maps by blocks and cycles have this form. Evaluating a
 // point takes at most one or two multiplications for each digit.
 #pragma once
@@ -20,15 +20,15 @@ inline constexpr std::string_view kPointInside =
     "the point must lie inside the domain of the index map";
 
 // A processor number in a form that is quick to evaluate at one point.
-class PointForm {
+class PointFormula {
  public:
   // Makes the form of the expression `id` for a launch that has points. Returns nullopt if the
   // expression is not a sum of coordinates and digits.
-  static std::optional<PointForm> make(const ExpressionGraph& expressions, ExprId id,
-                                       const Rect& launch);
+  static std::optional<PointFormula> make(const ExpressionGraph& expressions, ExprId id,
+                                          const Rect& launch);
 
   // Evaluates the number at a point of the launch. The process ends for any other point.
-  using Evaluation = std::int64_t (*)(const PointForm& form, const Point& point);
+  using Evaluation = std::int64_t (*)(const PointFormula& form, const Point& point);
   Evaluation evaluation_method() const { return evaluate_; }
 
  private:
@@ -74,11 +74,11 @@ class PointForm {
   // kAnyDigits mean unknown. With a known number of digits there is no DigitInput.
   static constexpr std::size_t kAnyDigits = SIZE_MAX;
   template <int kFixedDimensions, std::size_t kDigits>
-  static std::int64_t number_at(const PointForm& form, const Point& point);
+  static std::int64_t number_at(const PointFormula& form, const Point& point);
   template <Kind kKind>
-  static std::int64_t number_at_of_digit(const PointForm& form, const Point& point);
-  static std::int64_t number_at_of_block(const PointForm& form, const Point& point);
-  bool note_block_form();
+  static std::int64_t number_from_digit(const PointFormula& form, const Point& point);
+  static std::int64_t number_from_block(const PointFormula& form, const Point& point);
+  bool try_block_formula();
   void choose_evaluation_method();
   bool add_digit(const ExpressionGraph& expressions, const SumTerm& term);
   bool set_digit_input(const ExpressionGraph& expressions, const LinearSum& whole,
@@ -87,9 +87,9 @@ class PointForm {
   Evaluation evaluate_ = nullptr;
   int dimensions_ = 0;
   std::int64_t constant_ = 0;
-  std::array<LaunchDimension, kMaxDimensions> sides_{};
-  // The multiplier that note_block_form() computes.
-  std::uint64_t block_ = 0;
+  std::array<LaunchDimension, kMaxDimensions> launch_dimensions_{};
+  // The multiplier that try_block_formula() computes.
+  std::uint64_t block_multiplier_ = 0;
   std::vector<FormDigit> digits_;
   std::vector<DigitInput> inputs_;
 };

@@ -1,5 +1,5 @@
 // Turns: of the calls of a concurrent mapper, one at a time has the turn, and each gets it.
-#include "legion/turns.h"
+#include "legion/adapter_lock.h"
 
 #include <gtest/gtest.h>
 #include <mappers/default_mapper.h>
@@ -48,7 +48,7 @@ class Concurrent final : public Legion::Mapping::DefaultMapper {
 
  private:
   bool has_turn(MapperContext context) {
-    const legion::Turn turn(&turns_, context);
+    const legion::AdapterLockGuard turn(&turns_, context);
     const int here = ++inside;
     if (here > most_inside) most_inside = here;
     const bool all_begun = wait_until([] { return begun == kCalls; });
@@ -58,7 +58,7 @@ class Concurrent final : public Legion::Mapping::DefaultMapper {
     return all_begun;
   }
 
-  legion::Turns turns_{runtime, *this};
+  legion::AdapterLock turns_{runtime, *this};
 };
 
 void register_mappers(Legion::Machine machine, Legion::Runtime* runtime,
@@ -71,7 +71,7 @@ void register_mappers(Legion::Machine machine, Legion::Runtime* runtime,
 
 const BeforeStart kSetUp([] { Legion::Runtime::add_registration_callback(register_mappers); });
 
-TEST(Turns, OneCallHasTheTurnAndTheOthersWaitForIt) {
+TEST(AdapterLock, OneCallHasTheTurnAndTheOthersWaitForIt) {
   begun = inside = most_inside = 0;
   std::vector<Legion::Future> values;
   for (int i = 0; i < kCalls; ++i) {

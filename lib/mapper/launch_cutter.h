@@ -1,4 +1,5 @@
-// Cutter: cuts an index launch into slices as a runtime does, with the mappers of its processors.
+// LaunchCutter: cuts an index launch into slices as a runtime does, with the mappers of its
+// processors.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace groma::mapper {
 inline constexpr std::array kTopLevelKinds = {ProcKind::kCpu,  ProcKind::kOmp, ProcKind::kGpu,
                                               ProcKind::kProc, ProcKind::kIo,  ProcKind::kPy};
 
-struct Cutter {
+struct LaunchCutter {
   const Machine& machine;
   MapperRuntime& runtime;
   // Returns the mapper object of a processor.

@@ -1,6 +1,6 @@
 // Cuts an index launch into slices by the answers of mappers, as a runtime does. Each answer is
 // checked before it is used.
-#include "mapper/cut.h"
+#include "mapper/launch_cutter.h"
 
 #include <fmt/format.h>
 
@@ -94,8 +94,8 @@ TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes
 // Without several shards, the mapper of `by` cuts the whole domain. For a replicated task, asks for
 // the sharding functor, checks that the parts of the shards cover the domain, and lets each shard
 // cut its parts.
-bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
-                 const ShardTable& shards, TaskSlices& slices) const {
+bool LaunchCutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
+                       const ShardTable& shards, TaskSlices& slices) const {
   if (shards.size() < 2) return cut_part(task, by, domain, 0, slices);
   Mapper& selects = mapper(by);
   const ShardingId id = selects.select_sharding_functor(runtime, task, shards);
@@ -130,8 +130,8 @@ bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
 
 // Cuts the parts of one shard one by one. If the mapper cuts by default and there are several
 // parts, the default blocks are those of the box around all parts.
-bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
-                       TaskSlices& slices) const {
+bool LaunchCutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
+                             TaskSlices& slices) const {
   SliceTaskOutput answer;
   for (const Rect& part : parts) {
     answer.clear();
@@ -144,8 +144,8 @@ bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<cons
 
 // Cuts the box around the parts into the default mapper's blocks, and keeps the points that lie in
 // the parts.
-bool Cutter::cut_blocks(const TaskView& task, const Processor& by, std::span<const Rect> parts,
-                        TaskSlices& slices) const {
+bool LaunchCutter::cut_blocks(const TaskView& task, const Processor& by,
+                              std::span<const Rect> parts, TaskSlices& slices) const {
   Rect all = parts.front();
   for (const Rect& part : parts) all = around(all, part);
   SliceTaskOutput answer;
@@ -156,8 +156,8 @@ bool Cutter::cut_blocks(const TaskView& task, const Processor& by, std::span<con
 }
 
 // Asks the mapper of `by` to cut one box. `depth` counts how often slices were cut again.
-bool Cutter::cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
-                      TaskSlices& slices) const {
+bool LaunchCutter::cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
+                            TaskSlices& slices) const {
   SliceTaskOutput answer;
   mapper(by).slice_task(runtime, task, part, answer);
   return append_checked(task, answer, part, depth, slices);
@@ -165,8 +165,8 @@ bool Cutter::cut_part(const TaskView& task, const Processor& by, const Rect& par
 
 // Checks an answer of slice_task and appends its slices. A slice with `recurse` is cut again by the
 // mapper of its processor.
-bool Cutter::append_checked(const TaskView& task, const SliceTaskOutput& answer, const Rect& part,
-                            int depth, TaskSlices& slices) const {
+bool LaunchCutter::append_checked(const TaskView& task, const SliceTaskOutput& answer,
+                                  const Rect& part, int depth, TaskSlices& slices) const {
   if (!accepts(validate(answer, task, part, machine))) return false;
   for (const TaskSlice& slice : answer.slices) {
     if (!slice.recurse) {

@@ -1,6 +1,6 @@
 // Launches with holes, cut as Legion's default_decompose_points cuts them: blocks of the box around
 // all points, of which those without points are left out.
-#include "mapper/cut.h"
+#include "mapper/launch_cutter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Finds the digits in the expression of a processor number, and evaluates them at a point. A digit
 // is a quotient or a remainder of a coordinate or of a sum of coordinates, by constants.
-#include "index_map/point_form.h"
+#include "index_map/point_formula.h"
 
 #include <algorithm>
 
@@ -11,14 +11,14 @@ using Op = Expression::Op;
 // Returns the number at a point. The template arguments are numbers of dimensions and digits that
 // are known at compile time, so that the loops can be unrolled.
 template <int kFixedDimensions, std::size_t kDigits>
-std::int64_t PointForm::number_at(const PointForm& form, const Point& point) {
+std::int64_t PointFormula::number_at(const PointFormula& form, const Point& point) {
   const int dimensions = kFixedDimensions >= 0 ? kFixedDimensions : form.dimensions_;
   std::array<std::int64_t, kSlots> slots;  // NOLINT: only items that were written are read
   std::int64_t sum = form.constant_;
   bool inside = point.dimensions() == dimensions;
   for (int d = 0; d < dimensions; ++d) {
     const auto i = static_cast<std::size_t>(d);
-    const LaunchDimension& side = form.sides_[i];
+    const LaunchDimension& side = form.launch_dimensions_[i];
     const std::uint64_t x =
         static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(side.lower);
     inside = inside & (x < side.extent);
@@ -45,9 +45,9 @@ std::int64_t PointForm::number_at(const PointForm& form, const Point& point) {
 }
 
 // Returns the number at a point of a 1-D launch, for a form with a single digit of its coordinate.
-template <PointForm::Kind kKind>
-std::int64_t PointForm::number_at_of_digit(const PointForm& form, const Point& point) {
-  const LaunchDimension& side = form.sides_[0];
+template <PointFormula::Kind kKind>
+std::int64_t PointFormula::number_from_digit(const PointFormula& form, const Point& point) {
+  const LaunchDimension& side = form.launch_dimensions_[0];
   const std::uint64_t x =
       static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
   GROMA_REQUIRE((point.dimensions() == 1) & (x < side.extent), kPointInside);
@@ -56,43 +56,44 @@ std::int64_t PointForm::number_at_of_digit(const PointForm& form, const Point& p
   return form.constant_ + side.factor * at + digit.factor * digit_value(kKind, digit, at);
 }
 
-// Returns true, and sets `block_`, if the form is x * s / d alone: the blocks of a 1-D launch.
+// Returns true, and sets `block_multiplier_`, if the form is x * s / d alone: the blocks of a 1-D
+// launch.
 //
 // Let m = ceil(s * 2^64 / d). Then x * m / 2^64 exceeds the quotient by less than x * d / (d *
 // 2^64). So it rounds down to the quotient if x * d < 2^64.
-bool PointForm::note_block_form() {
+bool PointFormula::try_block_formula() {
   __extension__ typedef unsigned __int128 Wide;
-  if (dimensions_ != 1 || digits_.size() != 1 || sides_[0].factor != 0) return false;
+  if (dimensions_ != 1 || digits_.size() != 1 || launch_dimensions_[0].factor != 0) return false;
   const FormDigit& digit = digits_[0];
   const auto divisor = static_cast<std::uint64_t>(digit.first);
   const bool plain = digit.kind == Kind::kQuotient && digit.offset == 0 && digit.scale > 0 &&
                      digit.scale < digit.first;
-  if (!plain || Wide{sides_[0].extent} * divisor >> 64 != 0) return false;
+  if (!plain || Wide{launch_dimensions_[0].extent} * divisor >> 64 != 0) return false;
   const Wide scaled = Wide{static_cast<std::uint64_t>(digit.scale)} << 64;
-  block_ = static_cast<std::uint64_t>((scaled + divisor - 1) / divisor);
+  block_multiplier_ = static_cast<std::uint64_t>((scaled + divisor - 1) / divisor);
   return true;
 }
 
 // Returns the number at a point of a 1-D launch cut into blocks, with one multiplication instead of
 // a multiplication and a division.
-std::int64_t PointForm::number_at_of_block(const PointForm& form, const Point& point) {
+std::int64_t PointFormula::number_from_block(const PointFormula& form, const Point& point) {
   __extension__ typedef unsigned __int128 Wide;
-  const LaunchDimension& side = form.sides_[0];
+  const LaunchDimension& side = form.launch_dimensions_[0];
   const std::uint64_t x =
       static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
   GROMA_REQUIRE((point.dimensions() == 1) & (x < side.extent), kPointInside);
-  const auto quotient = static_cast<std::int64_t>(Wide{form.block_} * x >> 64);
+  const auto quotient = static_cast<std::int64_t>(Wide{form.block_multiplier_} * x >> 64);
   return form.constant_ + form.digits_.front().factor * quotient;
 }
 
 // Chooses the fastest function that can evaluate the form.
-void PointForm::choose_evaluation_method() {
-  if (note_block_form()) {
-    evaluate_ = number_at_of_block;
+void PointFormula::choose_evaluation_method() {
+  if (try_block_formula()) {
+    evaluate_ = number_from_block;
   } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() == 1) {
-    constexpr std::array kAt = {
-        number_at_of_digit<Kind::kQuotient>, number_at_of_digit<Kind::kRest>,
-        number_at_of_digit<Kind::kQuotientOfRest>, number_at_of_digit<Kind::kRestOfQuotient>};
+    constexpr std::array kAt = {number_from_digit<Kind::kQuotient>, number_from_digit<Kind::kRest>,
+                                number_from_digit<Kind::kQuotientOfRest>,
+                                number_from_digit<Kind::kRestOfQuotient>};
     evaluate_ = kAt[static_cast<std::size_t>(digits_[0].kind)];
   } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() <= 2) {
     constexpr std::array kAt = {number_at<1, 0>, number_at<1, 0>, number_at<1, 2>};
@@ -106,14 +107,14 @@ void PointForm::choose_evaluation_method() {
 
 // Returns the point form of an expression, or nothing if a term of its sum is neither a coordinate
 // nor a digit.
-std::optional<PointForm> PointForm::make(const ExpressionGraph& expressions, ExprId id,
-                                         const Rect& launch) {
+std::optional<PointFormula> PointFormula::make(const ExpressionGraph& expressions, ExprId id,
+                                               const Rect& launch) {
   const LinearSum whole = expressions.as_linear_sum(id);
-  PointForm form;
+  PointFormula form;
   form.dimensions_ = launch.dimensions();
   for (int d = 0; d < launch.dimensions(); ++d) {
-    form.sides_[static_cast<std::size_t>(d)] = {launch.lower[d],
-                                                static_cast<std::uint64_t>(launch.extents[d]), 0};
+    form.launch_dimensions_[static_cast<std::size_t>(d)] = {
+        launch.lower[d], static_cast<std::uint64_t>(launch.extents[d]), 0};
   }
   form.constant_ = whole.constant;
   for (const SumTerm& term : whole.terms) {
@@ -124,10 +125,10 @@ std::optional<PointForm> PointForm::make(const ExpressionGraph& expressions, Exp
 }
 
 // Adds one term. Returns false if the term is neither a coordinate nor a digit.
-bool PointForm::add_digit(const ExpressionGraph& expressions, const SumTerm& term) {
+bool PointFormula::add_digit(const ExpressionGraph& expressions, const SumTerm& term) {
   const Expression& outer = expressions[term.of];
   if (outer.op == Op::kCoordinate) {
-    sides_[outer.a].factor += term.factor;
+    launch_dimensions_[outer.a].factor += term.factor;
     return true;
   }
   if (outer.op != Op::kDivideBy && outer.op != Op::kModuloBy) return false;
@@ -163,8 +164,8 @@ bool PointForm::add_digit(const ExpressionGraph& expressions, const SumTerm& ter
 // Sets the input of a digit: one coordinate, or a sum of several, which is computed once for all
 // digits that use it. Returns false if the digit depends on anything else, or if there are too many
 // sums.
-bool PointForm::set_digit_input(const ExpressionGraph& expressions, const LinearSum& whole,
-                                FormDigit& digit) {
+bool PointFormula::set_digit_input(const ExpressionGraph& expressions, const LinearSum& whole,
+                                   FormDigit& digit) {
   digit.offset = whole.constant;
   DigitInput input;
   for (const SumTerm& term : whole.terms) {

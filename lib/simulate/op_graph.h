@@ -1,4 +1,5 @@
-// Ops: the tasks, copies and futures of a run, as a dependency graph that is built during the run.
+// OpGraph: the tasks, copies and futures of a run, as a dependency graph that is built during the
+// run.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@ namespace groma::sim {
 using Op = std::uint32_t;
 inline constexpr Op kBeginning = 0;
 
-class Ops {
+class OpGraph {
  public:
-  Ops() { ops_.push_back({0, 0, true}); }
+  OpGraph() { ops_.push_back({0, 0, true}); }
 
   // Adds an op and returns its number. The op is not ready before release() is called for it.
   Op add() {
@@ -28,7 +29,7 @@ class Ops {
   std::int64_t bytes() const { return heap_bytes(ops_) + heap_bytes(edges_); }
 
   // Makes `op` wait for `on`.
-  void depend(Op op, Op on) {
+  void add_dependence(Op op, Op on) {
     if (ops_[on].done || op == on) return;
     const std::uint32_t last = ops_[on].first;
     // `op` already waits for `on`.

@@ -1,5 +1,5 @@
 // Lets the hooks of a concurrent mapper use the adapter one after the other.
-#include "legion/turns.h"
+#include "legion/adapter_lock.h"
 
 #include <utility>
 
@@ -12,7 +12,7 @@ using MapperMessage = Legion::Mapping::Mapper::MapperMessage;
 // Waits until the calling hook has the turn. An event is needed only if another call has the turn,
 // and making an event is a call to Legion. So the turn is tried once without and once with an
 // event.
-void Turns::take(MapperContext context) {
+void AdapterLock::acquire(MapperContext context) {
   if (take_or_join(nullptr)) return;
   const MapperEvent turn = runtime_->create_mapper_event(context);
   if (take_or_join(&turn)) {
@@ -24,7 +24,7 @@ void Turns::take(MapperContext context) {
 
 // Ends the turn: handles the messages that came during it, then passes the turn to the call that
 // waits longest. If none waits, the turn is free.
-void Turns::give(MapperContext context) {
+void AdapterLock::release(MapperContext context) {
   std::unique_lock lock(mutex_);
   while (!messages_.empty()) {
     const Message next = std::move(messages_.front());
@@ -45,7 +45,7 @@ void Turns::give(MapperContext context) {
 
 // Delivers a message to the adapter. If the turn is free, it is taken for the message. Otherwise
 // the message is copied, because Legion frees its bytes after the hook.
-void Turns::hear(MapperContext context, const MapperMessage& message) {
+void AdapterLock::deliver_message(MapperContext context, const MapperMessage& message) {
   {
     const std::lock_guard lock(mutex_);
     if (is_taken_) {
@@ -56,12 +56,12 @@ void Turns::hear(MapperContext context, const MapperMessage& message) {
     is_taken_ = true;
   }
   adapter_.handle_message(context, message);
-  give(context);
+  release(context);
 }
 
 // Takes the turn if it is free, or adds the event to the list of waiting calls. Both happen under
 // one lock, so that give() cannot miss the caller.
-bool Turns::take_or_join(const MapperEvent* turn) {
+bool AdapterLock::take_or_join(const MapperEvent* turn) {
   const std::lock_guard lock(mutex_);
   if (!is_taken_) return is_taken_ = true;
   if (turn != nullptr) waiting_.push_back(*turn);

@@ -1,4 +1,4 @@
-// RecentMap: a hash map that evicts keys that were not used recently. It serves as a cache.
+// RecentlyUsedCache: a hash map that evicts keys that were not used recently. It serves as a cache.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace groma::mapper {
 // Kept values do not move in memory. Hash and Equal are transparent, so a key may be looked up in
 // another form.
 template <typename Key, typename Value, typename Hash, typename Equal, std::size_t kKept>
-class RecentMap {
+class RecentlyUsedCache {
  public:
   // Returns the value, or null if the key is not kept.
   template <typename Like>
