@@ -62,10 +62,12 @@ def names() -> list[Text]:
         r"^ {0,2}(?:struct|class|enum class) (\w+)[^;]*$|^ {0,2}(?! )(?:[\w:<>,&*]+ )+[&*]?(\w+)\([^{}]*")
     found = []
     for path in sources("include/groma/*.h", "lib/**/*.h"):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
             match = declared.match(line)
             if match and not re.search(r"\breturn\b|operator", line):
-                found.append(Text(f"{path.relative_to(ROOT)}:{number}", line.strip().rstrip("{").strip()))
+                whole = " ".join(each.strip() for each in lines[number - 1:number + 4])
+                found.append(Text(f"{path.relative_to(ROOT)}:{number}", re.split(r" ?[;{]", whole)[0]))
     return found
 
 
