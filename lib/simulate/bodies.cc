@@ -61,6 +61,14 @@ bool Bodies::launched_tasks_are_over(LaunchingTask& context) {
   return false;
 }
 
+// Returns true if the task has as many launches in flight as its window allows. The task then waits
+// until enough of them are complete.
+bool Bodies::waits_for_window(LaunchingTask& context) {
+  if (!context.window.is_full()) return false;
+  context.wait.what = LaunchingTask::Wait::For::kWindow;
+  return true;
+}
+
 // A launch that uses data of an earlier launch may have to wait first. After a launch, wake() makes
 // the body continue here when all points of the launch are mapped.
 void Bodies::run_statements(LaunchingTask& context) {
@@ -81,6 +89,8 @@ void Bodies::run_statements(LaunchingTask& context) {
     }
     const app::Statement& statement = (*place.body)[place.next];
     if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
+      // Legion does not wait within a trace that it replays.
+      if (context.replaying == 0 && waits_for_window(context)) return;
       if (conflicts_with_earlier(context, *launch)) {
         context.wait.what = LaunchingTask::Wait::For::kConflict;
         return;
@@ -151,6 +161,12 @@ bool Bodies::leave_body(LaunchingTask& context) {
   }
   if (place.loop != nullptr) {
     const bool traced = place.loop->traced;
+    // At the beginning of a trace Legion waits if the window is full, unless the trace is within
+    // another one.
+    const bool outermost_trace = traced && context.replaying == (place.iteration > 0 ? 1 : 0);
+    if (outermost_trace && place.iteration + 1 < place.count && waits_for_window(context)) {
+      return false;
+    }
     if (++place.iteration < place.count) {
       if (traced && place.iteration == 1) ++context.replaying;
       if (place.loop->slot >= 0) {

@@ -60,6 +60,7 @@ class Bodies {
   bool enter_loop(LaunchingTask& context, const app::Loop& loop);
   bool leave_body(LaunchingTask& context);
   static bool launched_tasks_are_over(LaunchingTask& context);
+  static bool waits_for_window(LaunchingTask& context);
   bool conflicts_with_earlier(const LaunchingTask& context, const app::Launch& launch) const;
   void report_if_mapped(LaunchingTask& context, DelayStart since);
 

@@ -223,11 +223,15 @@ void Engine::complete(TaskRun& run) {
     for (const auto& [launch, plan] : run.context->plans) planned_bytes_ -= plan->bytes;
   }
   bodies_.free_context(run);
+  if (parent != nullptr && run.of->unfinished == 1) parent->window.complete(run.of->in_window);
   tasks_.remove(run);
   if (parent == nullptr) return;
   --parent->outstanding;
   parent->last_over = last;
-  if (parent->wait.what == LaunchingTask::Wait::For::kAll && parent->outstanding == 0) {
+  using For = LaunchingTask::Wait::For;
+  const For waits_for = parent->wait.what;
+  if ((waits_for == For::kAll && parent->outstanding == 0) ||
+      (waits_for == For::kWindow && parent->window.has_room())) {
     parent->since = {last, false};
     bodies_.resume_body_at(*parent, agenda_.now() + to_picoseconds(costs_.future_s));
   }

@@ -81,7 +81,8 @@ bool Launcher::place_top_level_task(TaskRun& run) {
   return true;
 }
 
-// Fails if tasks are nested more than kMaxTaskDepth deep.
+// Fails if tasks are nested more than kMaxTaskDepth deep. Asks the mapper of the task how many
+// launches may be in flight.
 bool Launcher::fill_context(LaunchingTask& context, TaskRun& run) {
   const app::Task& task = input_.data.tasks[run.task];
   if (run.parent != nullptr && run.parent->view.depth >= kMaxTaskDepth) {
@@ -97,6 +98,9 @@ bool Launcher::fill_context(LaunchingTask& context, TaskRun& run) {
   context.ancestors.push_back(run.op);
   if (run.parent == nullptr) context.shards = top_shards_;
   context.view.shards = static_cast<std::uint32_t>(std::max<std::size_t>(1, context.shards.size()));
+  ContextConfigOutput answer;
+  mappers_.mapper_of(run.number).configure_context(runtime_, context.view, answer);
+  context.window.set_limits(answer);
   return true;
 }
 

@@ -71,7 +71,7 @@ bool Engine::make_points(LaunchingTask& context, const app::Launch& launch, cons
       domain.volume() == 0
           ? nullptr
           : &tasks_.add_launch({launches_, domain, agenda_.now(), start.options.valid_instances,
-                                domain.volume(), plan});
+                                domain.volume(), plan, context.window.add()});
   for (const TaskSlice& slice : start.slices) {
     Point point = slice.box.lower;
     do {

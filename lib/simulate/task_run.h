@@ -19,6 +19,7 @@
 #include "simulate/arena.h"
 #include "simulate/instance.h"
 #include "simulate/launch_plan.h"
+#include "simulate/launch_window.h"
 #include "simulate/machine_index.h"
 #include "simulate/op_graph.h"
 #include "simulate/spaces.h"
@@ -46,6 +47,8 @@ struct LaunchRun {
   std::int64_t unfinished = 0;
   // How the launch statement was mapped before. Null: no plan is kept.
   CachedLaunchMapping* plan = nullptr;
+  // The number of the launch in the window of the launching task.
+  std::int64_t in_window = 0;
 };
 
 // A task, or a point of an index launch, from its launch to its end. Objects are small, since
@@ -150,6 +153,8 @@ struct LaunchingTask {
   std::int64_t bytes = 0;
   // The number of launched tasks that are not finished.
   std::int64_t outstanding = 0;
+  // The launches in flight.
+  LaunchWindow window;
   // The number of launched tasks that are not mapped together with everything that they launch.
   std::int64_t unmapped = 0;
   // True if all launches of the body were issued.
@@ -173,7 +178,8 @@ struct LaunchingTask {
       kAll,
       kFuture,
       kConflict,
-      kMapping
+      kMapping,
+      kWindow
     } what = For::kNothing;
     // For kFuture: the op of the future that the task waits for.
     Op future = kBeginning;

@@ -65,6 +65,7 @@ void Runtime::write_out(const app::Body& body, std::vector<std::int64_t>& frame,
       }
       for (std::int64_t i = 0; i < count; ++i) {
         if (loop->slot >= 0) frame[static_cast<std::size_t>(loop->slot)] = i;
+        if (loop->traced && i > 0 && !replay) steps.push_back({Step::What::kTrace});
         write_out(loop->body, frame, replay || (loop->traced && i > 0), steps);
       }
     } else if (const auto* phase = std::get_if<app::Phase>(&statement.node)) {
@@ -83,6 +84,12 @@ void Runtime::write_out(const app::Body& body, std::vector<std::int64_t>& frame,
   }
 }
 
+std::int64_t Runtime::in_flight(const Task& task) {
+  const auto first = std::find_if(task.left_of_launch.begin(), task.left_of_launch.end(),
+                                  [](std::int64_t left) { return left > 0; });
+  return task.left_of_launch.end() - first;
+}
+
 void Runtime::go_on(Task& task) {
   task.blocked = Task::Blocked::kNo;
   for (; task.step < task.steps.size(); ++task.step) {
@@ -90,7 +97,17 @@ void Runtime::go_on(Task& task) {
     switch (step.what) {
       case Step::What::kFault:
         cannot();
+      case Step::What::kTrace:
+        if (is_window_full(task)) {
+          task.blocked = Task::Blocked::kWindow;
+          return;
+        }
+        break;
       case Step::What::kLaunch:
+        if (!step.replay && is_window_full(task)) {
+          task.blocked = Task::Blocked::kWindow;
+          return;
+        }
         for (const Task* earlier : task.inner) {
           if (!keeps_back(*earlier, *step.launch)) continue;
           task.blocked = Task::Blocked::kData;
@@ -194,6 +211,7 @@ void Runtime::launch(Task& parent, const Step& step) {
       }
     }
   }
+  if (domain.volume() > 0) parent.left_of_launch.push_back(domain.volume());
   std::vector<Task*> points;
   for (const TaskSlice& slice : slices) {
     const std::vector<Point> all =
@@ -205,6 +223,7 @@ void Runtime::launch(Task& parent, const Step& step) {
       task.number = launch.task;
       task.launch = &launch;
       task.launch_number = launch_number;
+      task.launch_of_parent = parent.left_of_launch.size() - 1;
       task.parent = &parent;
       task.depth = parent.depth + 1;
       task.point = point;

@@ -223,7 +223,7 @@ struct Copy {
 
 // What a task does when it runs, one after the other: its body with loops written out.
 struct Step {
-  enum class What { kLaunch, kPhase, kPhaseEnd, kWaitAll, kWaitFuture, kFault } what;
+  enum class What { kLaunch, kPhase, kPhaseEnd, kWaitAll, kWaitFuture, kTrace, kFault } what;
   const app::Launch* launch = nullptr;
   std::vector<std::int64_t> frame = {};
   bool replay = false;
@@ -242,6 +242,7 @@ struct Task {
   std::uint32_t number = 0;
   const app::Launch* launch = nullptr;
   std::int64_t launch_number = 0;
+  std::size_t launch_of_parent = 0;  // of left_of_launch
   Task* parent = nullptr;
   int depth = 0;
   Point point;
@@ -266,12 +267,15 @@ struct Task {
   bool launches = false, ran = false, issued = false, told = false;
   std::vector<Step> steps;
   std::size_t step = 0;
-  enum class Blocked { kNo, kAll, kFuture, kData, kMapping } blocked = Blocked::kNo;
+  enum class Blocked { kNo, kAll, kFuture, kData, kMapping, kWindow } blocked = Blocked::kNo;
   std::size_t awaited = 0;
   std::vector<Time> phases_began;
   std::map<std::size_t, Job*> futures;
   int children = 0;  // not over
-  int mapping = 0;   // of the last launch, not mapped
+  // How many tasks of each launch with tasks are not over, and the limits on launches in flight.
+  std::vector<std::int64_t> left_of_launch;
+  ContextConfigOutput config;
+  int mapping = 0;  // of the last launch, not mapped
   Time mapping_ends = 0;
   std::vector<Task*> inner;  // children with a body, not mapped to the end
   int unmapped = 0;          // children not mapped to the end
@@ -421,6 +425,11 @@ class Runtime final : public MapperRuntime {
 
   // Launching.
   void launch_top();
+  // How many launches of the task are in flight: those from the first one that is not over.
+  static std::int64_t in_flight(const Task& task);
+  static bool is_window_full(const Task& task) {
+    return task.config.max_window > 0 && in_flight(task) + 1 > task.config.max_window;
+  }
   void write_out(const app::Body& body, std::vector<std::int64_t>& frame, bool replay,
                  std::vector<Step>& steps);
   void go_on(Task& task);

@@ -215,6 +215,7 @@ void Runtime::start(Task& task) {
   task.view = view_of(task, task.view_requirements);
   task.view.shards = static_cast<std::uint32_t>(std::max<std::size_t>(1, task.shards.size()));
   task.view.requirements = task.view_requirements;
+  mapper(task.processor).configure_context(*this, task.view, task.config);
   std::vector<std::int64_t> frame = task.arguments;
   frame.resize(static_cast<std::size_t>(what(task).frame_size));
   write_out(what(task).body, frame, false, task.steps);
@@ -363,7 +364,12 @@ void Runtime::over(Task& task) {
   Task* const parent = task.parent;
   if (parent == nullptr) return;
   --parent->children;
-  if (parent->blocked == Task::Blocked::kAll && parent->children == 0) {
+  --parent->left_of_launch[task.launch_of_parent];
+  const std::int64_t kept = 100 - std::clamp(parent->config.hysteresis_percent, 0, 100);
+  const std::int64_t resume_at =
+      std::max<std::int64_t>(1, kept * std::max(0, parent->config.max_window) / 100);
+  if ((parent->blocked == Task::Blocked::kAll && parent->children == 0) ||
+      (parent->blocked == Task::Blocked::kWindow && in_flight(*parent) + 1 <= resume_at)) {
     parent->blocked = Task::Blocked::kNo;
     at(now_ + picoseconds(costs_.future_s), [this, parent] { go_on(*parent); });
   }

@@ -682,6 +682,16 @@ class RandomMapper final : public Mapper {
     runtime.create_instance({target.memory, target.layout, regions, target.fields});
   }
 
+  // Windows so small that most tasks which launch have to wait, and some answers that Legion would
+  // not take.
+  void configure_context(MapperRuntime&, const TaskView& task,
+                         ContextConfigOutput& answer) override {
+    Draw draw = draws(6, task);
+    if (!draw.percent(40)) return;
+    answer.max_window = static_cast<int>(draw.between(-1, 6));
+    answer.hysteresis_percent = static_cast<int>(draw.between(-10, 110));
+  }
+
   bool selects() const override { return testing::selects(seed_); }
   bool repeats_answers() const override { return repeats(seed_); }
   bool reads_valid() const override { return !repeats_answers(); }

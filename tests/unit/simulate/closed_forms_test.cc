@@ -532,6 +532,52 @@ TEST(Pipelines, AreBoundByTheirTasksOrByMapping) {
   EXPECT_EQ(result.record->end, (600 + 99 * 10 + 2) * kMicrosecond);
 }
 
+// At most two launches in flight: a third one waits until both are complete.
+TEST(Pipelines, StopLaunchingWhileTheirWindowIsFull) {
+  class Windowed : public ByPoint {
+   public:
+    Windowed(MapperSite site, int window, int hysteresis)
+        : ByPoint(std::move(site), exact(), kCollectDefault),
+          window_(window),
+          hysteresis_(hysteresis) {}
+    void configure_context(MapperRuntime&, const TaskView& task,
+                           ContextConfigOutput& answer) override {
+      EXPECT_EQ(task.name, "main");
+      EXPECT_EQ(answer.max_window, 1024);
+      answer.max_window = window_;
+      answer.hysteresis_percent = hysteresis_;
+    }
+
+   private:
+    int window_, hysteresis_;
+  };
+  const auto end = [&](bool traced, int window, int hysteresis) {
+    Application app = pipeline(10, 999000);
+    std::get<AppLoop>(app.tasks[0].body[0].node).traced = traced;
+    SimulateOptions options;
+    options.record = true;
+    const auto machine = machine_of(1);
+    const RunResult result = simulate(
+        *Workload::make(app), machine,
+        [&](const Processor& local) {
+          return std::make_unique<Windowed>(MapperSite{machine, local}, window, hysteresis);
+        },
+        options);
+    EXPECT_TRUE(result.ok()) << result.raw;
+    return result.record->end / kMicrosecond;
+  };
+  // Ten tasks of 1 ms. After each two of them main wakes up in 20 us and maps the next one in 300,
+  // or in 10 when it replays.
+  EXPECT_EQ(end(false, 2, 50), 600 + 10 * 1000 + 4 * 320);
+  EXPECT_EQ(end(true, 2, 50), 600 + 10 * 1000 + 4 * 30);
+  // Mapping goes on when one of the two is complete, while the other one runs.
+  EXPECT_EQ(end(false, 2, 0), 600 + 10 * 1000);
+  // The last one of the window is waited for however much of it has to be free.
+  EXPECT_EQ(end(false, 1, 100), 600 + 10 * 1000 + 9 * 320);
+  EXPECT_EQ(end(false, 0, 100), 600 + 10 * 1000);
+  EXPECT_EQ(end(false, -1, 1000), 600 + 10 * 1000);
+}
+
 // As if the application said so; loops inside of loops, and of other tasks, stay.
 TEST(Pipelines, MayBeCutShort) {
   const auto loop_of = [](std::int64_t times, std::vector<AppStatement> body) {
