@@ -30,8 +30,8 @@ int run(const std::string& name, bool json) {
   if (name.empty()) {
     return print(json ? json_list("applications", groma::benchmarks()) : list_apps());
   }
-  // The name may have values behind a colon: `cannon:nodes=4`. The drawing shows the name without
-  // them.
+  // The name may have parameter values behind a colon: `cannon:nodes=4`. The title of the drawn
+  // application is the name without these values.
   std::optional<groma::Diagnostics> diags;
   const auto inputs = read_inputs("", name, &diags);
   if (!inputs) return fail(*diags, json);

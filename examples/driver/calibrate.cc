@@ -47,7 +47,8 @@ groma::Result<groma::MeasuredFigure> task_start_in_legion() {
   const auto program = legion_program("stencil", "");
   if (!program) return program.error();
   ProgramArguments arguments;
-  // The tasks take longer than Legion needs to map them, so that they wait for the CPU.
+  // Each task of the program takes longer than Legion needs to map a task. So a mapped task always
+  // waits for the CPU, and the CPU stands still only between two tasks.
   arguments.words = {*program, "-edge", "1000", "-loops", "50", "-ll:cpu", "1", "-ll:csize", "512"};
   arguments.checks = "never";
   arguments.timeout_s = 60;
@@ -69,7 +70,7 @@ groma::Result<groma::MeasuredFigure> task_start_in_legion() {
                                     "measured: in Legion, between two tasks of stencil on one CPU");
 }
 
-// Returns the figures of the GPUs in a file.
+// Returns the figures of the GPUs that the file at `path` contains.
 groma::Result<groma::GpuFigures> read_gpu_figures(const std::string& path) {
   const auto text = groma::read_file(path, groma::kMaxGpuFileBytes);
   if (!text) return text.error();

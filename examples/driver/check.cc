@@ -18,7 +18,7 @@
 namespace driver {
 namespace {
 
-// The values of the command's options.
+// The values of the options of `groma check`.
 struct CheckArguments {
   std::vector<std::string> files;
   std::string machine, app;

@@ -26,8 +26,8 @@ std::string unified_diff(std::string_view name, std::string_view before, std::st
     // The hunk begins up to kContext lines before the change.
     const std::size_t begin = std::max(at, first < kContext ? 0 : first - kContext);
     old_line += begin - at, new_line += begin - at;
-    // The hunk ends at a run of unchanged lines that is longer than two contexts. `quiet` counts
-    // the unchanged lines at its end, of which kContext stay.
+    // The hunk ends at a run of unchanged lines that is longer than two contexts. `quiet` is the
+    // number of unchanged lines at the end of the hunk; at most kContext of them stay in it.
     std::size_t end = first, quiet = 0;
     while (end < edits.size() && quiet <= 2 * kContext)
       quiet = edits[end++].sign == ' ' ? quiet + 1 : 0;
@@ -41,7 +41,8 @@ std::string unified_diff(std::string_view name, std::string_view before, std::st
       body += edits[k].line;
       if (!edits[k].line.ends_with('\n')) body += "\n\\ No newline at end of file\n";
     }
-    // An empty side of a hunk is given the line before it, as `diff -u` does.
+    // If a hunk has no lines on one side, the number of the line before the hunk is written for
+    // that side, as `diff -u` does.
     text += fmt::format("@@ -{},{} +{},{} @@\n{}", old_count == 0 ? old_line - 1 : old_line,
                         old_count, new_count == 0 ? new_line - 1 : new_line, new_count, body);
     old_line += old_count, new_line += new_count;

@@ -13,7 +13,7 @@
 namespace driver {
 namespace {
 
-// The values of the command's options.
+// The values of the options of `groma emit`.
 struct EmitArguments {
   std::string file;
   std::string out;

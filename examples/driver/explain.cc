@@ -18,7 +18,7 @@
 namespace driver {
 namespace {
 
-// The values of the command's options.
+// The values of the options of `groma explain`.
 struct ExplainArguments {
   std::string file, machine = "p100x4", app, log;
   groma::ExplainQuery query;

@@ -13,7 +13,7 @@
 namespace driver {
 namespace {
 
-// The values of the command's options.
+// The values of the options of `groma format`.
 struct FormatArguments {
   std::vector<std::string> files;
   bool check = false;

@@ -12,7 +12,7 @@
 namespace driver {
 namespace {
 
-// The values of the command's options.
+// The values of the options of `groma guide`.
 struct GuideArguments {
   std::vector<std::string> logs;
   std::string detail = "profile", program, profile;
@@ -21,7 +21,8 @@ struct GuideArguments {
   bool timed_out = false, strict = false, json = false;
 };
 
-// What the command knows about the run in addition to its output.
+// What `groma guide` reads about a run in addition to the logs of the run: the mapping program, and
+// the profile or the output of the failed run.
 struct Known {
   std::optional<groma::Diagnostics> diags;
   std::optional<groma::Program> program;
@@ -111,7 +112,8 @@ int run(const GuideArguments& options) {
   if (ended && !context.exit_code) context.exit_code = kFine;
   context.program = known.program ? &*known.program : nullptr;
   context.profile = known.profile ? &*known.profile : nullptr;
-  // The option parser accepts only names of levels.
+  // The option parser accepts only the words that guide_detail() knows, so the optional result has
+  // a value.
   context.detail = *groma::guide_detail(options.detail);
   const groma::Feedback feedback = reader.feedback(context);
   const groma::Source* source = known.diags ? &known.diags->source() : nullptr;

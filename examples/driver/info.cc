@@ -144,7 +144,7 @@ int run_grammar(const GrammarOptions& options) {
   std::optional<groma::Diagnostics> diags;
   const auto with = read_inputs(options.machine, options.app, &diags);
   if (!with) return fail(*diags, false);
-  // The option parser accepts only these three names.
+  // The option parser accepts only `ebnf`, `gbnf` and `lark`.
   const auto format = options.format == "gbnf"   ? groma::GrammarFormat::kGbnf
                       : options.format == "lark" ? groma::GrammarFormat::kLark
                                                  : groma::GrammarFormat::kEbnf;
@@ -173,7 +173,8 @@ void add_machines(CLI::App& app, int* exit_code) {
       "  groma machines local --json > here.json\n"
       "  groma machines calibrate                       measures this computer for `local`");
   add_calibrate(*command, exit_code);
-  // The callback also runs after that of the subcommand.
+  // CLI11 also calls this callback after the callback of the subcommand `calibrate`. Nothing is
+  // listed then.
   command->callback([command, name, json, exit_code] {
     if (command->get_subcommands().empty()) *exit_code = run_machines(*name, *json);
   });

@@ -47,7 +47,8 @@ std::string shown_name(const std::string& spec) {
   return spec == "-" || spec.starts_with("-:") ? "<stdin>" : spec;
 }
 
-// On failure, *diags belongs to an empty source with the name of the file.
+// Reads the file into `*diags`. On failure, returns false; `*diags` then has the error, and its
+// source has the file's name and an empty text.
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags) {
   auto source = groma::Source::read(path);
   if (source) {

@@ -71,7 +71,8 @@ void check_flags(const std::string& app, const groma::Workload& workload,
   for (std::size_t i = 0; i < flags.size(); ++i) {
     const std::string& flag = flags[i];
     const std::string value = i + 1 < flags.size() ? flags[i + 1] : "";
-    // The programs would take `-n 512`, but the report would still show the value of --app.
+    // A parameter of the application is refused among the flags of Legion. The program would accept
+    // `-n 512`, but the report would still show the parameter value of --app.
     for (const auto& [parameter, given] : workload.values()) {
       if (flag != "-" + parameter) continue;
       throw CLI::ValidationError(

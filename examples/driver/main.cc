@@ -55,7 +55,7 @@ void say_unexpected(const CLI::App& app, const std::string& command, bool divide
   const auto all = fmt::format("{}", fmt::join(words, " "));
   std::string help = option_meant(app, words);
   if (!help.empty() || divided) {
-    // There is no better place to suggest.
+    // For these words there is no other place on the command line that could be suggested.
   } else if (command == "record") {
     help = "put the program and its arguments after `--`: groma record -- " + all;
   } else if (command == "run") {
@@ -107,7 +107,8 @@ int main(int argc, char** argv) {
   driver::add_place(app, &exit_code);
   driver::add_explain(app, &exit_code);
   driver::add_diff(app, &exit_code);
-  // The callbacks of these commands refer to `behind`, which is filled in below before app.parse().
+  // The callbacks of these commands refer to `behind`, the words after `--`. They are filled in
+  // below, before app.parse() calls a callback.
   std::vector<std::string> behind;
   driver::add_run(app, behind, &exit_code);
   driver::add_record(app, behind, &exit_code);

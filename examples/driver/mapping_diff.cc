@@ -10,7 +10,7 @@
 namespace driver {
 namespace {
 
-// The values of the command's options.
+// The values of the options of `groma diff`.
 struct MappingDiffArguments {
   std::vector<std::string> files;
   std::string machine = "p100x4", app;
@@ -60,7 +60,7 @@ int run(MappingDiffArguments options) {
   return printed && diff.a.ok() && diff.b.ok() ? kFine : kWrongInput;
 }
 
-// Writes `[A] B` for the files in the command's `Usage:` line.
+// Makes the help text call the two files `[A] B` in the line that begins with `Usage:`.
 class UsageOfTwoFiles final : public CLI::Formatter {
  public:
   std::string make_option_usage(const CLI::Option*) const override { return "[A] B"; }

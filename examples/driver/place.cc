@@ -15,7 +15,7 @@
 namespace driver {
 namespace {
 
-// The values of the command's options. Empty texts stand for options that are not given.
+// The values of the options of `groma place`. An empty text means that the option is not given.
 struct PlaceArguments {
   std::string file, machine = "p100x4", app, domain, lower, task, function, from, parent, svg;
   bool trace = false;
@@ -90,16 +90,19 @@ groma::PlaceQuery parse_query(const PlaceArguments& options) {
 // the launch has there. If there is none, reports the reason and returns the exit code.
 std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Workload& workload,
                                bool json, groma::PlaceQuery& query, groma::Diagnostics& diags) {
-  // The first call may warn about other tasks. Its diagnostics are dropped.
+  // The first call of explain() may add warnings about other tasks. They go to `of_others`, which
+  // is dropped.
   groma::Diagnostics of_others(diags.source());
   const groma::ExplainQuery task{query.task, ""};
   const auto explained = groma::explain(bound, workload, task, of_others);
   if (!explained) {
-    // The second call reports to `diags` why the task cannot be explained.
+    // explain() is called again with `diags`, so that `diags` gets the error that tells why the
+    // task cannot be explained.
     static_cast<void>(groma::explain(bound, workload, task, diags));
     return fail(diags, json);
   }
-  // If the task is launched only as a single task: the task that launches it.
+  // The task that launches the queried task. Set only if some launch of the queried task is a
+  // single launch and not at the top level.
   std::optional<std::string> parent;
   for (const groma::ExplainedTask& each : explained->tasks) {
     for (const groma::ExplainedLaunch& launch : each.launches) {

@@ -33,7 +33,7 @@ constexpr std::size_t kMostNotes = 40;
 // Time limit for a trial run of the recorded application in the embedded runtime.
 constexpr double kMostTrySeconds = 10;
 
-// The values of the command's options.
+// The values of the options of `groma record`.
 struct RecordArguments {
   std::string out;
   // The path of the mapping. If it is empty, the program's own mapper decides.
@@ -97,8 +97,8 @@ std::string words_of(const groma::Diagnostic& diagnostic) {
   return fmt::format("{} [{}]", diagnostic.message, groma::name_of(diagnostic.id));
 }
 
-// Tries the application. A check finds most problems; a run finds the others, unless it takes too
-// long.
+// Tries the recorded application under the default mapper. A check finds most problems. A simulated
+// run finds the others, unless the run takes too long.
 Tried try_out(const groma::Application& app, const std::string& machine) {
   const auto workload = groma::Workload::make(app);
   if (!workload) return {workload.error().message, {}};
@@ -113,7 +113,8 @@ Tried try_out(const groma::Application& app, const std::string& machine) {
     if (diagnostic.id == groma::DiagId::kCheckIncomplete) unsure = words_of(diagnostic);
   }
   if (unsure.empty()) return {};
-  // The check was incomplete, so a run decides. A run that ends early proves nothing.
+  // The check could not decide everything, so a simulated run decides. A run that was stopped or
+  // that exceeded a limit proves nothing.
   const Deadline deadline(kMostTrySeconds);
   groma::SimulateOptions options;
   options.stop = [&] { return interrupted() || deadline.over(); };

@@ -24,7 +24,7 @@ namespace {
 // The default of --time in seconds when --fit is given.
 constexpr double kMostFitSeconds = 300;
 
-// The values of the command's options.
+// The values of the options of `groma run`.
 struct RunArguments {
   std::string file, machine = "p100x4", app;
   groma::SimulateOptions simulate;
@@ -128,7 +128,8 @@ int run(RunArguments options) {
   guided.result = &result;
   guided.profile = profile ? &*profile : nullptr;
   groma::GuideLimits limits;
-  // A trial may take as long as the run did.
+  // The guide may try changes of the mapping in the simulator. All its trial runs together may
+  // execute as many point tasks as this run did, if that is more than the default limit.
   limits.tasks = std::max(limits.tasks, result.tasks);
   const groma::Feedback feedback = groma::guide_run(guided, limits);
   bool fine = !profile || write_files(*profile, words, options.map.files);

@@ -92,7 +92,7 @@ groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) 
     }
     run.library = *std::move(library);
   }
-  // The value 0 stands for no limit.
+  // A timeout of 0 means that the run has no time limit.
   run.timeout_ms = static_cast<std::int64_t>(std::ceil(arguments.timeout_s * 1000));
   run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways
                : arguments.checks == "never" ? groma::ProgramRun::Checks::kNever
@@ -140,7 +140,8 @@ std::optional<groma::Error> check_files(const MapArguments& arguments,
   return first_unwritable_file(written);
 }
 
-// Tries to write both files, even if the first one fails.
+// Writes the trace and the report of the profile if their files are named. Tries to write the
+// report even if the trace cannot be written.
 bool write_files(const groma::Profile& profile, const groma::ProfileWords& words,
                  const ProfileFiles& files) {
   const auto write = [](const std::string& path, const std::string& text) {

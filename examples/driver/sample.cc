@@ -11,7 +11,7 @@
 namespace driver {
 namespace {
 
-// The values of the command's options.
+// The values of the options of `groma sample`.
 struct SampleArguments {
   std::string machine = "p100x4", app, grain = "regions";
   std::uint64_t seed = 0;

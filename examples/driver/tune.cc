@@ -102,7 +102,7 @@ groma::Result<std::unique_ptr<groma::tuning::Proposer>> make_proposer(
   // Some proposers work only on mappings.
   const groma::tuning::ProposerInfo* info = info_of(name);
   const bool usable = info != nullptr && (problem.is_mapping() || !info->mappings_only) &&
-                      // `marks` needs a text to start with.
+                      // The proposer `marks` cannot begin with an empty text.
                       !(problem.is_mapping() && problem.start.empty() && info->name == "marks");
   if (!usable && !arguments.resumes()) {
     throw CLI::ValidationError("--proposer",
@@ -152,8 +152,8 @@ groma::tuning::TuneOptions tune_options(const TuneArguments& arguments, const Su
   return options;
 }
 
-// Sets the directory of the search, and makes one without a name. Fails if a file in it would be
-// replaced.
+// Sets `*directory` to the directory of the search. Creates a new directory if neither --out nor
+// --resume names one. Returns an error if the search would replace a file in the directory.
 std::optional<Error> choose_directory(const TuneArguments& arguments, std::string* directory) {
   *directory = arguments.resumes()     ? arguments.resume
                : arguments.out.empty() ? groma::tuning::make_search_directory()
@@ -169,7 +169,8 @@ bool is_unbounded(const groma::tuning::TuneBudget& budget) {
          !(budget.money > 0);
 }
 
-// Returns true if another text than the start was found and nothing checked what it prints.
+// Returns true if a search of --file found a best text that is not the start, and neither compared
+// results nor a check command has checked that text.
 bool is_unchecked(const groma::tuning::SearchSetup& setup,
                   const groma::tuning::TuneOutcome& outcome) {
   const bool is_other =
@@ -178,7 +179,8 @@ bool is_unchecked(const groma::tuning::SearchSetup& setup,
   return is_other && !setup.file.empty() && !is_checked;
 }
 
-// Returns the text about what was found: where it is, and how to resume the search.
+// Returns the last lines of the output: the outcome of the search, the directory and its files, and
+// the command that resumes the search.
 std::string end_words(const groma::tuning::TuneOutcome& outcome, const Subject& subject,
                       const std::string& directory) {
   std::string left;
@@ -188,7 +190,7 @@ std::string end_words(const groma::tuning::TuneOutcome& outcome, const Subject& 
                   groma::tuning::draw(outcome, subject.evaluator()), directory, left);
   const bool stopped = outcome.end == End::kStopped;
   if (!stopped && !outcome.spent_before) return text;
-  // Each budget has the name of its option.
+  // `outcome.budget` is the name of the option that sets the budget which ended the search.
   const std::string more = stopped ? "" : fmt::format(" --{} N, with a larger N", outcome.budget);
   return text + fmt::format("go on  groma tune --resume {}{}{}\n", directory,
                             subject.command ? " --trust" : "", more);
@@ -225,7 +227,8 @@ int run_tune(TuneArguments arguments) {
   arguments.simulate.stop = [&deadline] { return interrupted() || deadline.over(); };
   std::error_code ignored;
   const fs::path here = fs::current_path(ignored);
-  // The files are named relative to the folder in which the search began.
+  // The paths of the machine and application files are relative to the folder in which the search
+  // began.
   fs::current_path(setup.command.folder, ignored);
   auto subject = read_subject(arguments, recorded_start);
   fs::current_path(here, ignored);

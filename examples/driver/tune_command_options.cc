@@ -31,8 +31,8 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
       ->check(not_empty);
   add("--input", how.inputs,
       "A value of `{input}`. May be given several times; the command then runs with each");
-  // Adds an option that is also valid with --on legion or --verify. check_options() in
-  // tune_options.cc checks that.
+  // Adds an option that may also be given without --command, with --on legion or --verify.
+  // check_options() in tune_options.cc checks this.
   const auto measured = [&](const char* name, auto& value, const char* what) {
     return command.add_option(name, value, what)->group(kGroup);
   };

@@ -19,8 +19,8 @@ using nlohmann::ordered_json;
 
 // The most and the fewest letters that show the trajectory of scores.
 constexpr std::size_t kShown = 30, kLeastShown = 5;
-// The number of columns that the description of the current step keeps, however long the trajectory
-// is.
+// The number of columns of the progress line that are kept for the description of the current step,
+// even if this leaves fewer letters for the trajectory of scores.
 constexpr std::size_t kDoing = 24;
 
 // Returns an event in JSON with all diagnostics, and the most severe one as its message.
@@ -75,7 +75,9 @@ Display::Display(const groma::tuning::Evaluator& evaluator, std::vector<groma::D
       json_(json),
       live_(!json && can_rewrite_lines()) {}
 
-// Shows the notes before the first event. Prints JSON lines, or improvements and a progress line.
+// Shows one event of the search. Before the first event, shows the diagnostics in notes_. With
+// --json, prints the event as a line of JSON; otherwise prints each improvement and updates the
+// progress line.
 void Display::operator()(const groma::tuning::TuneEvent& event) {
   using Kind = groma::tuning::TuneEvent::Kind;
   for (const groma::Diagnostics& each : std::exchange(notes_, {})) {
@@ -127,7 +129,8 @@ std::string Display::line(const groma::tuning::TuneEvent& event) const {
       columns);
 }
 
-// Prints a better value, or one that is better only within the noise.
+// Prints the step that found a better value. If the improvement is within the noise, says that the
+// step was not accepted.
 void Display::say_better(const groma::tuning::TuneEvent& event) {
   clear();
   const groma::tuning::Step& step = *event.step;

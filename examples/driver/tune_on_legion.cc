@@ -41,7 +41,9 @@ std::optional<groma::Error> begin_on_legion(groma::tuning::SearchSetup* setup) {
   return std::nullopt;
 }
 
-// The commands call this executable again for each mapping.
+// Sets the commands of the search, which evaluate each mapping: they call this executable again to
+// run the Legion program under the mapping. Also sets which kinds of processors and memories Legion
+// lacks with the given flags.
 void measure_on_legion(groma::tuning::SearchSetup* setup) {
   std::error_code ignored;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", ignored).string();

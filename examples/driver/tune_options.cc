@@ -27,7 +27,8 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
                    const std::vector<CLI::Option*>& resumable,
                    const std::vector<std::string>& behind, TuneArguments* arguments) {
   const auto given = [&command](const char* name) { return command.get_option(name)->count() > 0; };
-  // Checked here instead of with excludes(), which --help would repeat at each option.
+  // Options that must not be given with --resume are rejected here and not with CLI11's excludes(),
+  // because --help would then repeat the exclusion at each option.
   for (const CLI::Option* option : command.get_options()) {
     const bool with = std::count(resumable.begin(), resumable.end(), option) > 0;
     if (with || resume.count() == 0 || option->count() == 0) continue;

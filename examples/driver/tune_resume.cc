@@ -17,7 +17,8 @@ std::optional<groma::Error> contradiction(const TuneArguments& arguments,
     return groma::tuning::wrong_search(search.directory, "was started with another temperature",
                                        "leave out `--temperature`");
   }
-  // The option decides which mappings exist, so it must not change while a search goes on.
+  // The option --override-layouts decides which mappings exist, so it must not change while a
+  // search goes on.
   const auto& given = arguments.program.override_layouts.tasks;
   const auto& recorded = search.setup.override_layouts.tasks;
   if (given == recorded) return std::nullopt;

@@ -93,7 +93,8 @@ groma::Result<std::unique_ptr<groma::tuning::Evaluator>> read_command(
     options.results = setup.results;
   }
   auto command = groma::tuning::make_command_evaluator(std::move(options));
-  // Options that contradict each other are wrong usage, unless a resumed search stores them.
+  // Options of --command that contradict each other are wrong usage. They are an ordinary error if
+  // they come from the stored setup of a resumed search.
   const bool meant = command || command.error().code != groma::Error::Code::kMalformed;
   if (meant || arguments.resumes()) return command;
   const groma::Error& error = command.error();

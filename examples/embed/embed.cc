@@ -43,7 +43,8 @@ class ToyRuntime : public MapperRuntime {
 
   // Runs a task, or all points of an index launch. Returns false if the mapping cannot be used.
   bool launch(TaskView task) {
-    // The first processor launches everything, so its mapper decides.
+    // All launches of this program start on the first processor, so its mapper object answers the
+    // questions about them.
     Mapper& mapper = *stations_.front().mapper;
     TaskOptions options;
     mapper.select_task_options(*this, task, options);

@@ -57,7 +57,7 @@ double tolerance(std::size_t n) {
 }
 
 bool is_near(double value, double expected, double allowed) {
-  // The comparison is false for NaN.
+  // Each comparison with NaN is false, so NaN is near no number.
   return std::abs(value - expected) <= allowed;
 }
 

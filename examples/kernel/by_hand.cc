@@ -30,8 +30,9 @@ constexpr std::size_t kDepth = 256;                  // groma: one of 64 128 192
 // groma: begin inner  c += a * b for one block; at the matrices' edges the extents are smaller
 using Vector = double __attribute__((vector_size(kLanes * sizeof(double))));
 
-// Adds the product of two copied tiles to C. For each step of `depth`, `a` has kTileRows elements
-// and `b` has kTileColumns.
+// Adds the product of two copied tiles to C. The tiles are stored so that for each of the `depth`
+// steps of the inner dimension, the next kTileRows elements of `a` and the next kTileColumns
+// elements of `b` are used.
 void multiply_tile(std::size_t rows, std::size_t columns, std::size_t depth, std::size_t n,
                    const double* a, const double* b, double* c) {
   Vector sums[kTileRows][kVectors] = {};

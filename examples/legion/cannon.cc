@@ -77,7 +77,7 @@ void task_5(const Task* task, const Regions&, Context context, Runtime* runtime)
 // Launches task_5 on all processors of a node for one block.
 void task_6(const Task* task, const Regions&, Context context, Runtime* runtime) {
   IndexTaskLauncher launcher = program::over(kProcessor, Rect<2>({0, 0}, {1, 1}));
-  // The default mapper then keeps all points on the node of this task.
+  // With this tag, the default mapper keeps all points of the launch on the node of this task.
   launcher.tag = Mapping::DefaultMapper::SAME_ADDRESS_SPACE;
   const matrix::Projection projections[] = {matrix::kSame, matrix::kRow, matrix::kColumn};
   for (unsigned r = 0; r < 3; ++r) {
@@ -217,7 +217,8 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
     runtime->execute_index_space(
         context, over_tiles(kFill, *of, LEGION_WRITE_DISCARD, UntypedBuffer(&name, sizeof name)));
   }
-  // After these tasks, each tile is in the memory of the processor on which its task ran.
+  // The kPlace tasks only read their tiles. After them, each tile is in the memory of the processor
+  // on which its task ran.
   for (const auto& [of, name] : all) {
     runtime->execute_index_space(
         context, over_tiles(kPlaceA + static_cast<TaskID>(name), *of, LEGION_READ_ONLY));

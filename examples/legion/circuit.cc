@@ -46,8 +46,8 @@ enum Tasks : TaskID {
 // The warm-up and the timed loops are separate Legion traces.
 enum Traces : TraceID { kWarmUp = 1, kTimed };
 
-// The fields of three field spaces: those of the nodes, those of the wires, and kRange of the ghost
-// ranges. The numbers of different spaces overlap.
+// The fields of three field spaces: those of the nodes, those of the wires, and the single field
+// kRange of the ghost ranges. Fields of different spaces may have the same number.
 enum Fields : FieldID {
   kCap = 1,
   kLeakage,
@@ -81,7 +81,7 @@ circuit::Config config;
 
 // ---- the tasks
 
-// Accessors that know that the data is an affine array, which makes them fast.
+// Accessors that assume that the instance is an affine array, which makes the access fast.
 template <PrivilegeMode mode, typename T>
 using Values = FieldAccessor<mode, T, 1, coord_t, Realm::AffineAccessor<T, 1, coord_t>>;
 template <PrivilegeMode mode>
@@ -308,8 +308,8 @@ void add_gpu_tasks() {}
 
 // ---- the top level
 
-// The regions of the circuit and their partitions. `times` has the times of each point, and
-// `ranges` the range of ghosts of each point.
+// The regions of the circuit and their partitions. The region `times` has the start and stop time
+// of each point, and `ranges` has the range of ghost nodes of each point.
 struct Data {
   LogicalRegion privates, shared, wires, times, ranges;
   LogicalPartition p_private, p_shared, p_ghost, p_wires, p_times, p_ranges;
@@ -330,8 +330,8 @@ Data make_data(Context context, Runtime* runtime) {
                                       {kInductance, "inductance", 4},
                                       {kResistance, "resistance", 4},
                                       {kWireCap, "wire_cap", 4}};
-  // Each segment of a wire has a field for its current, and a field for the voltage between it and
-  // the next segment.
+  // The wires have a field for the current of each segment, and a field for the voltage between
+  // each segment and the next one.
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kSegments; ++i) names.push_back("current._" + std::to_string(i));
   for (std::size_t i = 0; i + 1 < kSegments; ++i) names.push_back("voltage._" + std::to_string(i));
@@ -457,7 +457,8 @@ std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
 // Makes and fills the data, runs the time steps, and prints the time. All steps use the same three
 // launchers, so Legion can reuse its analysis.
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
-  // The task exists only because the original has it: main() has already read the parameters.
+  // This task does nothing useful, because main() has already read the parameters. It exists only
+  // because the original program has such a task.
   runtime->execute_task(context, program::single(kParseInput)).wait();
   Data data = make_data(context, runtime);
   initialize(context, runtime, &data);

@@ -75,7 +75,7 @@ struct Matrix {
   LogicalPartition tiles;
 };
 
-// Makes a matrix with its tiles.
+// Makes the region of a matrix and cuts it into tiles.
 Matrix make(Context context, Runtime* runtime, const char* name, const char* tiles) {
   const LogicalRegion region = matrix::make(context, runtime, n, name);
   return {region, matrix::cut(context, runtime, region, n, edge(), edge(), tiles)};
@@ -120,7 +120,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
     launcher.add_region_requirement(
         matrix::needs(c.tiles, matrix::kKJ, c.region, LEGION_READ_ONLY));
     runtime->execute_index_space(context, launcher);
-    // This task reads A, so that Legion adds the products.
+    // The task of place_a() reads A, so Legion has to add the products to A before it.
     place_a();
     program::wait_for_all(context, runtime);
   };

@@ -40,8 +40,9 @@ struct Columns {
   int rows, columns;
 };
 
-// Returns a block as BLAS reads it. A block with one column has no stride, so its rows are used
-// instead.
+// Returns a block as BLAS reads it. The stride that Legion reports for a block with one column may
+// be less than the number of rows, which BLAS refuses. The number of rows is then used as the
+// stride.
 Columns columns_of(const PhysicalRegion& block) {
   const Rect<2> bounds = bounds_of(block);
   std::size_t strides[2] = {1, 1};
@@ -81,8 +82,8 @@ void multiply(const Columns& b, const Columns& c, double* a, int a_stride) {
 #endif
 }
 
-// Projects a point of a launch to the block whose colour is two of the point's coordinates. The
-// dimension -1 stands for coordinate 0 of the colour.
+// Maps a point of a launch to a block. Two coordinates of the point form the colour (row, column)
+// of the block: the constructor gets their dimensions. A dimension of -1 stands for the constant 0.
 class Coordinates final : public ProjectionFunctor {
  public:
   Coordinates(int row, int column) : dimensions_{row, column} {}
@@ -112,8 +113,8 @@ LogicalRegion make(Context context, Runtime* runtime, coord_t n, const char* nam
 LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion block, coord_t n,
                      coord_t rows, coord_t columns, const char* name, Color color) {
   const Rect<2> bounds = runtime->get_index_space_domain(context, block.get_index_space());
-  // Returns the first of the `blocks` blocks of a dimension that begins in `bounds`, and how many
-  // do.
+  // The whole extent n of dimension `d` is divided into `blocks` blocks. Returns the index of the
+  // first block that begins within `bounds`, and the number of blocks that begin there.
   const auto first_and_count = [&](int d, coord_t blocks) {
     coord_t first = 0, count = 0;
     for (coord_t i = 0; i < blocks; ++i) {

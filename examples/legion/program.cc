@@ -69,7 +69,8 @@ LayoutConstraintID constraint(Order order) {
   return order == Order::kColumns ? columns : rows;
 }
 
-// Returns the registrar. The kind of the task tells Legion what the task may do.
+// Returns the registrar of a task variant. `kind` is told to Legion: a leaf, inner or replicable
+// task.
 TaskVariantRegistrar registrar(TaskID id, const char* name, Processor::Kind processor, Kind kind) {
   TaskVariantRegistrar variant(id, name);
   variant.add_constraint(ProcessorConstraint(processor));
@@ -141,7 +142,8 @@ LogicalRegion make_times(Context context, Runtime* runtime, coord_t points, cons
                      {{kStart, "start", 8}, {kStop, "stop", 8}});
 }
 
-// The region of a task has a single point, which is its own.
+// `times` is the region of one point task. It has a single element, in which this function stores
+// the current time.
 void set_time(const PhysicalRegion& times, FieldID field) {
   const Rect<1> point = times.get_bounds<1, coord_t>().bounds;
   Times<LEGION_READ_WRITE>(times, field)[point.lo] = Realm::Clock::current_time_in_nanoseconds();

@@ -46,8 +46,8 @@ constexpr std::int64_t kWarmUps = 2;
 struct Config {
   std::int64_t edge = 500, nodes = 1, loops = 20;
 
-  // Returns the number of nodes in y. When the number of nodes doubles, the extent in x doubles
-  // first.
+  // Returns the number of nodes in dimension y: the largest power of 2 up to 64 whose square
+  // divides the number of nodes. So 8 nodes form a grid of 4 (x) by 2 (y).
   coord_t across() const {
     for (const coord_t rows : {64, 32, 16, 8, 4, 2}) {
       if (nodes % (rows * rows) == 0) return rows;
@@ -61,19 +61,21 @@ struct Config {
   coord_t tiles() const { return ntx() * nty(); }
 } config;
 
-// Returns the extents of a square.
+// Returns the point (edge, edge), for example as the extents of a square.
 Point<2> square(coord_t edge) { return {edge, edge}; }
 
 // Returns the position of point i's tile in the grid of tiles.
 Point<2> tile(coord_t i) { return {i % config.ntx(), i / config.ntx()}; }
 
-// A direction in which a tile has a neighbour, and the names of its partitions.
+// A direction in which a tile has a neighbour. `name` is the name of the region with the strips of
+// this direction, `in` and `out` are the names of its partitions, and `step` leads from a tile to
+// its neighbour.
 struct Direction {
   const char *name, *in, *out;
   Point<2> step;
-  // Returns true if the neighbour lies in x.
+  // Returns true if the neighbour differs in dimension x, false if it differs in y.
   bool in_x() const { return step[0] != 0; }
-  // Returns true if the neighbour lies in negative direction.
+  // Returns true if the neighbour has the smaller coordinate: x - 1 or y - 1.
   bool before() const { return step[0] + step[1] < 0; }
 };
 const std::array<Direction, 4> kDirections = {{
@@ -131,8 +133,8 @@ struct Values {
 };
 
 template <PrivilegeMode mode>
-// Returns the field so that (0, 0) is the point `border` columns and rows behind the first stored
-// one.
+// Returns an accessor of the field. Its point (0, 0) is the stored point in column `border` and row
+// `border`, counted from 0.
 Values values(const PhysicalRegion& region, FieldID field, coord_t border) {
   using Accessor =
       FieldAccessor<mode, double, 2, coord_t, Realm::AffineAccessor<double, 2, coord_t>>;
@@ -143,8 +145,9 @@ Values values(const PhysicalRegion& region, FieldID field, coord_t border) {
   return {const_cast<double*>(data) + border + border * stride, stride};
 }
 
-// Calls `each` for every point of a strip with four numbers: x and y in the strip, counted from (0,
-// 0), and x and y in the tile. The point in the tile lies `shift` columns (rows) further.
+// Calls each(x, y, tile_x, tile_y) for every point of a strip: (x, y) are its coordinates in the
+// strip, which begin at (0, 0), and (tile_x, tile_y) its coordinates in the tile. If the direction
+// is x, tile_x is x + shift and tile_y is y; otherwise tile_x is x and tile_y is y + shift.
 template <typename Each>
 void for_strip(const Direction& direction, coord_t shift, const Each& each) {
   const coord_t edge = config.edge;
@@ -189,8 +192,8 @@ void increment(const Task* task, const Regions& regions, Context, Runtime*) {
     for (coord_t x = 0; x < edge; ++x) input(x, y) += star::slope(lower[0] + x, lower[1] + y);
   }
   for (std::size_t d = 0; d < kDirections.size(); ++d) {
-    // A neighbour that has this strip before it needs the end of this tile; otherwise the
-    // beginning.
+    // A strip of a negative direction is read by the next tile, which needs the end of this tile. A
+    // strip of a positive direction is read by the tile before, which needs the beginning.
     const Values ours = values<LEGION_READ_WRITE>(regions[2 + d], kInput, 0);
     for_strip(kDirections[d], kDirections[d].before() ? edge - kRadius : 0,
               [&](coord_t x, coord_t y, coord_t tile_x, coord_t tile_y) {
@@ -339,7 +342,8 @@ Data make_data(Context context, Runtime* runtime) {
 // Makes the data, runs the iterations, and checks the result. An iteration is a launch of stencil
 // and a launch of increment.
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
-  // The task exists only because the original has it: main() has already read the parameters.
+  // This task does nothing useful, because main() has already read the parameters. It exists only
+  // because the original program has such a task.
   runtime->execute_task(context, program::single(kReadConfig)).wait();
   const Data data = make_data(context, runtime);
 

@@ -55,7 +55,8 @@ bool is_called(const RequirementView& requirement, std::string_view name) {
 ShardId FormulaSharding::shard(const Point& point, const Rect& domain,
                                const ShardTable& shards) const {
   const auto processor = processor_of(formula_, machine_, domain, point);
-  // slice_task() reports a missing processor.
+  // If the machine does not have the processor, slice_task() reports that, so any shard may be
+  // returned here.
   return processor ? shards.shard_of(*processor) : 0;
 }
 

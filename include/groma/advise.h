@@ -32,7 +32,8 @@ struct GuidedRun {
   SimulateOptions options;
   // The diagnostics of the program's source. Fixes refer to this source.
   const Diagnostics* diags = nullptr;
-  // Null if the program of `diags` cannot be bound.
+  // The result of the run. Null if the program of `diags` has errors or cannot be bound to a
+  // machine, so that nothing was run.
   const RunResult* result = nullptr;
   // The profile of the run. Null if the run failed.
   const Profile* profile = nullptr;

@@ -108,7 +108,7 @@ struct AppSize {
 
 // A field of a region: its name and the size of an element.
 struct AppField {
-  // May be empty if the region is not described.
+  // The name of the field. It may be empty if the region is not described.
   std::string name;
   // The size of one element of the field, in bytes.
   std::int64_t bytes = 8;
@@ -147,17 +147,19 @@ struct AppPartition {
   std::vector<std::string> aliases = {};
   // The region or the partition that is cut.
   std::string of;
-  // The extents of the colour space, for each piece of `of`.
+  // The extents of the partition's own colour space. The region, or each piece of the partition
+  // `of`, is cut into one piece for each of these colours.
   Formulas colors;
   // Names of the partition's own colour coordinates. The formulas below may use these names.
   std::vector<std::string> index = {};
-  // The box of a colour's piece. It is relative to the lower corner of the cut data and is clipped
-  // to that data. If `lower` and `extents` are both empty, the pieces are equal blocks: in a
-  // dimension of e points, block c of n goes from c * e / n to (c + 1) * e / n.
+  // The box of a colour's piece: its lower corner and its extents. The box is relative to the lower
+  // corner of the cut data and is clipped to that data. If `lower` and `extents` are both empty,
+  // the pieces are equal blocks: in a dimension of e points, block c of n goes from c * e / n to
+  // (c + 1) * e / n.
   Formulas lower = {};
   Formulas extents = {};
-  // The number of points that are added at both ends of each dimension (ghosts). The enlarged box
-  // is clipped to the cut data, too.
+  // The number of points by which the box of a piece is enlarged at both ends of each dimension
+  // (ghosts). The enlarged box is clipped to the cut data, too.
   Formulas halo = {};
   // If true, a mapping cannot refer to the partition by `name`, which then exists only in this
   // description.
@@ -231,8 +233,8 @@ struct AppVariant {
   Formula kernels = 1;
   // A lower bound on the time of one run without kernel launches, for example a measured time.
   Formula nanoseconds = 0;
-  // A requirement that is not listed moves its piece once for each direction (read, write) that its
-  // privilege allows.
+  // The memory traffic of the variant. A requirement that is not listed here moves its piece once
+  // for each direction (read, write) that its privilege allows.
   std::vector<AppTraffic> traffic = {};
   // The order in which the variant's loops walk through data of several dimensions. nullopt: the
   // loops adapt to the layout.
@@ -329,7 +331,7 @@ struct AppTask {
   friend bool operator==(const AppTask&, const AppTask&) = default;
 };
 
-// The measured rate: an amount of work divided by a time.
+// The rate by which the speed of a run is measured: an amount of work divided by a time.
 struct AppMetric {
   std::string unit = "runs/s";
   Formula work = 1;

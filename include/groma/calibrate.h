@@ -16,12 +16,13 @@
 
 namespace groma {
 
-// Returns a figure of at least one repeat: the median, and the middle half of the repeats.
+// Makes a figure from the results of repeated measurements, of which there must be at least one.
+// Its value is their median; `low` and `high` are the bounds of their middle half.
 MeasuredFigure measured_figure(std::string what, std::string unit, std::vector<double> repeats,
                                std::string source);
 
-// Returns the figure for people, without its spread: "12.5 GB/s". An unknown unit is written behind
-// the number.
+// Returns `value` with the unit of `figure` as text for people: "12.5 GB/s". A unit that is not
+// known here is written behind the number as it is.
 std::string figure_words(const MeasuredFigure& figure, double value);
 
 // The largest file of GPU figures that is read.
@@ -33,9 +34,9 @@ struct GpuFigures {
   std::int64_t count = 1;
   // The memory of one GPU, in bytes.
   std::int64_t memory_bytes = 0;
-  // One figure of that program. `key` is the name that the program prints for it, such as
-  // "fbmem_read". `size` is what varies between the figures of one key, such as the edge of a
-  // matrix; 0: nothing varies.
+  // One figure that benchmarks/gpu_figures.cu printed. `key` is the name that the program prints
+  // for it, such as "fbmem_read". `size` is what varies between the figures of one key, such as the
+  // edge of a matrix; 0: nothing varies.
   struct Figure {
     std::string key;
     std::int64_t size = 0;

@@ -27,7 +27,8 @@ enum class DiagId : std::uint8_t {
 #undef GROMA_DIAGNOSTIC
 };
 
-// The catalogue entry of an id. `message` is a format string with one `{}` for each argument.
+// The entry of a diagnostic id in catalogue.inc. `message` is a format string with one `{}` for
+// each argument of the diagnostic.
 struct CatalogueEntry {
   DiagId id;
   // The stable name of the diagnostic, such as "unknown-name".
@@ -35,7 +36,8 @@ struct CatalogueEntry {
   Severity severity;
   std::string_view message;
 };
-// Return all entries, in the order of DiagId, and the entry of one id.
+// catalogue() returns the entries of all diagnostics, in the order of DiagId. entry_of() returns
+// the entry of one diagnostic id.
 const std::vector<CatalogueEntry>& catalogue();
 const CatalogueEntry& entry_of(DiagId id);
 inline std::string_view name_of(DiagId id) { return entry_of(id).name; }
@@ -100,7 +102,7 @@ struct Diagnostic {
   std::optional<Range> range;
   std::string message;
   std::vector<DiagArg> args;
-  // The causes that do not follow from `args`.
+  // The causes of this diagnostic, except those that has() finds out from `args`.
   std::vector<DiagCause> causes;
   std::vector<DiagNote> notes;
   std::vector<std::string> helps;

@@ -81,7 +81,7 @@ struct StatementDifference {
   // The statement of B that makes the decisions. If B leaves them to the default mapper: the
   // statement of A that makes them. 0 if both leave them to the default mapper.
   Origin by;
-  // True if `by` is a statement of A.
+  // True if `by` is a statement of mapping A. False if it is a statement of mapping B, or 0.
   bool is_of_a = false;
   // The differences that the statement makes, as indices into MappingDiff::differences.
   std::vector<std::size_t> parts;

@@ -7,7 +7,7 @@
 
 namespace groma {
 
-// One file of dsl/. All views refer to constants.
+// One of the mapping programs in the folder dsl/. All views refer to constants.
 struct DslFile {
   // The name of the file without folder and `.mapper`: "strategy01".
   std::string_view name;

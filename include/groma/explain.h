@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxExplainLaunches = 1 << 14;
 // Limit on the steps of all evaluations in one explain() or place(): about ten seconds.
 inline constexpr std::int64_t kMaxPlaceSteps = 200'000'000;
 
-// The part of the application to explain. An empty member means all.
+// The part of the application to explain. An empty member means all tasks or all regions.
 struct ExplainQuery {
   std::string task;
   // The name of the region, or the position of the requirement.
@@ -42,7 +42,7 @@ struct BeatenStatement {
   enum class Reason : std::uint8_t {
     // Another statement that matches is more specific.
     kPrecedence,
-    // An earlier statement has the same key.
+    // An earlier statement names the same task, region and kinds.
     kShadowed,
     // More specific Region statements already list the memories of this one, or list VIRTUAL.
     kNothingNew,
@@ -160,12 +160,13 @@ struct ExplainedRequirement {
 struct ExplainedTask {
   std::string name;
   ExplainedKind kind;
-  // The following members are set only if the task has a kind.
+  // The following members are set only if the task has a processor kind on which it can run.
   std::vector<ExplainedLaunch> launches;
-  // In the order of their positions. A requirement has one entry for each set of names that
-  // launches give it, and further entries for nodes that differ.
+  // The region requirements, in the order of their positions. A requirement has one entry for each
+  // set of names that launches give it, and further entries for nodes that differ.
   std::vector<ExplainedRequirement> requirements;
-  // The limit of InstanceLimit. 0 if there is no limit.
+  // The largest number of instances of the task that may run at once on the processors of
+  // `limit_scope` (InstanceLimit). 0 if there is no limit.
   std::int64_t limit = 0;
   // The processors over which `limit` counts the instances.
   LimitScope limit_scope = LimitScope::kProcessor;

@@ -25,7 +25,8 @@ namespace groma {
 // Limits on what is kept of a log. Entries beyond a limit are only counted.
 // Limit on the bytes of one line of a log. The rest of a longer line is skipped.
 inline constexpr std::size_t kMaxLogLine = 1 << 16;
-// Limit on the different entries about tasks and data that are kept of a log.
+// Limit on each list of different entries that is kept of a log: about tasks, data, options and
+// moves.
 inline constexpr std::size_t kMaxLogKinds = 1 << 16;
 // Limit on the points whose processors are kept.
 inline constexpr std::size_t kMaxLogPoints = 1 << 18;
@@ -53,7 +54,7 @@ struct MapperLog {
     std::int64_t position = 0;
     // The names of the region, its partition and its parent.
     std::vector<std::string> names;
-    // False if the log does not have the names.
+    // False if the log does not tell the names of the region.
     bool has_names = false;
     // The memory kind of the data; nullopt if the mapping language does not have the kind.
     std::optional<MemKind> memory;
@@ -134,7 +135,7 @@ class MapperLogReader {
 struct LoggedStatement {
   enum class State : std::uint8_t {
     kActed,
-    // The run did not do what the statement says at least once.
+    // At least once, the run did something else than the statement says.
     kNotHonoured,
     // Other statements decided about everything that this statement matches.
     kOverruled,
@@ -173,7 +174,7 @@ struct LoggedStatement {
 struct LogExplanation {
   // The name of the log, for messages.
   std::string log;
-  // The statements that decide by a key, in the order of the text.
+  // One entry for each statement that decides about tasks or data, in the order of the text.
   std::vector<LoggedStatement> statements;
   // The number of mapped tasks, and of regions that were mapped to a memory.
   std::int64_t tasks = 0, regions = 0;

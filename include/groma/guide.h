@@ -60,7 +60,8 @@ struct ProfileFacts {
     // True if the data was moved from one node to another.
     bool other_node = false;
     double share = 0;
-    // The part of `share` in which the next event waited for the same processor or channel.
+    // The part of `share` in which the next event of the critical path waited for the same
+    // processor or channel.
     double waiting = 0;
     // True if the data was moved within one memory.
     bool same_memory = false;
@@ -82,7 +83,8 @@ struct ProfileFacts {
   };
   struct Memory {
     std::string kind;
-    // The peak divided by the capacity, for the fullest memory of the kind.
+    // The peak of the used bytes divided by the capacity, for the memory of this kind where the
+    // quotient is largest.
     double full = 0;
   };
   std::string title;

@@ -96,9 +96,9 @@ class IndexMap {
     bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
 
     // Cuts `box` into boxes that each go to one processor, in no particular order. There are at
-    // most as many boxes as rows have runs of equal processors. A block map gives one box for each
-    // processor's block. The memory grows with one step of the first dimension, not with the
-    // launch. One point of each run is visited.
+    // most as many boxes as there are runs of equal processors in all rows of `box`. A block map
+    // gives one box for each processor's block. The memory need grows with the part of `box` at one
+    // coordinate of the first dimension, not with the launch. One point of each run is visited.
     bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
     bool slices(const SliceSink& sink, Diagnostics& diags);
 

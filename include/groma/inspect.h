@@ -24,7 +24,8 @@ namespace groma {
 // Limits on how much of an application check() examines. Beyond a limit it gives up and reports
 // `check-incomplete`.
 struct CheckOptions {
-  // The limit on statements and points, which take about half a second.
+  // The limit on the number of statements and launch points that are examined. The default takes
+  // about half a second.
   std::int64_t max_steps = std::int64_t{1} << 20;
   // The limit on memory in bytes, as in SimulateOptions.
   std::int64_t max_bytes = std::int64_t{1} << 31;
@@ -87,8 +88,8 @@ struct PlaceQuery {
   Rect domain;
   // The kind on which the task runs, used if no Task statement decides it.
   std::optional<ProcKind> from;
-  // Set for a single task instead of a launch: the node of the parent (and of the task), and the
-  // processor's index in that node.
+  // Set for a single task instead of a launch: the processor of the parent task, by its node and
+  // its index in that node. The task is on the same node.
   struct Parent {
     std::int64_t node = 0;
     std::int64_t index = 0;
@@ -111,8 +112,8 @@ struct Placement {
   std::vector<std::vector<Processor>> sets;
   // The statements that chose the kind and the function.
   std::vector<Origin> decided_by;
-  // The number of points on each processor of `kind`, node by node. Only single tasks and `points`
-  // count.
+  // The number of points on each processor of `kind`, node by node. A point that goes to a set of
+  // processors counts only for the first processor of the set.
   std::vector<std::vector<std::int64_t>> loads;
 
   // Return the number of processors of `kind`, and the largest and the smallest number of points on
@@ -138,7 +139,8 @@ struct DrawOptions {
   bool color = false;
   // The width of the terminal. A wider picture is cut and says so.
   int columns = 80;
-  // The limit on the rows of each layer.
+  // The largest number of rows that are drawn of each layer. A layer is a plane of the last two
+  // dimensions of the launch.
   int rows = 64;
 };
 
@@ -149,13 +151,13 @@ std::string draw(const Placement& placement, const BoundProgram& bound,
 // Returns the picture of a placement as a stand-alone SVG document.
 std::string draw_svg(const Placement& placement, const BoundProgram& bound);
 
-// Returns JSON: {"task": ..., "points": ..., "loads": ..., "diagnostics": [...]}
+// Returns the placement as JSON: {"task": ..., "points": ..., "loads": ..., "diagnostics": [...]}
 std::string to_json(const Placement& placement, const Diagnostics& diags);
 // Describes an application for a person: its parameters, sizes, regions with their partitions, and
 // tasks. `name` is the argument of --app. Long formulas are cut. Ends with a line end.
 std::string draw(const Application& app, std::string_view name);
 
-// Returns JSON for any number of texts: {"diagnostics": [...]}
+// Returns the diagnostics of any number of program texts as JSON: {"diagnostics": [...]}
 std::string to_json(const std::vector<const Diagnostics*>& all);
 
 }  // namespace groma

@@ -88,15 +88,17 @@ struct ChatOptions {
   // Limit on the decoded bytes of a reply, including all events of a stream.
   std::size_t max_reply_bytes = std::size_t{8} << 20;
 
-  // Every exchange is appended to this new file, for `replay`. Empty for no recording.
+  // The new file to which the client appends every exchange with the endpoint. A client with the
+  // option `replay` can read it. Empty: nothing is recorded.
   std::string record;
-  // Replies come from this file, without network and without waiting. Endpoint and API are those of
-  // the recording. The key is used only to refuse prompts that contain it.
+  // A file that was made with the option `record`. All replies come from it, without network and
+  // without waiting. Endpoint and API are those of the recording. The key is used only to refuse
+  // prompts that contain it. Empty: the endpoint is asked.
   std::string replay;
   // A file with certificates to trust instead of those of the system.
   std::string ca_file;
-  // The sink is told of failed attempts, waits and fields that are left out. It is not owned, and
-  // may be null.
+  // The sink is told of failed attempts, waits and request fields that are left out. It is not
+  // owned, and may be null.
   LogSink* log = nullptr;
 };
 
@@ -268,7 +270,7 @@ struct ChatCheck {
   std::string endpoint, wanted_model;
   // The names of the models that the endpoint lists. nullopt if the endpoint has no such list.
   std::optional<std::vector<std::string>> models;
-  // The reply to the question that has no constraint.
+  // The endpoint's reply to the one question that asks for no particular format.
   ChatReply round;
   enum class Obeys { kYes, kIgnored, kRefused };
   Obeys schema = Obeys::kRefused, grammar = Obeys::kRefused;

@@ -189,8 +189,8 @@ class Machine {
 
   // Returns the number of processors of `kind` in that node.
   std::int64_t processor_count(std::int64_t node, ProcKind kind) const;
-  // Returns the smallest count over all nodes. It is the extent of the second dimension of
-  // Machine(kind).
+  // Returns the smallest number of processors of `kind` in any node. In the mapping language it is
+  // the extent of the second dimension of Machine(kind).
   std::int64_t processors_per_node(ProcKind kind) const;
   // Returns true if all nodes have the same number of processors of `kind`.
   bool uniform(ProcKind kind) const;
@@ -223,7 +223,7 @@ class Machine {
   // The index of each node's type in node_types_.
   std::vector<std::uint32_t> nodes_;
   std::optional<MachineMeasurement> measurement_;
-  // The smallest and the largest count of each kind over all nodes.
+  // The smallest and the largest number of processors of each kind over all nodes.
   std::array<Extremes, kProcKindCount> extremes_{};
 };
 

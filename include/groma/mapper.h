@@ -114,8 +114,8 @@ class Mapper {
   // Describes an origin in an answer: a statement with its place, or a sentence of a hand-written
   // mapper. Empty for 0.
   virtual std::string describe(Origin origin) const;
-  // Returns the text to which the places in the mapper's diagnostics refer: that of a program.
-  // Empty by default.
+  // Returns the text to which the places in the mapper's diagnostics refer: the text of the mapping
+  // program. Empty by default, for a mapper without a program.
   virtual Source source() const { return {}; }
 
   // ---- How a task starts (select_task_options). The kind is the first of GPU, OMP, PROC, CPU, IO,

@@ -188,9 +188,10 @@ struct Profile {
   // The time on the critical path, by Doing and Reason. The times add up to `total`.
   std::array<std::array<RunTime, kReasons>, 4> path_time = {};
 
-  // Returns the time of one activity on the critical path.
+  // Returns the time that one activity takes on the critical path, over all reasons.
   RunTime path_doing(Doing doing) const;
-  // Returns, for each of `path_causes`, its time within phases of that name.
+  // Returns, for each of `path_causes`, the part of its time that lies within phases with the name
+  // `phase`.
   std::vector<RunTime> path_within(const std::string& phase) const;
   // Returns the busy time of the busiest processor divided by the mean over all processors of that
   // kind on the machine. 1 means even load.
@@ -205,7 +206,7 @@ Profile make_profile(std::shared_ptr<const RunRecord> record);
 struct ProfileWords {
   // The title, such as "circuit on p100x4 by a.mapper".
   std::string title;
-  // Describes a statement; may be empty.
+  // Returns the text and the place of the statement with this number. The function may be empty.
   std::function<StatementText(std::int32_t)> statement;
   // The phase that the application's metric measures. Empty: the whole run.
   std::string measured = {};

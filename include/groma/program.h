@@ -41,7 +41,7 @@ struct RegionNames {
 
 // The decisions that the functions of Program return, each with the statement that made it.
 struct TaskDecision {
-  // The kinds in the order of preference.
+  // The processor kinds of the task, in the order of preference.
   std::vector<ProcKind> kinds;
   Origin origin;
 };
@@ -59,7 +59,8 @@ struct MappingFunctionDecision {
   Origin origin;
 };
 struct LimitDecision {
-  // The number of instances. 0 stands for no limit.
+  // The largest number of instances of the task that may run at once on the processors of `scope`.
+  // 0 stands for no limit.
   std::int64_t limit;
   LimitScope scope;
   Origin origin;
@@ -69,7 +70,7 @@ struct StealDecision {
   Origin origin;
 };
 
-// The statements that decide by a key, in the order of program::TableId.
+// The kinds of statements that decide about tasks or data, in the order of program::TableId.
 enum class MappingStatement : std::uint8_t {
   kTask,
   kRegion,
@@ -99,7 +100,8 @@ inline constexpr std::size_t kMaxShadowed = 64;
 // A statement that matches a MatchQuery.
 struct Match {
   Origin origin;
-  // True if an earlier statement has the same key, so that this one never counts.
+  // True if an earlier statement names the same task, region and kinds, so that this one never
+  // counts.
   bool shadowed = false;
 };
 

@@ -19,14 +19,15 @@ struct ProposerInfo {
   std::string_view what;
   // True if the proposer asks a language model.
   bool asks_model = false;
-  // True if the proposer cannot search for a marked text.
+  // True if the proposer can search only for mappings, not for other texts such as a text with
+  // marks (Segments::of_marked).
   bool mappings_only = false;
 };
 // Returns all proposers. The span refers to constants.
 std::span<const ProposerInfo> proposers();
-// Makes a proposer. Fails with kUnknown for an unknown name, for a text that it cannot search for,
-// and for inputs of different applications. A proposer that asks a model also fails as
-// Segments::of_marked does.
+// Makes a proposer. Fails with kUnknown for an unknown name, for a text of a kind that the proposer
+// cannot handle, and for inputs of different applications. A proposer that asks a model also fails
+// as Segments::of_marked does.
 Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
                                                 std::uint64_t seed, const AskOptions& options = {});
 

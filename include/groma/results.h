@@ -52,7 +52,8 @@ struct ResultsOptions {
   // RE2 patterns. If there are any, a line counts only if one of them matches a part of it. If the
   // pattern has a group, only the text of the group counts.
   std::vector<std::string> same = {};
-  // RE2 pattern of a measure, whose lines do not count; empty: none.
+  // RE2 pattern that finds a measured value, such as a time. Lines that it matches are not
+  // compared. Empty: there is no such pattern.
   std::string measure = {};
   // Two numbers are equal if they differ by no more than this part of the larger one, or if both
   // are noise (kResultsNoise).
@@ -71,7 +72,8 @@ struct ResultsDifference {
   std::string got;
   // True if a number became NaN.
   bool is_nan = false;
-  // True if both lines are printed, but lines of numbers are in another order.
+  // True if the program prints both lines under the mapping and without it, and only the order of
+  // such lines of numbers differs.
   bool is_order = false;
 };
 

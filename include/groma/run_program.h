@@ -77,14 +77,14 @@ struct ProgramResult {
   bool stopped = false;
   // True if the run was ended at its deadline.
   bool timed_out = false;
-  // True if Legion's checks were on.
+  // True if Legion's checks of the mapper's answers were on.
   bool checked = false;
   // The machine of the recording, as load_machine() reads it. Empty if it is unknown.
   std::string machine;
   // The number of Legion runs that used the mapping. A recording or a log is of one of them.
   int legion_runs = 0;
-  // True if a launcher started several such processes, and the recording is of the program's first
-  // process, which another of them runs.
+  // True if the program is one of several processes of a job that a launcher started, and another
+  // one, the first process of the job, makes the recording.
   bool recorded_elsewhere = false;
   // The exit code as a shell reports it, such as 134 for an abort.
   int exit_code = 0;
@@ -92,10 +92,11 @@ struct ProgramResult {
   double seconds = 0;
   // The feedback of the guide about the output.
   Feedback feedback;
-  // With ProgramRun::results: whether the program printed the same as without the mapping.
-  // kUnknown: it does not run without one. kTooLong: its output is too long to compare. kNothing:
-  // it prints nothing that can be compared. kKnown: it has run well under the mapping in the last 7
-  // days (ProgramRun::checked_file). kLaunched: a launcher started this process.
+  // With ProgramRun::results: whether the program printed the same under the mapping as without it.
+  // kUnknown: the program failed without the mapping, or the comparison was stopped. kTooLong: the
+  // output is too long to compare. kNothing: the program prints nothing that can be compared.
+  // kKnown: the program has run well under the mapping in the last 7 days
+  // (ProgramRun::checked_file). kLaunched: a launcher started this process.
   enum class Same : std::uint8_t {
     kNotCompared,
     kSame,
@@ -110,9 +111,9 @@ struct ProgramResult {
   // The results that were not compared because they vary from run to run. Set for kSame and
   // kDifferent.
   UnsteadyResults unsteady;
-  // Set if ProgramRun::app names an application and its run ended without an error.
+  // Set if ProgramRun::app names an application and the program ended without an error.
   struct Measured {
-    // The time that the program prints.
+    // The time that the program prints for the part that the application measures.
     double seconds = 0;
     // The metric's work divided by this time.
     double throughput = 0;

@@ -38,13 +38,14 @@ struct RunRecord {
   // cause precedes its effects. A run that was given up may have events beyond its end.
   struct Event {
     enum class Kind : std::uint8_t { kTask, kCopy, kReduction } kind = Kind::kTask;
-    // The task. For a copy, this is the task that needed it.
+    // The task, as an index into `tasks`. For a copy, this is the task that needed the copy.
     std::int32_t name = -1;
-    // The point, for a task of an index launch.
+    // For a task of an index launch: its point, as an index into `points`.
     std::int32_t point = -1;
-    // The processor of a task, or the target memory of a copy.
+    // The processor of a task, as an index into `processors`, or the target memory of a copy, as an
+    // index into `memories`.
     std::int32_t where = -1;
-    // The source memory of a copy.
+    // The source memory of a copy, as an index into `memories`.
     std::int32_t from = -1;
     // The region whose data a copy moves, as an index into `regions`.
     std::int32_t region = -1;
@@ -64,8 +65,8 @@ struct RunRecord {
     // runtime worked on this event. -1: from the beginning of the run.
     std::int64_t after = -1;
     bool after_start = false;
-    // For a launching task that went on after it had launched others: its first event. Otherwise
-    // -1.
+    // A task that launches others and then goes on may have several events. For each of them except
+    // the first one: the number of the first one. Otherwise -1.
     std::int64_t continues = -1;
   };
   struct Allocation {
@@ -82,7 +83,7 @@ struct RunRecord {
   };
 
   std::vector<std::string> tasks, regions, phase_names;
-  // The points, with their coordinates in the launch domain: "(1, 2)".
+  // The points of index launches as texts, with the coordinates in the launch domain: "(1, 2)".
   std::vector<std::string> points;
   std::vector<Processor> processors;
   std::vector<Memory> memories;

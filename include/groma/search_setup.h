@@ -27,7 +27,8 @@ struct SearchSetup {
   bool on_legion = false;
   std::vector<std::string> flags = {};
   LayoutOverrides override_layouts = {};
-  // For any other text: the file of the text, and what the text is and must do (Problem::about).
+  // For a search for another text than a mapping: the file of the text, and what the text is and
+  // must do (Problem::about).
   std::string file = {}, about = {};
   // The options with which texts are measured. Its `folder` is the folder in which the search
   // began. If its `command` is empty, mappings are simulated. Its `results` is not stored; the next

@@ -61,7 +61,8 @@ class SearchSpace {
   // Draws a mapping. Every option of a decision has the same probability, independently of the
   // other decisions. A seed gives the same choice on every platform.
   Choice sample(std::uint64_t seed) const;
-  // Returns the text of that choice, after a comment with the seed.
+  // Returns the text of the mapping that sample() draws with this seed, after a comment with the
+  // seed.
   std::string sample_text(std::uint64_t seed) const;
 
  private:

@@ -16,9 +16,9 @@ namespace groma {
 
 // One segment: a piece of a text that is changed separately.
 struct Segment {
-  // The name: "task". In a marked text, this is the name in its mark.
+  // The name of the segment, such as "task". In a marked text, this is the name in its mark.
   std::string name;
-  // Whole lines, or an empty text.
+  // The text of the segment: whole lines, or empty.
   std::string text;
   // A sentence that says what the segment decides, for the person or model that changes it.
   std::string about;

@@ -99,10 +99,10 @@ struct RunResult {
   std::int64_t copies = 0;
   // The bytes that the copies moved.
   std::int64_t moved_bytes = 0;
-  // The reasons why there is no time. The diagnostics have no range; Mapper::describe(origin) names
-  // the statement.
+  // The errors that ended the run, which has no time then. The diagnostics have no range;
+  // Mapper::describe(origin) names the statement.
   std::vector<Refusal> refusals;
-  // The first refusal, in the words of the real runtime.
+  // The first of these errors, in the words of the real runtime.
   std::string raw;
   // The events of the run. Set with SimulateOptions::record.
   std::shared_ptr<const RunRecord> record;

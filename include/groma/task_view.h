@@ -100,7 +100,8 @@ struct RequirementView {
   Projection projection = Projection::kSingle;
   std::uint32_t projection_functor = 0;
   std::uint64_t tag = 0;
-  // True if the requirement must use the existing instance.
+  // True if the operation must use the existing instance of the data and cannot get a new one
+  // (Legion: RegionRequirement::is_restricted).
   bool restricted = false;
   // True if the task itself determines the extent of the region.
   bool output = false;
@@ -147,9 +148,10 @@ struct TaskView {
   // The launching task, with depth - 1. Null for the top-level task.
   const TaskView* parent = nullptr;
   std::uint64_t tag = 0;
-  // The launcher's description of the launch.
+  // The text with which the program describes the launch, such as its place in the source (Legion:
+  // the provenance string).
   std::string_view provenance;
-  // The application's message to the mapper.
+  // The bytes that the program passes to the mapper together with the launch (Legion: mapper_data).
   std::span<const std::byte> mapper_data;
 
   // True for an index launch or one of its points. `domain` is then the domain of the launch.

@@ -96,8 +96,8 @@ struct TuneOptions {
   // Identifies the inputs from which the caller made the problem. A resumed search must have the
   // same fingerprint.
   std::string fingerprint;
-  // Names and contents of inputs that other people may change, such as files. A resumed search must
-  // have the same contents.
+  // Names and contents of inputs that other people may change, such as files. If the search is
+  // resumed, the contents must be the same.
   std::vector<std::pair<std::string, std::string>> marks;
   // The number of threads. 0 stands for as many as the evaluator allows, at most those of the
   // computer.
@@ -171,8 +171,8 @@ struct RecordedSearch {
 };
 Result<RecordedSearch> recorded_search(const std::string& directory);
 
-// Returns true if the directory has the journal of a search that ended in its first line, because
-// of a kill or a full disk. A new search may begin there, since nothing is lost.
+// Returns true if the directory has a journal that ends within its first line, because the search
+// was killed or the disk was full. A new search may begin there, since nothing is lost.
 bool holds_no_search_yet(const std::string& directory);
 
 // Runs the search. `model` and `estimator` may be null; all arguments must outlive the call. Fails

@@ -55,32 +55,36 @@ std::string render(const Refusal& refusal, const Mapper& mapper, bool color = fa
 // valid. The answer's own `failure` comes first. `task` is the task that the hook was asked about.
 std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
                               const Machine& machine);
-// Checks that every slice has an existing processor, is not empty and lies inside `part`, and that
-// every point of `part` is in exactly one slice.
+// Checks an answer of slice_task: every slice has an existing processor, is not empty and lies
+// inside `part`, and every point of `part` is in exactly one slice.
 std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& task, const Rect& part,
                               const Machine& machine);
-// Checks that the processors have one kind and node and the variant fits them. Each requirement
-// that needs an instance must have a memory that the processors can address, or a virtual instance
-// if that is allowed. The variant must accept the layouts. An instance that the answer names is
-// checked by the runtime (RequirementWish::instance).
+// Checks an answer of map_task: the processors have one kind and node, and the variant fits them.
+// Each requirement that needs an instance must have a memory that the processors can address, or a
+// virtual instance if that is allowed. The variant must accept the layouts. An instance that the
+// answer names is checked by the runtime (RequirementWish::instance).
 std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
                               const Machine& machine);
 // Returns the reason why a requirement cannot be virtual when `variant` runs (null: the variant is
 // unknown). Returns null if it can be virtual. Call it before choosing a virtual instance as the
 // last resort.
 const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant);
-// Checks that each requirement has a memory: for an inline mapping one that the parent's processor
-// can address, for a partition a host memory, otherwise one that the node has. Only the sources of
-// a copy may be virtual.
+// Checks an answer of map_operation: each requirement has a memory. For an inline mapping the
+// parent's processor can address it, for a partition it is a host memory, otherwise the node has
+// it. Only the sources of a copy may be virtual.
 std::vector<Refusal> validate(const MapOperationOutput& answer, const TaskView& operation,
                               const Machine& machine);
-// Checks the variant, and the processor of each shard.
+// Checks an answer of replicate_task: the variant is replicable, and the processors of the shards
+// exist, differ and have one kind. At least one of them is on the node that maps the task.
 std::vector<Refusal> validate(const ReplicateTaskOutput& answer, const TaskView& task,
                               const Machine& machine);
-// Checks indices and processors. `ready` must be the argument of select_tasks_to_map.
+// Checks an answer of select_tasks_to_map: each ready task is mapped or moved at most once, to a
+// processor that exists, and the answer does something or names an event to wait for. `ready` must
+// be the list of ready tasks that the hook received.
 std::vector<Refusal> validate(const SelectMappingOutput& answer, std::span<const TaskView> ready,
                               const Machine& machine);
-// Checks that each task has a processor, and that no processor occurs twice.
+// Checks an answer of map_must_epoch: each task has an existing processor, no processor occurs
+// twice, and each constraint has an instance or a memory for one.
 std::vector<Refusal> validate(const MapMustEpochOutput& answer, std::span<const TaskView> tasks,
                               const Machine& machine);
 // Checks an answer of select_steal_targets: existing processors without the thief.
@@ -92,7 +96,7 @@ std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
 // Checks an answer of select_sharding_functor: 0, or the number of one of `functors` functors.
 std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operation,
                                        std::size_t functors);
-// Checks the shard that a functor gives a point of `operation`.
+// Checks that the shard that a sharding functor gives a point of `operation` is one of `shards`.
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
                               const ShardTable& shards);
 

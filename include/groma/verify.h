@@ -27,7 +27,8 @@ struct VerifyCandidate {
   // The name of the mapping in reports, such as "start" or "step 17".
   std::string name;
   std::string text;
-  // Value in the embedded runtime, in the evaluator's unit. NaN: the mapping was not simulated.
+  // The value of the mapping in the embedded runtime, in the evaluator's unit. NaN: the mapping was
+  // not simulated.
   double simulated = std::numeric_limits<double>::quiet_NaN();
   // True if the search began with this mapping.
   bool is_start = false;
@@ -102,12 +103,12 @@ struct VerifiedMapping {
 struct VerifyComparison {
   // The quotient of the medians. Above 1, the first mapping is better.
   double speedup = 1;
-  // The noise of the measurements: half of an interval, relative to its median. Of the two
-  // mappings, the larger value counts.
+  // The noise of the measurements: half the width of the interval of a mapping's runs
+  // (interval_of), relative to their median. Of the two mappings, the larger value counts.
   double noise = 0;
-  // True if the two intervals do not overlap.
+  // True if the intervals of the runs of both mappings (interval_of) do not overlap.
   bool differs = false;
-  // True if one of the mappings ran once, which does not show the noise.
+  // True if one of the mappings has only one measured run, which does not show the noise.
   bool one_run = false;
 };
 

@@ -43,8 +43,9 @@ struct InstanceWish {
   LayoutAspects layout_named = {};
 };
 
-// The instances for a requirement. The runtime takes the first candidate that the processor can
-// address, that exists and that has room. It fails if there is none.
+// The instances that a mapper wants for a requirement, in order. The runtime takes the first
+// candidate that the processor can address, that exists and that has room. It fails if there is
+// none.
 struct RequirementWish {
   enum class Region : std::uint8_t {
     // The instance covers only the requirement's own region.
@@ -52,7 +53,7 @@ struct RequirementWish {
     // The instance covers an enclosing region, so that neighbouring tasks share it. See shares().
     kShared,
   };
-  // The fields of the requirement, or all of the field space.
+  // The fields that the instance has: those of the requirement, or all fields of its field space.
   enum class Fields : std::uint8_t { kRequired, kAll };
 
   std::array<InstanceWish, kMemKindCount> candidates_in_order;
@@ -122,7 +123,8 @@ struct TaskOptions {
 struct SliceTaskOutput {
   // The slices. Every point of the launch must be in exactly one.
   TaskSlices slices;
-  // True for the default blocks of Mapper, when no statement decided.
+  // True if the default Mapper::slice_task cut the launch into blocks, because no statement
+  // decided.
   bool by_default = false;
   Origin origin;
   // The reason why there are no slices: the error of the function at a point.
@@ -206,7 +208,7 @@ struct SelectMappingOutput {
 struct ContextConfigOutput {
   // The limit on the operations in flight.
   int max_window = 1024;
-  // Percentage of the window that must be free before more operations are admitted.
+  // Percentage of `max_window` that must be free before more operations are admitted.
   int hysteresis_percent = 25;
   int max_outstanding_frames = 0;
   int min_tasks_to_schedule = 64;

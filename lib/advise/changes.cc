@@ -116,8 +116,9 @@ void ProgramEditor::add_removal(MappingStatement statement) {
   }
 }
 
-// The offset at which the replaced range begins is the key of the change
-// (CandidateChange::decision_key).
+// The key of the change (CandidateChange::decision_key) is the offset in the mapping source at
+// which the replaced range begins, so that only one of several replacements of a range is
+// suggested.
 void ProgramEditor::add_replacement(Range range, const std::string& text) {
   add(fmt::format("in {} write `{}` for `{}`", line_of(range.begin), text,
                   program_.source().text(range)),

@@ -36,8 +36,9 @@ class ProgramEditor {
  public:
   explicit ProgramEditor(const Program& program) : program_(program), mapping_(program.source()) {}
 
-  // find() and statement() return the mapping statement of the program that an origin refers to. If
-  // the origin is not a mapping statement, find() returns null, and statement() must not be called.
+  // find_statement() and statement() return the mapping statement of the program that an origin
+  // refers to. If the origin is not a mapping statement, find_statement() returns null, and
+  // statement() must not be called.
   const edit::StatementParts* find_statement(Origin origin) const {
     const auto& found = mapping_.item(origin).statement;
     return found ? &*found : nullptr;

@@ -26,14 +26,15 @@ constexpr double kWorthSaying = 0.98;
 constexpr std::size_t kSuggested = 3;
 // Limit on the number of successive changes that together make a failing run possible.
 constexpr std::size_t kMostSteps = 6;
-// The limit on iterations for a trial that is a whole run. A trial is a simulated run of a changed
-// mapping.
+// A trial is a simulated run of a changed mapping. A trial with this limit on the iterations of
+// each loop runs all iterations, so it is a whole run.
 constexpr std::int64_t kWhole = INT64_MAX;
 // A shortened trial runs at least two iterations of each loop, because the first iteration of a
 // trace differs from the others.
 constexpr std::int64_t kLeastIterations = 2;
-// Trials are shortened to the fewest iterations even if the limit on tasks then allows only this
-// many trials.
+// Trials are shortened so that all of them together stay within the limit on tasks. If even the
+// shortest trials are too long for this, at least this many trials must be possible, else trials
+// are not shortened.
 constexpr std::int64_t kFewTrials = 4;
 constexpr double kAnyTime = std::numeric_limits<double>::infinity();
 
@@ -69,7 +70,8 @@ Fix difference(const Source& from, std::string_view to, std::string title) {
 // changes that helped to the feedback.
 class Adviser {
  public:
-  // Copies the description of the run, without recording and noise, and marks its mapping as tried.
+  // Copies the description of the run, but switches off recording and noise in the copy. Marks the
+  // text of the run's mapping as tried, so that no change leads back to it.
   Adviser(const GuidedRun& run, const GuideLimits& limits)
       : run_(run),
         noisy_(run.options.noise > 0),
@@ -80,7 +82,7 @@ class Adviser {
         whole_left_(limits.whole_runs),
         tasks_left_(limits.tasks) {
     run_.options.record = false;
-    // Noise must not favour one mapping over another.
+    // Random noise in the simulated times must not favour one mapping over another.
     run_.options.noise = 0;
     std::size_t applied = 0;
     seen_.insert(apply_fixes(source(), {}, &applied));
@@ -145,7 +147,8 @@ class Adviser {
   // last change, the run succeeds.
   void make_possible(Feedback* feedback) {
     std::string titles;
-    // The titles of the changes without the first "add ", if the first change only adds statements.
+    // The titles of all changes so far, joined by "; then ", without the "add " at the beginning.
+    // Empty if the first change does more than add statements.
     std::string added;
     std::vector<Edit> edits;
     Source at = source();

@@ -195,10 +195,12 @@ class Mending {
     }
   }
 
-  // Proposes to keep an index of a machine view that was out of bounds within them, by `%`.
+  // An index of a machine view was out of bounds. Proposes to keep this index within the bounds by
+  // the operator `%`.
   void wrap() {
     if (!refusal_.diagnostic.range) return;
-    // The arguments of the diagnostic are the dimension, the index and the size.
+    // The arguments of the diagnostic are the dimension of the machine view, the index that was out
+    // of bounds, and the size of the view in this dimension.
     const std::vector<DiagArg>& args = refusal_.diagnostic.args;
     const auto* index = args.size() > 1 ? std::get_if<std::int64_t>(&args[1]) : nullptr;
     const auto edit = guide::edit_keeping_index_in_bounds(

@@ -1,5 +1,5 @@
-// Looks up a task of an application by name, and removes the layout demands of the program's own
-// mapper (override_layouts).
+// Looks up a task of an application by name. Removes from tasks the layout demands that the
+// program's own mapper made when the program was recorded (override_layouts).
 #include "groma/app.h"
 
 #include <fmt/format.h>
@@ -39,8 +39,8 @@ std::optional<Error> override_layouts(const LayoutOverrides& overrides, Applicat
     if (!overrides.has(task.name)) continue;
     for (AppVariant& variant : task.variants) {
       const auto removed = std::erase_if(variant.demands, app::is_mapper_demand);
-      // A demand of the mapper also shows that the mapper chose the variant. The flag keeps this
-      // fact after the demand has been removed.
+      // A layout demand of the program's own mapper also shows that this mapper chose the variant.
+      // The member `chosen_by_mapper` keeps this fact after the demand has been removed.
       variant.chosen_by_mapper = variant.chosen_by_mapper || removed > 0;
     }
   }

@@ -57,7 +57,8 @@ std::vector<AppError> Builder::build() {
 void Builder::fail(std::string path, std::string message, std::string help, Error::Code code) {
   if (!ok() || enough_) return;
   faults_.push_back({std::move(path), std::move(message), std::move(help), code});
-  // If the application as a whole is too large, every later check would fail too.
+  // kTooLarge says that the application as a whole is too large. Every later check would then fail
+  // too, so no more errors are recorded.
   enough_ = faults_.size() == kMaxFileErrors || code == Error::Code::kTooLarge;
 }
 
@@ -419,8 +420,8 @@ bool Builder::read_parent_and_pieces(const std::string& path, const AppPartition
   } else if (const auto outer = partition_numbers_.find(from.of);
              outer != partition_numbers_.end()) {
     if (!read_partition(outer->second, depth + 1)) return false;
-    // The recursion depth does not count partitions that were read earlier, so count all nested
-    // levels.
+    // `depth` counts only the partitions that are being read, not outer partitions that were read
+    // earlier. So the nesting levels of the outer partition are counted here.
     int levels = 1;
     for (int o = static_cast<int>(outer->second); o >= 0; ++levels) {
       o = data_.partitions[static_cast<std::size_t>(o)].outer;

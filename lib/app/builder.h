@@ -110,20 +110,20 @@ class Builder {
   void read_statement(const std::string& path, const AppStatement& from, int depth, Body& to);
   Launch read_launch(const std::string& path, const AppLaunch& from);
   void read_launch_data(const std::string& path, const AppLaunch& from, Launch& to);
-  // Returns the domain if it is known before the run.
+  // Returns the domain of an index launch if the domain is known before the run, otherwise nullopt.
   std::optional<Rect> known_domain(const std::string& path, const Launch& launch);
   void check_color(const std::string& path, const RequirementData& where,
                    const std::optional<Rect>& domain);
-  // Reads the data of a requirement. `color` says whether its colour formulas use the launching
-  // task's frame or the launched task's arguments.
+  // Reads which data a requirement has. `color` says what the formulas of the colour may use: the
+  // frame of the launching task or the arguments of the launched task.
   RequirementData read_requirement_data(const std::string& path, const AppData& from,
                                         const Requirement& requirement,
                                         RequirementData::Color color);
   void check_requirement_fields(const std::string& path, const AppData& from,
                                 const Requirement& requirement, const RequirementData& where);
-  // Finds the fields with these names in the region. Without names, finds the requirement's own
-  // fields. `as_large`: each field must have the size of the requirement's field at the same
-  // position.
+  // Looks up the fields with these names in the region of `where`. If there are no names, looks up
+  // the fields of the requirement. `as_large`: each field must have the size of the requirement's
+  // field at the same position.
   void find_fields(const std::string& path, const std::vector<std::string>& names,
                    const Requirement& requirement, bool as_large, RequirementData& where);
   int number_of_task(const std::string& path, std::string_view name);

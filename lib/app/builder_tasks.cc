@@ -98,7 +98,7 @@ int Builder::number_of_task(const std::string& path, std::string_view name) {
 // Numbers the futures that the launches of a body give, before the body is read. A launch may take
 // a future that a later launch of the same loop gave in the previous iteration.
 void Builder::find_futures(const std::vector<AppStatement>& body, int depth) {
-  // read_body() reports a body that is nested too deeply.
+  // Skips a body that is nested too deeply, without an error, because read_body() reports it.
   if (depth > kMaxAppDepth) return;
   for (const AppStatement& statement : body) {
     if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
@@ -146,8 +146,9 @@ void Builder::read_requirement(const std::string& path, const AppRequirement& fr
 }
 
 // Reads the data of a requirement, in a task or in a launch: the region or partition, the colour
-// and the fields. `color` is kFrame for a launch. A launch without a region or partition uses the
-// default data of the requirement, but may state its own privilege.
+// and the fields. `color` is kFrame for the data of a launch and kArguments for the default data of
+// a requirement. A launch without a region or partition uses the default data of the requirement,
+// but may state its own privilege.
 RequirementData Builder::read_requirement_data(const std::string& path, const AppData& from,
                                                const Requirement& requirement,
                                                RequirementData::Color color) {
@@ -163,7 +164,8 @@ RequirementData Builder::read_requirement_data(const std::string& path, const Ap
     if (!from.color.empty()) fail(path + "/color", "a colour of no partition");
     if (!from.fields.empty()) fail(path + "/fields", "fields of no region");
     if (!is_of_launch) return where;
-    // The launch states only a privilege. The rest is the requirement's data.
+    // The launch names no region or partition, so only the privilege may be its own. Everything
+    // else is the default data of the requirement.
     const Privilege privilege = where.privilege;
     where = requirement.data;
     where.privilege = privilege;
@@ -339,7 +341,8 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
     const auto differ = [](const auto& a, const auto& b) { return a && b && a != b; };
     for (std::size_t other = 0; other < i; ++other) {
       const LayoutDemand& before = from.demands[other];
-      // The program's own mapper may request different layouts at different times.
+      // Demands of the program's own mapper are not compared, because that mapper may request
+      // different layouts at different times.
       const bool both = before.source == DemandSource::kVariant && before.source == demand.source;
       if (before.requirement != demand.requirement || !both) continue;
       if (differ(before.fields, demand.fields) || differ(before.dimensions, demand.dimensions) ||

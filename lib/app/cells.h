@@ -13,11 +13,11 @@
 namespace groma::app {
 
 struct CellSet {
-  // The numbers of the cells, in ascending order.
+  // The numbers of the cells that form the set, in ascending order.
   std::vector<std::uint32_t> cells;
-  // The number of points in all these cells.
+  // The number of points that the cells of the set have together.
   std::int64_t points = 0;
-  // A hash of `cells`.
+  // A hash of the cell numbers in `cells`.
   std::uint64_t key = 0;
 };
 

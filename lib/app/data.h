@@ -77,10 +77,11 @@ struct Partition {
 // The data of a requirement in a launch: a region, or the piece of a partition.
 struct RequirementData {
   enum class Kind : std::uint8_t { kUnknown, kRegion, kPartition } kind = Kind::kUnknown;
-  // What the formulas of the colour use: the point of the launch, the frame of the launching task,
-  // or the arguments of the launched task.
+  // What the formulas of the colour may read: the coordinates of the launch's point, the frame of
+  // the launching task, or the arguments of the launched task.
   enum class Color : std::uint8_t { kPoint, kFrame, kArguments } from = Color::kPoint;
-  // The number of the region or partition in Data.
+  // The number of the region in Data::regions, or of the partition in Data::partitions, as `kind`
+  // says.
   std::uint32_t index = 0;
   std::uint32_t region = 0;
   Codes color;
@@ -103,7 +104,7 @@ inline bool is_mapper_demand(const LayoutDemand& demand) {
 }
 
 struct Variant {
-  // A JSON pointer into the application.
+  // The place of the variant in the description of the application, as a JSON pointer.
   std::string place;
   ProcKind kind = ProcKind::kCpu;
   bool leaf = false, inner = false, replicable = false, single = false;
@@ -127,7 +128,7 @@ struct Requirement {
 };
 
 struct Launch {
-  // A JSON pointer into the application.
+  // The place of the launch statement in the description of the application, as a JSON pointer.
   std::string place;
   // The number of the launch statement, counted over all tasks in the order of the application.
   std::uint32_t number = 0;
@@ -150,7 +151,7 @@ struct Launch {
 struct Statement;
 using Body = std::vector<Statement>;
 struct Loop {
-  // A JSON pointer into the application.
+  // The place of the loop in the description of the application, as a JSON pointer.
   std::string place;
   CompiledFormula count;
   // The slot of the loop's variable. -1: the loop has none.
@@ -164,7 +165,8 @@ struct Phase {
   Body body;
 };
 struct Wait {
-  // The number of the future. -1: the task waits for everything that it launched.
+  // The number of the future for which the task waits. -1: the task waits for everything that it
+  // launched.
   int future = -1;
 };
 struct Statement {

@@ -280,7 +280,8 @@ class FormulaParser {
     both.ops_.assign(ops.end() - 3, ops.end());
     FormulaFault fault = FormulaFault::kNone;
     const std::int64_t value = both.run({}, fault, {});
-    // Keep the operation, because the fault occurs again when the formula is evaluated.
+    // If the operation has no value, for example because it divides by zero, the operation stays in
+    // the code. The fault then occurs again when the formula is evaluated.
     if (fault != FormulaFault::kNone) return;
     ops.resize(ops.size() - 3);
     push(Kind::kConstant, value);
@@ -472,7 +473,8 @@ class FormulaParser {
   FormulaError& error_;
   std::optional<PieceShapes> pieces_;
   std::size_t at_ = 0;
-  // The operations before this index are the start or the target of a jump.
+  // A jump starts before this index of the code or leads to it. So combine() leaves the operations
+  // before this index as they are.
   std::size_t barrier_ = 0;
   bool ok_ = true;
   CompiledFormula code_;

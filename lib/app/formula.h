@@ -109,8 +109,9 @@ class Scope {
   }
   int variables() const { return variables_; }
 
-  // The number of names at one moment. remove_names_since() removes all names that were added after
-  // that moment. Builder calls it where a task, a loop or a launch ends.
+  // A moment of the parse, given by the number of names and variables at that moment.
+  // remove_names_since() removes all names that were added later. Builder calls it where a task, a
+  // loop or a launch ends.
   struct Mark {
     std::size_t names;
     int variables;

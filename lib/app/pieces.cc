@@ -259,7 +259,8 @@ BoxUnion boxes_of_piece(const Data& data, const Partition& partition, const Poin
 
 namespace {
 
-// The remaining boxes, cells and steps. All regions share the limits.
+// The numbers of boxes, cells and steps that the computation of cells may still use. All regions
+// share these limits.
 struct Limits {
   std::int64_t boxes = kMaxPieceBoxes, cells = kMaxPieceCells;
   StepBudget steps;

@@ -20,7 +20,7 @@ inline constexpr std::int64_t kMaxPieceBoxes = std::int64_t{1} << 17;
 inline constexpr std::int64_t kMaxPieceCells = std::int64_t{1} << 22;
 inline constexpr std::int64_t kMaxPieceSteps = std::int64_t{1} << 24;
 
-// A limit on the steps of a computation.
+// The number of steps that a computation may still take. It is negative once the limit is exceeded.
 struct StepBudget {
   std::int64_t left = kMaxPieceSteps;
   bool over() const { return left < 0; }

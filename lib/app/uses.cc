@@ -88,7 +88,8 @@ class Walker {
         key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
       }
     }
-    // A run reports the formula without a value.
+    // If a formula of the launch's domain has no value, the launch is left out here. A run of the
+    // application reports that formula.
     if (fault != FormulaFault::kNone) return;
     if (seen_.insert(std::move(key)).second) {
       if (uses_.size() >= most_) {

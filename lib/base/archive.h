@@ -32,7 +32,7 @@ class ArchiveWriter {
   void operator()(const std::string& value) {
     text_ += std::to_string(value.size()) + ':' + value + ' ';
   }
-  // Writes the size of a list and returns it.
+  // Writes the number of elements of a list, `is`, and returns it.
   std::size_t list_size(std::size_t is) {
     (*this)(is);
     return is;

@@ -10,7 +10,7 @@ namespace groma {
 
 // A decoded character.
 struct DecodedCharacter {
-  // The length in bytes. 0 if no character begins here.
+  // The number of bytes of the character in UTF-8. 0 if no valid character begins at that place.
   std::size_t length = 0;
   char32_t code = 0;
 };

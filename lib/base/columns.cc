@@ -19,7 +19,7 @@ constexpr CharacterRange kWide[] = {
     {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
 constexpr CharacterRange kNarrow[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
 
-// Returns true if a range contains the character.
+// Returns true if the character lies in one of the ranges.
 template <std::size_t count>
 bool in(const CharacterRange (&ranges)[count], char32_t code) {
   return std::any_of(std::begin(ranges), std::end(ranges), [code](const CharacterRange& range) {

@@ -33,7 +33,8 @@ const std::vector<CatalogueEntry>& catalogue() {
 const CatalogueEntry& entry_of(DiagId id) { return catalogue()[static_cast<std::size_t>(id)]; }
 
 bool Diagnostic::has(DiagCause cause) const {
-  // The arguments of this diagnostic are the dimension, the index and the size.
+  // The arguments of a kSliceIndexOutOfBound diagnostic are a dimension, an index in this
+  // dimension, and the extent of the dimension.
   if (id == DiagId::kSliceIndexOutOfBound && args.size() == 3) {
     const auto* index = std::get_if<std::int64_t>(&args[1]);
     const auto* size = std::get_if<std::int64_t>(&args[2]);
@@ -74,9 +75,9 @@ std::string format_message(std::string_view format, const std::vector<DiagArg>& 
 
 }  // namespace
 
-// Adds a diagnostic and returns it, so that the caller can attach notes. A duplicate is dropped,
-// and so is anything beyond kMaxErrors errors or kMaxErrors other diagnostics. The caller then gets
-// a dummy.
+// Adds a diagnostic and returns it, so that the caller can attach notes. Drops a diagnostic that
+// the list already contains, and any beyond kMaxErrors errors or kMaxErrors other diagnostics; the
+// function then returns a dummy that is never shown.
 Diagnostic& Diagnostics::add(DiagId id, std::optional<Range> range, std::vector<DiagArg> args) {
   const CatalogueEntry& entry = entry_of(id);
   std::size_t& reported = entry.severity == Severity::kError ? errors_reported_ : others_reported_;
@@ -155,7 +156,7 @@ std::string apply_fixes(const Source& source, const std::vector<Fix>& fixes, std
              (edit.range.begin < other.range.end && other.range.begin < edit.range.end);
     });
   };
-  // A fix is applied as a whole or not at all.
+  // All edits of a fix are applied, or none if one of them overlaps an edit of an earlier fix.
   for (const Fix& fix : fixes) {
     if (fix.edits.empty() || std::any_of(fix.edits.begin(), fix.edits.end(), clashes)) continue;
     edits.insert(edits.end(), fix.edits.begin(), fix.edits.end());

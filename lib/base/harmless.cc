@@ -36,7 +36,7 @@ void add_hexadecimal(std::string_view begin, unsigned value, int digits, std::st
 void add_escaped(char32_t code, std::string* shown) {
   const auto add = [shown](unsigned unit) { add_hexadecimal("\\u", unit, 4, shown); };
   if (code < 0x10000) return add(code);
-  // These are the two halves of the UTF-16 pair.
+  // UTF-16 writes a character beyond U+FFFF as two units, which are added here.
   add(0xD800U + ((code - 0x10000U) >> 10U));
   add(0xDC00U + (code & 0x3FFU));
 }

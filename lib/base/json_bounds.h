@@ -7,15 +7,16 @@
 
 namespace groma {
 
-// Returns true if `text` is within the limits of a tree. The nesting is at most 200, since trees
-// are copied and destroyed by recursion. An ordered object compares each key with all keys before
-// it, so the number of comparisons is limited: one object may have 10'000 keys, and objects of up
-// to 80 keys are never too many. The function does not check that `text` is valid JSON; the parser
-// does.
+// Returns true if the JSON text can be parsed into a tree without too much recursion or work.
+// Arrays and objects may be nested at most 200 deep, since trees are copied and destroyed by
+// recursion. A JSON object that keeps the order of its keys compares each new key with all keys
+// before it, so the number of these comparisons is limited: one object may have 10'000 keys, and
+// any number of objects with up to 80 keys is accepted. The function does not check that `text` is
+// valid JSON; the parser does.
 inline bool within_json_bounds(std::string_view text) {
   constexpr std::size_t kMaxOpen = 200, kMaxKeys = 10'000;
   const std::size_t max_comparisons = kMaxKeys * kMaxKeys / 2 + 8 * text.size();
-  // The number of keys of each open object.
+  // keys[d] is the number of keys that were found so far in the open object at nesting depth d.
   std::array<std::size_t, kMaxOpen + 1> keys{};
   std::size_t open = 0, comparisons = 0;
   bool quoted = false;

@@ -24,7 +24,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 std::vector<LineEdit> line_edits(std::string_view before, std::string_view after,
                                  std::size_t most_cells) {
   const std::vector<std::string_view> a = lines_of(before), b = lines_of(after);
-  // Count the equal lines at the beginning and at the end.
+  // Count the lines that both texts have in common at their beginning and at their end.
   std::size_t head = 0, tail = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
   while (tail < a.size() - head && tail < b.size() - head &&
@@ -32,7 +32,9 @@ std::vector<LineEdit> line_edits(std::string_view before, std::string_view after
     ++tail;
   }
   const std::size_t n = a.size() - head - tail, m = b.size() - head - tail;
-  // cell(i, j) is the length of the longest common subsequence of the lines from i and from j on.
+  // Let A and B be the lines of `before` and of `after`, without the common first and last lines.
+  // cell(i, j) is the length of the longest common subsequence of A from line i on and B from line
+  // j on.
   const bool small = (n + 1) * (m + 1) <= most_cells;
   std::vector<std::uint32_t> common(small ? (n + 1) * (m + 1) : 0);
   const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& {
@@ -46,8 +48,9 @@ std::vector<LineEdit> line_edits(std::string_view before, std::string_view after
   }
   std::vector<LineEdit> edits;
   for (std::size_t i = 0; i < head; ++i) edits.push_back({' ', a[i]});
-  // Follow the table from its beginning. At equal lengths, lines are removed before others are
-  // added.
+  // Write the edits from the first line to the last. Where the lines differ, the table tells
+  // whether to remove or to add a line. If both keep an equally long common subsequence, remove
+  // one.
   std::size_t i = 0, j = 0;
   while (i < n || j < m) {
     if (small && i < n && j < m && a[head + i] == b[head + j]) {

@@ -20,8 +20,8 @@ inline double median(std::vector<double> values) {
          2;
 }
 
-// The percentile of measured times that counts as undisturbed. Other work of the computer delays
-// many of the times, and these lie above it.
+// A percentile of measured times that is taken as the time of an undisturbed measurement. It is low
+// because other work of the computer makes many of the measured times too long.
 inline constexpr std::size_t kUndisturbedPercentile = 10;
 
 // Returns the value at a percentile below 100 of the values from `begin` to `end`, at least one,

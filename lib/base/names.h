@@ -45,9 +45,9 @@ class FlatIndex {
 
  private:
   struct HashSlot {
-    // The upper half of the hash. Look-ups compare it first.
+    // The upper 32 bits of the entry's hash. A look-up compares them before it calls `same`.
     std::uint32_t hash = 0;
-    // The lower half of the hash. Look-ups begin at this slot.
+    // The lower 32 bits of the entry's hash. They choose the slot at which look-ups begin.
     std::uint32_t home = 0;
     std::uint32_t index = kNone;
   };

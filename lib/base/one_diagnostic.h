@@ -1,5 +1,5 @@
-// Makes a single diagnostic that belongs to no text. It is for answers and operations rather than
-// programs.
+// Makes a single diagnostic that points to no place in a source text. It is for errors that do not
+// lie in the text of a program.
 #pragma once
 
 #include <optional>

@@ -9,8 +9,9 @@
 
 namespace groma {
 
-// Returns a value in the largest fitting unit with about three significant digits. `step` is the
-// factor between units. A value that would be rounded up to a whole step uses the next unit.
+// Returns a value with about three significant digits, in the largest of `units` in which it is at
+// least 1 (or in the first unit). Each unit is `step` times the one before it. A value that
+// rounding would raise to `step` is written in the next unit.
 std::string format_in_units(double value, double step, std::span<const std::string_view> units) {
   std::size_t unit = 0;
   while (unit + 1 < units.size() && std::abs(value) >= step * 0.9995) {

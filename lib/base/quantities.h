@@ -9,8 +9,8 @@
 
 namespace groma {
 
-// Returns text such as "12.3 ms". Each of `units` is `step` times the one before; `value` is in the
-// first one.
+// Returns text such as "12.3 ms". `value` is in the first of `units`. Each further unit is `step`
+// times the one before it.
 std::string format_in_units(double value, double step, std::span<const std::string_view> units);
 
 // Returns text such as "1.50 GiB".

@@ -13,7 +13,8 @@ namespace {
 
 // The number of columns that are shown of a source line. The rest is cut.
 constexpr std::uint32_t kShownColumns = 100;
-// The number of bytes of a long line that are shown before the range.
+// The number of bytes of a long source line that are shown before the place to which the diagnostic
+// points.
 constexpr std::uint32_t kShownBefore = 40;
 
 constexpr std::string_view kHelpColor = "\x1b[1;32m";
@@ -29,7 +30,8 @@ std::string paint(std::string_view text, std::string_view color, bool on) {
   return on ? fmt::format("{}{}\x1b[0m", color, text) : std::string(text);
 }
 
-// Returns the number of characters of a filtered text, each of which counts as one column.
+// Returns the number of characters of a text that harmless() has returned. Each of them is taken as
+// one column wide.
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
@@ -71,7 +73,7 @@ std::string entry(const Source& source, std::optional<Range> range, Severity sev
   const std::string painted =
       paint(fmt::format("{}:", name_of(severity)), color_of(severity), color);
   const std::string tail = id.empty() ? "" : fmt::format(" [{}]", id);
-  // The message may quote the program.
+  // The message may quote the program's text, so hidden characters in it are escaped.
   const std::string shown = harmless(text);
   const std::string name = harmless(source.name());
   if (!range) return fmt::format("{}: {} {}{}\n", name, painted, shown, tail);

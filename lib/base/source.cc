@@ -17,7 +17,8 @@
 namespace groma {
 namespace {
 
-// Positions are kept for the start of every block, so a look-up counts at most one block of text.
+// A Source stores the line and column at which every block of this many bytes begins. To find the
+// line and column of another byte, it reads at most one block.
 constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
 // Returns the position after `piece`, which begins at `position`. Columns count characters.
@@ -95,7 +96,8 @@ Result<std::string> read_regular_file(const std::string& path, std::size_t max_b
   return unreadable(path, std::strerror(code));
 }
 
-// Computes the position of every block once. Copies of a Source share the text.
+// Computes, once, the line and column at which every block of kBlockBytes bytes begins. Copies of a
+// Source share the text.
 Source::Source(std::string name, std::string text) {
   std::vector<Position> blocks = {Position{}};
   for (std::size_t at = kBlockBytes; at <= text.size(); at += kBlockBytes) {

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kLongestWord = 64;
 // At most this many candidates of a suitable length are compared. Further ones are ignored.
 constexpr std::size_t kMostCompared = 4096;
-// The cost of one edit. A change of case costs 1.
+// The cost of one edit, in half edits. A change between a capital and a small letter costs one half
+// edit.
 constexpr int kStep = 2;
 
 int lower(char c) { return std::tolower(static_cast<unsigned char>(c)); }
@@ -45,12 +46,14 @@ int distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// Returns the largest distance, in half edits, at which words of these lengths count as similar.
+// Returns the largest distance, in half edits, at which two words of `a` and `b` bytes count as
+// similar.
 int most_edits(std::size_t a, std::size_t b) {
   return kStep * static_cast<int>(std::max<std::size_t>(1, std::max(a, b) / 3));
 }
 
-// Returns true if the length of a candidate allows it to be similar. This avoids most comparisons.
+// Returns true if the lengths of the word and the candidate allow them to be similar. The test is
+// cheap and avoids most computations of distances.
 bool may_be_near(std::string_view word, std::string_view candidate) {
   if (candidate.empty() || candidate.size() > kLongestWord) return false;
   const std::size_t longer = std::max(word.size(), candidate.size());

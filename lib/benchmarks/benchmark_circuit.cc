@@ -154,13 +154,14 @@ Application circuit() {
       .parameter("npp", 5'000, "circuit nodes of a piece", 100, 1 << 28)
       .parameter("wpp", 20'000, "wires of a piece", 1, 1 << 28)
       .parameter("steps", 100, "time steps of one calculation of currents", 1, 1 << 20)
-      // The original measures 50 of 110 loops. Here 20 suffice, because the time of a loop is
-      // steady after a few.
+      // The original program runs 110 time loops and measures 50 of them. Here 20 measured loops
+      // suffice, because the time of a loop is steady after a few loops.
       .parameter("loops", 20, "timed iterations", 1, 1 << 20);
   app.define("total", "nodes * gpus")
       .define("shared_each", "superpiece * ((npp + 99) / 100)")
       .define("private_each", "superpiece * npp - shared_each")
-      .define("reach", "3 * ((npp + 99) / 100)");  // A wire ends at most 3 pieces away.
+      // A wire ends at most 3 pieces away from the piece that it belongs to.
+      .define("reach", "3 * ((npp + 99) / 100)");
   app.size("small", {{"npp", 500}, {"wpp", 2'000}, {"steps", 10}},
            "20,000 wires a GPU: some 10 us of work a launch: what launches and copies cost")
       .size("middle", {{"npp", 5'000}, {"wpp", 20'000}, {"steps", 100}},

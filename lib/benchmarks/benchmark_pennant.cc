@@ -233,10 +233,12 @@ std::vector<AppStatement> cycle() {
        {"calc_centers_full", "calc_volumes_full", "calc_work", "calc_work_rate_energy_rho_full"}) {
     body.emplace_back(everywhere(task));
   }
-  // The future is the minimum of the time step over all pieces. All pieces wait for no other value.
+  // The launch of calc_dt_hydro gives a future: the minimum of the possible time steps of all
+  // pieces. Nothing else makes all pieces wait for each other.
   body.emplace_back(everywhere("calc_dt_hydro").gives("dthydro"));
-  // The original computes with futures (sums, products, comparisons) about 8 times in a cycle. One
-  // of these launches stands above.
+  // In each cycle, the original program launches about 8 small tasks that compute with futures
+  // (sums, products, comparisons). The first of these launches is near the beginning of this
+  // function; the others follow here.
   for (int i = 0; i < 6; ++i) {
     body.emplace_back(launch("__binary_double").takes("dt").gives("time"));
   }
@@ -256,7 +258,7 @@ Application pennant() {
       .parameter("gpus", 4, "points of a launch for each node", 1, 1 << 10)
       .parameter("zx", 320, "zones of the mesh in x", 1, 1 << 20)
       .parameter("zy", 1'440, "zones of a piece in y", 1, 1 << 20)
-      // The original measures 30 of 90 cycles.
+      // The original program runs 90 cycles and measures 30 of them.
       .parameter("loops", 10, "timed cycles", 1, 1 << 20);
   app.define("pieces", "nodes * gpus").define("row", "zx + 1");
   app.size("small", {{"zx", 320}, {"zy", 360}},

@@ -126,7 +126,8 @@ Application stencil() {
   app.parameter("nodes", 1, "nodes of the machine", 1, 1 << 16)
       .counts_nodes()
       .parameter("edge", 3'000, "points of a tile's edge, without its border", 2, 1 << 20)
-      // The original measures 50 of 110 steps. Here 20 suffice.
+      // The original program runs 110 steps and measures 50 of them. Here 20 measured steps
+      // suffice.
       .parameter("loops", 20, "timed iterations", 1, 1 << 20);
   // Each node has 2 x 2 tiles. If the number of nodes doubles, the grid of nodes doubles in one
   // dimension, in x first.
@@ -150,7 +151,8 @@ Application stencil() {
       launch("make_interior_partition"), launch("make_exterior_partition")};
   for (const char* region : {"xm", "xp", "ym", "yp"}) {
     const char* task = region[0] == 'x' ? "ghost_x_partition" : "ghost_y_partition";
-    // The original makes two partitions of each region: out and in.
+    // As in the original program, each region of strips gets two partitions, `_out` and `_in`, so
+    // the task that makes a partition is launched twice for each region.
     body.insert(body.end(), 2, launch(task).on(region));
   }
   const std::vector<AppStatement> rest = {traced_loop(2, step),

@@ -42,9 +42,10 @@ std::optional<Error> run_rounds(Measurement& measurement, const CalibrationOptio
   return std::nullopt;
 }
 
-// Returns the entry of the record for a figure of the node that was not measured here. The source
-// of the entry says whether the figure is the default preset's. It also says so if a figure between
-// NUMA nodes was not measured because there is only one NUMA node.
+// Returns the entry of the record of measurements for a figure of the node that was not measured on
+// this computer, so that the node keeps the value that it had. The source of the entry says whether
+// the value is that of the default preset. If the figure describes the way between NUMA nodes and
+// the computer has only one NUMA node, the source says that, too.
 MeasuredFigure kept_figure(const FigureLine& line, const SourcedNumber& figure,
                            bool has_more_nodes) {
   std::string source(figure.source);
@@ -62,7 +63,7 @@ MeasuredFigure kept_figure(const FigureLine& line, const SourcedNumber& figure,
           std::move(source)};
 }
 
-// Returns true for figures of parts that the computer does not have.
+// Returns true if the figure describes a GPU or a network, and the computer has no such part.
 bool is_of_gpu_or_network(const FigureLine& line, const NodeFigures& figures) {
   constexpr SourcedNumber NodeFigures::*kGpu[] = {
       &NodeFigures::zcmem_bytes,         &NodeFigures::gpu_flops,
@@ -97,7 +98,7 @@ void set_rates(const HostRates& rates, NodeType& node) {
   }
 }
 
-// Returns the figure that the record has for a finished probe.
+// Returns the entry of a finished probe for the record of measurements.
 MeasuredFigure figure_of(const TimedLoop& probe) {
   return measured_figure(probe.what, std::string(unit_name(probe.unit)), probe.repeats,
                          probe.source);

@@ -16,8 +16,8 @@ namespace {
 struct KnownFigure {
   // The word that the program prints for the figure.
   std::string_view key;
-  // The name of the figure in the record of measurements. If the figure has a size, the size is
-  // appended.
+  // The name of the figure in the record of measurements. If the program measures the figure for
+  // several sizes of data, the size is appended to the name.
   std::string_view what;
   FigureUnit unit;
   // The figure of the node that gets the value. Null: no figure of the node gets it.
@@ -88,7 +88,7 @@ std::int64_t count_at(JsonReader& json, const JsonPlace& place, std::int64_t lea
   return std::clamp(count, least, most);
 }
 
-// Reads the repeats of a figure.
+// Reads the values of a figure, one for each repeat of its measurement.
 std::vector<double> values_at(JsonReader& json, const JsonPlace& place) {
   std::vector<double> values;
   const JsonValue::Array& list = json.array(place);
@@ -175,7 +175,8 @@ Result<GpuFigures> gpu_figures_from_json(std::string_view text, std::string_view
   return gpu;
 }
 
-// The peak is the fastest matrix multiplication, so that all of the peak is sustained.
+// The peak rate of a GPU is set to the rate of its fastest matrix multiplication. Since that rate
+// was really reached, the sustained fraction of the peak is 1.
 void calibration::for_each_gpu_figure(
     const GpuFigures& gpu,
     const std::function<void(const MeasuredFigure&, SourcedNumber NodeFigures::*)>& use) {

@@ -66,8 +66,8 @@ class Measurement {
   void add_core_probes();
   // Adds a probe that runs in one thread on the first core.
   void add_single_core_probe(TimedLoop probe);
-  // Runs work(i) on `count` cores of the first NUMA node at the same time, and adds the time that
-  // it took to `time_`.
+  // Runs work(i) on `count` cores of the first NUMA node at the same time. The wall-clock time and
+  // the processor time of this work are added to the member `time_`.
   void run_timed(std::size_t count, const std::function<void(std::size_t)>& work);
   // Streams over the buffer with all cores of the first NUMA node at once, each over its own part.
   // Returns the sum of the rates, in bytes/s; nullopt: a result was wrong.
@@ -77,7 +77,8 @@ class Measurement {
   std::vector<NumaNode> places_;
   // The buffers for streams, one in each NUMA node that is measured.
   std::vector<NodeMemory> memories_;
-  // The buffers for chains of loads, as many and as large as `memories_`.
+  // The buffers for chains of loads. There are as many of them as there are buffers in `memories_`,
+  // and they have the same sizes.
   std::vector<NodeMemory> chained_memories_;
   std::vector<TimedLoop> probes_;
   WorkTime time_;

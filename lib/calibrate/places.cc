@@ -13,7 +13,8 @@
 namespace groma::calibration {
 namespace {
 
-// Returns the cores of `cpuset`, each as one of its hardware threads that the process may use.
+// Returns one hardware thread of each core in `cpuset`, as a set with one element. Cores none of
+// whose hardware threads this process may use are left out.
 std::vector<Bitmap> cores_in(hwloc_topology_t topology, hwloc_const_cpuset_t cpuset) {
   const Bitmap allowed(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
   if (hwloc_get_cpubind(topology, allowed.get(), HWLOC_CPUBIND_PROCESS) != 0)

@@ -10,7 +10,8 @@
 namespace groma {
 namespace {
 
-// Returns the 10th percentile of each group of at least kLeastTaskStarts waits in a row.
+// Divides the list of waiting times (in seconds), in its order, into groups of at least
+// kLeastTaskStarts successive times. Returns the 10th percentile of each group.
 std::vector<double> undisturbed_waits(std::vector<double> waits) {
   const std::size_t groups = waits.size() / kLeastTaskStarts;
   std::vector<double> low;
@@ -40,8 +41,9 @@ Result<MeasuredFigure> measured_task_start(const RunRecord& record, std::string 
               [](const auto* a, const auto* b) { return a->start < b->start; });
     for (std::size_t i = 1; i < events.size(); ++i) {
       const RunRecord::Event &before = *events[i - 1], &task = *events[i];
-      // A task that was not ready waited for something else. A task inside which another one began
-      // had left its processor.
+      // A task that became ready only after the task before it had ended waited for something other
+      // than the processor, so it does not count. Nor does a task that began before the task before
+      // it had ended: the earlier task had then left the processor.
       if (task.ready <= before.end && task.start >= before.end)
         waits.push_back(kPicosecond * static_cast<double>(task.start - before.end));
     }

@@ -54,7 +54,7 @@ std::string number_of_point(Numbering numbering, int dimensions) {
 struct Deal {
   std::string_view name;
   std::string_view text;
-  // True if guide_run() tries this way.
+  // True if guide_run() tries mapping functions that assign points in this way.
   bool common;
 };
 constexpr std::string_view kNodesFirst = "  return m[i % m.size[0], i / m.size[0] % m.size[1]];\n";
@@ -66,15 +66,17 @@ constexpr std::array<Deal, 3> kDeals = {{
 constexpr std::string_view kBlock = "block";
 constexpr std::string_view kGrid = "grid";
 
-// Returns true if the numbers are 0, 1, 2, ... below a known count, which equal blocks require.
+// Returns true if the numbering uses the numbers 0, 1, 2, ... without gaps, up to a known count.
+// Only such points can be cut into equal blocks.
 bool is_dense(Numbering numbering) { return numbering <= Numbering::kColumn; }
 
-// Returns the names of the functions; with `common_only`, only those that guide_run() tries.
+// Returns the names of the mapping functions for launches with this many dimensions; with
+// `common_only`, only those that guide_run() tries.
 std::vector<std::string> names_of(int dimensions, bool common_only) {
   std::vector<std::string> names;
   for (std::size_t n = 0; n < kNumberings.size(); ++n) {
     const auto numbering = static_cast<Numbering>(n);
-    // In one dimension all numberings are the same.
+    // In a 1-D launch the numberings `row`, `column` and `sum` give the same numbers as `first`.
     if (numbering != Numbering::kFirst && dimensions < 2) continue;
     if (numbering == Numbering::kWeighted && dimensions < 3) continue;
     const bool common =
@@ -85,15 +87,15 @@ std::vector<std::string> names_of(int dimensions, bool common_only) {
     for (const Deal& deal : kDeals) {
       if (deal.common || !common_only) names.push_back(fmt::format("{}_{}", how, deal.name));
     }
-    // Equal blocks need numbers without gaps.
+    // Equal blocks can only be formed from points that are numbered without gaps.
     if (is_dense(numbering)) names.push_back(fmt::format("{}_{}", how, kBlock));
   }
   if (dimensions >= 2) names.emplace_back(kGrid);
   return names;
 }
 
-// Returns the body of the function with this name, which says how points are numbered and dealt
-// out.
+// Returns the body of the mapping function with this name, which says how points are numbered and
+// how the numbers are assigned to processors.
 std::string body(std::string_view name) {
   if (name == kSamePoint) return "  return m[*task.parent.processor(m)];\n";
   if (name == kGrid) {
@@ -137,13 +139,15 @@ std::string joined(const std::vector<std::int64_t>& numbers) {
   return text;
 }
 
-// Returns an expression such as "x / 4". If the size is 1, returns the simplified result: x or 0.
+// Returns the text of an operation, such as "x / 4" or "x % 4". If the size is 1, returns the
+// simplified result: x for `/`, and 0 for `%`.
 std::string part(const std::string& what, char operation, std::int64_t size) {
   if (size == 1) return operation == '/' ? what : "0";
   return fmt::format("{} {} {}", what, operation, size);
 }
 
-// Returns calls such as ".split(0, 2)" that split dimension `first` of a machine into these sizes.
+// Returns the text of calls such as ".split(0, 2)" that split dimension `first` of a machine into
+// dimensions of these sizes.
 std::string splits(const std::vector<std::int64_t>& sizes, std::size_t first) {
   std::string text;
   for (std::size_t d = 0; d + 1 < sizes.size(); ++d) {
@@ -191,24 +195,26 @@ MappingFunction named_function(std::string_view name) {
 MappingFunction grid_function(const GridShape& shape) {
   const std::size_t dimensions = shape.nodes.size();
   std::string how, body = "  ip = task.ipoint;\n";
-  // Only blocks need the extents of the launch.
+  // The function needs the extents of the launch only if some dimension is cut into blocks.
   const bool blocks =
       std::find(shape.cyclic.begin(), shape.cyclic.end(), false) != shape.cyclic.end();
   if (blocks) body += "  is = task.ispace;\n";
   std::string outer, inner;
   for (std::size_t d = 0; d < dimensions; ++d) {
     how += shape.cyclic[d] ? 'c' : 'b';
-    // A dimension that is not cut has the only index 0.
+    // In a dimension that the grid does not cut, the only index on the grid is 0.
     const std::int64_t nodes = shape.nodes[d], processors = shape.processors[d];
     const std::int64_t all = nodes * processors;
-    // p0, p1, ... are the indices on the grid, in blocks or cyclically.
+    // The variables p0, p1, ... of the function are the indices of a point's place on the grid,
+    // computed by blocks or cyclically.
     const std::string at = fmt::format("p{}", d);
     if (all > 1) {
       body += shape.cyclic[d] ? fmt::format("  {} = ip[{}] % {};\n", at, d, all)
                               : fmt::format("  {} = ip[{}] * {} / is[{}];\n", at, d, all, d);
     }
     const std::string before = d == 0 ? "" : ", ";
-    // An interleaved grid takes the node from the remainder, so neighbours are on different nodes.
+    // An interleaved grid takes the index of the node from the remainder of p0, p1, ..., so
+    // neighbouring points are on different nodes.
     const std::string node = all == 1 || nodes == 1 ? "0"
                              : shape.interleaved    ? part(at, '%', nodes)
                                                     : part(at, '/', processors);

@@ -19,15 +19,16 @@ struct MappingFunction {
   std::string name;
   // The lines of the function's body after the one that defines `m`.
   std::string body;
-  // A sentence for people that says what the function does. Empty if the name says it.
+  // A sentence for people that says what the function does. Empty if the name of the function says
+  // it.
   std::string description;
 };
 // Returns the name that the function has when it is written for one processor kind.
 std::string function_name_for(std::string_view name, ProcKind kind);
 // Returns the text of a mapping function with this name and the lines of its body.
 std::string function_definition(std::string_view name, std::string_view body);
-// Returns the text of the function for one processor kind, under the name `as`, with its words as a
-// comment.
+// Returns the definition of the function for one processor kind, with `as` as its name. The
+// function's description, if any, is written above it as a comment.
 std::string function_definition(const MappingFunction& function, ProcKind kind,
                                 std::string_view as);
 
@@ -49,7 +50,9 @@ MappingFunction named_function(std::string_view name);
 // A grid of processors over the points of a launch. Each dimension is cut by nodes, then by the
 // processors of a node.
 struct GridShape {
-  // Sizes for each dimension. Their products are the machine's nodes and the processors of a node.
+  // The numbers of nodes, and of processors of each node, along each dimension of the grid. The
+  // product of `nodes` is the machine's number of nodes; the product of `processors` is the number
+  // of processors of one node.
   std::vector<std::int64_t> nodes, processors;
   // True for each dimension whose points are dealt cyclically to the processors, false for each one
   // that is cut into blocks.

@@ -6,17 +6,18 @@
 
 namespace groma::edit {
 
-// Returns one list of edits with the effect of both, or nothing if they conflict.
+// Returns one list of edits that does what `first` followed by `second` does, or nothing if an edit
+// of `second` conflicts with a text that `first` wrote.
 std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
                                             const std::vector<Edit>& second) {
   const auto by_begin = [](const Edit& a, const Edit& b) { return a.range.begin < b.range.begin; };
   std::stable_sort(first.begin(), first.end(), by_begin);
   const std::vector<Edit> written = first;
-  // after[i] holds the edits of `second` that change text behind the first i edits of `first`.
+  // after[i] holds those edits of `second` that change text behind exactly i edits of `first`.
   std::vector<std::vector<Edit>> after(first.size() + 1);
   for (const Edit& edit : second) {
     const std::int64_t begin = edit.range.begin, end = edit.range.end;
-    // The number of bytes by which the text before this place has grown through `first`.
+    // The number of bytes by which the edits of `first` before this place have lengthened the text.
     std::int64_t shift = 0;
     std::size_t passed = 0;
     bool inside = false;
@@ -29,8 +30,9 @@ std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
         shift += to - from - static_cast<std::int64_t>(range.end - range.begin);
         continue;
       }
-      // An edit within a text that `first` wrote changes that text, but only once, because offsets
-      // within it are then no longer known.
+      // If an edit of `second` lies within a text that `first` wrote, it changes that text. This
+      // can be done only once for each such text, because afterwards the offsets within the text
+      // are not known.
       std::string& text = first[passed].text;
       if (begin < from || end > to || text != written[passed].text) return std::nullopt;
       text.replace(static_cast<std::size_t>(begin - from), static_cast<std::size_t>(end - begin),

@@ -63,7 +63,8 @@ EditableMapping::EditableMapping(const Source& source) : source_(source) {
   syntax::Tree tree = syntax::parse(source, ignored, /*keep_comments=*/true);
   comments_ = std::move(tree.comments);
   if (source.text().find("\r\n") != std::string_view::npos) line_end_ = "\r\n";
-  // `end` is the end of all items so far. An item that begins before it lies within another.
+  // `end` is the largest end offset of all items read so far. An item that begins before it lies
+  // within an earlier item.
   std::uint32_t end = 0;
   for (const syntax::Statement& statement : tree.statements) {
     ProgramItem& item = items_.emplace_back();
@@ -87,7 +88,8 @@ Keys EditableMapping::item_keys() const {
   return keys;
 }
 
-// Returns the keys of functions and globals, which share one name space.
+// Returns the keys of all functions and globals of the mapping. Functions and globals share one
+// name space.
 Keys EditableMapping::definition_keys() const {
   Keys keys;
   for (const ProgramItem& item : items_) {
@@ -127,7 +129,7 @@ std::uint32_t EditableMapping::begin_of_item(const ProgramItem& item) const {
                                           : item.range.begin;
 }
 
-// Returns the text with the line ends of the mapping.
+// Returns the text with each "\n" replaced by the line end that the mapping uses.
 std::string EditableMapping::with_line_ends(std::string_view text) const {
   std::string lines;
   for (const char c : text) c == '\n' ? lines += line_end_ : lines += c;
@@ -145,13 +147,13 @@ std::string EditableMapping::text_after(const std::vector<Edit>& edits) const {
 // lines, it is the whole lines; one of the empty lines before and behind them is removed, too.
 Range EditableMapping::range_to_remove(Range range) const {
   const std::string_view text = source_.text();
-  // Include the white space around the items up to the line ends.
+  // Extend the range over the white space before and behind the items, without leaving their lines.
   std::size_t begin = range.begin, end = range.end;
   while (begin > 0 && is_blank(text[begin - 1])) --begin;
   while (end < text.size() && is_blank(text[end])) ++end;
   const bool begins_line = begin == 0 || text[begin - 1] == '\n';
   const bool ends_line = end == text.size() || text[end] == '\n';
-  // If text follows on the last line, the spaces before the items are kept in front of it.
+  // If other text follows the items on their last line, the spaces before the items are kept.
   if (!ends_line) begin = range.begin;
   if (!begins_line && ends_line && end < text.size() && text[end - 1] == '\r') --end;
   if (begins_line && ends_line) {
@@ -161,7 +163,8 @@ Range EditableMapping::range_to_remove(Range range) const {
       return before.empty() || before.ends_with("\n\n") || before.ends_with("\n\r\n");
     };
     const std::size_t next = std::min(text.find_first_not_of(" \t\r\a", end), text.size());
-    // The text must not end with an empty line.
+    // If no text follows the removed items, the empty lines before them are removed, too. Otherwise
+    // the mapping would end with an empty line.
     if (next == text.size()) {
       while (begin > 0 && after_empty_line()) begin = text.rfind('\n', begin - 2) + 1;
     } else if (after_empty_line() && text[next] == '\n') {
@@ -182,7 +185,8 @@ std::optional<Edit> EditableMapping::replace_item(const ProgramItem& item,
   const auto same = [&](std::size_t a, std::size_t b) {
     return before.text(old_words[a]) == after.text(new_words[b]);
   };
-  // The numbers of equal words at the beginning and at the end.
+  // The numbers of words that the old and the new statement have in common: `first` at the
+  // beginning, `last` at the end.
   std::size_t first = 0, last = 0;
   while (first < most && same(first, first)) ++first;
   while (last < most - first && same(old_words.size() - 1 - last, new_words.size() - 1 - last)) {
@@ -214,7 +218,7 @@ std::optional<std::vector<Edit>> EditableMapping::change_items(const Changes& ch
     for (auto next = std::next(each); next != changes.end() && !next->second; each = next++) {
       const ProgramItem& other = items_[next->first];
       const std::uint32_t begin = begin_of_item(other);
-      // Such an item lies within the item before it.
+      // An item that begins before the end of the removed text lies within it.
       if (begin < range.end) continue;
       const std::string_view between = source_.text({range.end, begin});
       if (between.find_first_not_of(" \t\r\a\n") != between.npos) break;
@@ -249,8 +253,8 @@ std::vector<Edit> EditableMapping::move_to_end(std::size_t item) const {
   return edits;
 }
 
-// Returns the edits that make the mapping have the statement. If it binds a function, they define
-// the function, too.
+// Returns the edits after which the mapping has the statement. If the statement binds a mapping
+// function that the mapping lacks, the edits define this function, too.
 EditableMapping::SetResult EditableMapping::set_statement(StatementParts statement,
                                                           const MappingFunction* function,
                                                           ProcKind kind) const {
@@ -259,8 +263,9 @@ EditableMapping::SetResult EditableMapping::set_statement(StatementParts stateme
   if (function != nullptr) {
     const std::string name = function_name_for(function->name, kind);
     statement.function = name;
-    // The function is defined unless the mapping has exactly this text. If another definition has
-    // its name, a number is appended to the name.
+    // If the mapping contains exactly this definition of the function, nothing is defined.
+    // Otherwise the function is defined; if the mapping defines its name differently, a number is
+    // appended to the name.
     const Keys taken = definition_keys();
     if (source_.text().find(with_line_ends(function_definition(*function, kind, name))) ==
         std::string::npos) {
@@ -286,7 +291,8 @@ EditableMapping::SetResult EditableMapping::set_statement(StatementParts stateme
     edits.push_back(*replace_item(*found, statement));
     setting.replaced_item = static_cast<std::size_t>(found - items_.begin());
   } else {
-    // A text without statements may end within a comment line.
+    // A text without statements may end with a comment that has no line end. The statement must
+    // then begin on a new line.
     const bool unfinished = items_.empty() && !text.empty() && text.back() != '\n';
     edits.push_back({{first, first},
                      with_line_ends(fmt::format("{}{}{};\n", unfinished ? "\n" : "",

@@ -67,28 +67,32 @@ class EditableMapping {
   // Returns the keys of functions and globals.
   Keys definition_keys() const;
 
-  // New statements by the index of the item that they replace. nullopt removes the item.
+  // The changes of some items. The key is the index of an item in items(). The value is the
+  // statement that replaces the item, or nullopt, which removes the item.
   using Changes = std::map<std::size_t, std::optional<StatementParts>>;
   // Returns the edits that make the changes. Only the words that differ are replaced, with the
   // spaces around them. A removed item goes with its `;` and the spaces or the line that it would
   // leave empty; a function goes with the comments directly above it. Returns nullopt if a comment
   // stands between or beside the words that must be replaced.
   std::optional<std::vector<Edit>> change_items(const Changes& changes) const;
-  // Returns the text without the items that have these keys, or without one item.
+  // Return the text of the mapping without the items that have these keys, or without the item that
+  // has this index in items().
   std::string text_without(const Keys& keys) const;
   std::string text_without(std::size_t item) const;
   // Returns the edits that move an item behind all others.
   std::vector<Edit> move_to_end(std::size_t item) const;
 
-  // The result of set_statement().
+  // What set_statement() returns.
   struct SetResult {
-    // The edits. Empty if the mapping has the statement already.
+    // The edits of the mapping's text. Empty if the mapping has the statement already.
     std::vector<Edit> edits;
-    // The index of the item that the statement replaces, if it replaces one.
+    // The index in items() of the mapping's item that the edits replace by the new statement.
+    // nullopt if the edits add the statement without replacing an item, or if there are no edits.
     std::optional<std::size_t> replaced_item;
-    // The statement as it is written.
+    // The statement that the edits write. Its mapping function may have another name than
+    // requested. Not set if there are no edits.
     StatementParts statement;
-    // The text of the function that the edits define. Empty if they define none.
+    // The definition of the mapping function that the edits add. Empty if they add no function.
     std::string definition;
   };
   // Returns the edits that write the statement in place of the first item with its key. Without
@@ -117,9 +121,9 @@ class EditableMapping {
 };
 
 // Returns edits of a text that have the effect of `first` followed by `second`. The ranges of
-// `second` refer to the text after `first`. Neither list has edits that overlap. Returns nullopt if
-// an edit of `second` changes both a text that `first` wrote and text beside it, or if two edits of
-// `second` lie within the same such text.
+// `second` refer to the text after `first`. The edits of `first` must not overlap each other, nor
+// those of `second`. Returns nullopt if an edit of `second` changes both a text that `first` wrote
+// and text beside it, or if two edits of `second` lie within the same text that `first` wrote.
 std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
                                             const std::vector<Edit>& second);
 

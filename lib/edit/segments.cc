@@ -20,7 +20,8 @@ using syntax::StatementKind;
 
 // ------------------------------------------------------------------------------ mapping programs
 
-// The names of a mapping's segments, and descriptions of what the statements in each decide.
+// The names of a mapping's segments, and for each segment a description of what its statements
+// decide.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOfMapping = {{
     {"task", "On which kinds of processor each task runs."},
     {"region",
@@ -137,7 +138,8 @@ std::vector<Stretch> stretches_of(const Source& program) {
   std::size_t end = 0;
   const edit::EditableMapping mapping(program);
   for (const edit::EditableMapping::ProgramItem& item : mapping.items()) {
-    // Skip items that damaged statements only seem to define, and items within others.
+    // Skip items that only a damaged statement seems to define, and items that lie within another
+    // item.
     if (item.implied || item.range.begin < end) continue;
     add_broken(text, end, item.range.begin, found);
     end = item.end;
@@ -173,8 +175,8 @@ std::string as_lines(std::string_view text) {
 
 // -------------------------------------------------------------------------------------- any text
 
-// Returns the rest of the line behind the mark, or a line end if nothing follows. Returns an empty
-// text if the line does not contain the mark.
+// Returns the part of the line behind `mark`, which is a text such as "groma: begin", or "\n" if
+// nothing follows it. Returns an empty text if the line does not contain the mark.
 std::string_view word_after(std::string_view line, std::string_view mark) {
   const std::size_t at = line.find(mark);
   if (at == line.npos) return {};
@@ -274,9 +276,10 @@ Result<Segments> Segments::of_marked(const Source& source) {
                  fmt::format("`{}` has more than {} MB", source.name(), kMaxSourceBytes >> 20)};
   }
   Segments made;
-  // The end of the text that already belongs to a segment or stands between two segments.
+  // The end of that part of the text which has been copied to a segment or to the text between
+  // segments.
   std::size_t kept = 0;
-  // The line on which the current segment begins, or 0 between segments.
+  // The number of the line on which the current segment begins, or 0 between segments.
   std::size_t opened = 0;
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size(); ++line) {

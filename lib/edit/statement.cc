@@ -25,7 +25,7 @@ std::string joined(const std::vector<Item>& items, std::string_view separator, c
   return text;
 }
 
-// Returns a name unchanged, as the statement spells it.
+// Returns the name as the statement spells it. This is the `spell` of a statement's text.
 std::string_view as_written(const std::string& name) { return name; }
 
 // Returns a name as keys spell it: in one way, whether the statement quotes the name or not. A
@@ -36,7 +36,8 @@ std::string in_key(const std::string& name) {
   return syntax::spell_name(is_quoted ? syntax::unescape_string(name) : name).value_or(name);
 }
 
-// Returns the beginning of a statement, up to what it decides, with names spelled by `spell`.
+// Returns the beginning of a statement's text: its keyword, and the tasks, regions and kind to
+// which it applies, but not what it decides about them. Names are spelled by `spell`.
 template <typename Spell>
 std::string head(const StatementParts& of, const Spell& spell) {
   std::string text(syntax::spelling_of(static_cast<syntax::StatementKind>(of.kind)));
@@ -69,7 +70,8 @@ struct Reader {
     for (const syntax::NameUse& one : tree.names_of(list)) all.push_back(name(one.id, one.range));
     return all;
   }
-  // Returns the regions of a list. A region may be given by its position among the requirements.
+  // Returns the regions that a statement lists, each as a name or as its position among the task's
+  // requirements.
   std::vector<std::string> which(syntax::IndexRange list) const {
     std::vector<std::string> all;
     for (const syntax::RegionRef& one : syntax::Tree::entries_of(tree.region_refs, list)) {
@@ -96,8 +98,9 @@ struct Reader {
     return word ? Place(static_cast<ProcKind>(word->value)) : Place();
   }
 
-  // The next functions read one kind of statement each. The last four kinds are not mapping
-  // statements and give nullopt.
+  // Each of the next functions returns the parts of one kind of statement. The last four kinds
+  // (assignments, `print`, `return` and functions) are not mapping statements, so the result is
+  // nullopt.
   using Made = std::optional<StatementParts>;
   Made operator()(const syntax::TaskStatement& s) const {
     return StatementParts{.tasks = names(s.names), .processors = kinds<ProcKind>(s.procs)};
@@ -188,8 +191,8 @@ std::string text_of(const std::vector<MemKind>& kinds) {
 
 std::string StatementParts::statement_key() const { return head(*this, in_key); }
 
-// Returns the text of the statement: its beginning, then the part that only this kind of statement
-// has.
+// Returns the text of the statement: first the keyword, tasks, regions and kind, then the part that
+// only this kind of statement has.
 std::string StatementParts::statement_text() const {
   std::string text = head(*this, as_written);
   const auto add = [&text](std::string_view words) {
@@ -216,7 +219,7 @@ std::string StatementParts::statement_text() const {
     case MappingStatement::kTaskSteal:
       add(syntax::spelling_of(steal_scope));
       break;
-    // These two statements have nothing after their heads.
+    // A CollectMemory or ControlReplicate statement only names tasks and regions.
     case MappingStatement::kCollectMemory:
     case MappingStatement::kControlReplicate:
       break;

@@ -14,8 +14,8 @@
 
 namespace groma::edit {
 
-// A constraint of a Layout statement, such as "SOA" or "Align==64". Only kAlign uses `op` and
-// `bytes`.
+// A constraint of a Layout statement, such as "SOA" or "Align==64". `op` and `bytes` are used only
+// by kAlign.
 struct LayoutWord {
   syntax::ConstraintWord word = syntax::ConstraintWord::kSoa;
   AlignOp op = AlignOp::kNone;
@@ -32,30 +32,34 @@ std::string text_of(const LayoutWords& words);
 std::string text_of(const std::vector<ProcKind>& kinds);
 std::string text_of(const std::vector<MemKind>& kinds);
 
-// The place to which a statement applies. Without a kind it is `*` in Region and Layout, and
-// nothing is written in the other statements.
+// The processor or memory kind to which a statement applies, or std::monostate if it applies to
+// every kind. Region and Layout statements spell "every kind" as `*`; other statements leave it
+// out.
 using Place = std::variant<std::monostate, ProcKind, MemKind>;
 
 // A statement as a value. `kind` decides which members matter. Names are spelled as programs write
 // them (syntax::spell_name) or are `*`; a region may also be a position, such as "0".
 struct StatementParts {
   MappingStatement kind = MappingStatement::kTask;
-  // Used by all kinds. Empty if IndexTaskMap binds a processor kind.
+  // The tasks that the statement names. Every kind of statement may name tasks. The list is empty
+  // if an IndexTaskMap statement applies to a processor kind instead of tasks.
   std::vector<std::string> tasks = {};
-  // Used by Region, Layout and CollectMemory.
+  // The regions that the statement names. Only Region, Layout and CollectMemory statements name
+  // any.
   std::vector<std::string> regions = {};
-  // Used by Region and Layout. InstanceLimit, IndexTaskMap, TaskSteal and other statements allow
-  // only a ProcKind.
+  // The kind of processor or memory to which the statement applies. Region and Layout statements
+  // may give either; InstanceLimit, IndexTaskMap, TaskSteal and other statements only a processor
+  // kind.
   Place place = {};
   // The next members hold what the statement decides.
   //
-  // The processor kinds of a Task statement, in order.
+  // The processor kinds that a Task statement lists, in the order of preference.
   std::vector<ProcKind> processors = {};
-  // The memory kinds of a Region statement, in order.
+  // The memory kinds that a Region statement lists, in the order of preference.
   std::vector<MemKind> memories = {};
-  // The words of a Layout statement.
+  // The constraints that a Layout statement lists.
   LayoutWords layout = {};
-  // The number of an InstanceLimit statement.
+  // The largest number of instances that an InstanceLimit statement allows to run at a time.
   std::int64_t limit = 0;
   // The processors whose instances an InstanceLimit statement counts together.
   LimitScope scope = LimitScope::kProcessor;

@@ -91,9 +91,9 @@ CppExpr index_expr(EmissionOutput& emission, Range range, const CppExpr& base,
           {tuple->type.type, tuple->type.depth - 1}};
 }
 
-// Returns the C++ for a call of a method, and inserts into the features the part of the emitted
-// text that defines the method. There are three kinds of receivers: a processor (`has`), a task
-// (`processor`) and a machine (all others).
+// Returns the C++ for a call of a method. Adds to the features the name of the optional block of
+// the emitted text that defines the method. The value before the dot is a processor (method `has`),
+// a task (`processor`) or a machine (all other methods).
 CppExpr method_expr(EmissionOutput& emission, Method method, const CppExpr& base,
                     const std::vector<CppExpr>& args, const std::function<CppExpr()>& option) {
   const std::string_view name = name_of(method);

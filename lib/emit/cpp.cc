@@ -102,9 +102,9 @@ ScopeNames::ScopeNames() {
       "return short signed sizeof static static_assert static_cast struct switch template this "
       "thread_local throw true try typedef typeid typename union unsigned using virtual void "
       "volatile wchar_t while xor xor_eq std "
-      // Macros in lower case.
+      // Macros of C and C++ compilers that are written in lower case.
       "assert errno linux major minor offsetof stderr stdin stdout unix "
-      // Names in the emitted code.
+      // Names that the fixed parts of the emitted code use.
       "AlignOp Axis Coordinates Function Grid Here Int LayoutAspects LayoutSpec List Machine "
       "MachineView Mapping "
       "MemKind "
@@ -123,7 +123,7 @@ ScopeNames::ScopeNames() {
       "steal_of "
       "steals_from text_of "
       "the_machine "
-      // Names that a class with the same name would hide.
+      // Names of Legion that an emitted class would hide if it had the same name.
       "DefaultMapper Legion Mapper Realm MapMustEpochInput MapMustEpochOutput MapTaskInput "
       "MapTaskOutput MustEpochShardingFunctorOutput ReplicateTaskInput ReplicateTaskOutput "
       "SelectMappingInput "

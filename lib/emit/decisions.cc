@@ -105,7 +105,7 @@ class Decisions {
     for (const Sense& sense : order) {
       const std::vector<NameId>& names = alike[sense];
       std::string condition = "    if (";
-      // The position in the text at which the last line of the test begins.
+      // The offset in `condition` at which its last line begins.
       std::size_t begin = 0;
       for (const NameId task : names) {
         const std::string test = "task == " + name(task);

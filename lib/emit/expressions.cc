@@ -94,7 +94,7 @@ CppExpr FunctionTranslator::translate_code(CodeId id) {
       return translate_broken(node);
     case Op::kSplice:
     case Op::kAll:
-      // These nodes occur only in lists, which translate_items() handles.
+      // Nodes of these kinds occur only in lists of items, which translate_items() handles.
       break;
     default:
       return translate_operation(node);

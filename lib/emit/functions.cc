@@ -131,7 +131,8 @@ bool FunctionTranslator::translate_statement(const ExecutableStatement& action, 
     FunctionFrame& frame = frames_.back();
     CppVariable& slot = frame.slots[action.target];
     slot = {frame.names.add_name(name_at(data_.source, action.range)), value.type};
-    // translate_function() completes this line once it knows whether anything reads the variable.
+    // translate_function() completes this emitted line once it knows whether the function reads the
+    // variable.
     lines.push_back(fmt::format("{}{}\1{}\2const {} {} = {};\n", place, space, action.target,
                                 value.type.cpp_type(), slot.name, value.text));
   }
@@ -190,8 +191,8 @@ FunctionTranslator::FunctionInstance FunctionTranslator::translate_function(
   made.text = fmt::format("  // {}\n  {}{} {}({}) const {{\n    const Here here;\n",
                           cite_source(data_.source, cite), returns ? "" : "[[noreturn]] ",
                           made.result.cpp_type(), made.name, parameters);
-  // Completes the emitted lines that declare a variable (translate_statement()). Between \1 and \2
-  // is the index (slot) of the variable.
+  // Completes the emitted lines that declare a variable. translate_statement() has put the index
+  // (slot) of the variable between \1 and \2 in such a line.
   for (const std::string& line : lines) {
     const std::size_t from = line.find('\1'), to = line.find('\2');
     if (from == std::string::npos) {

@@ -55,7 +55,8 @@ class FunctionTranslator {
     std::string failure;
     std::string text;
   };
-  // The variables and the names of the function that is being translated.
+  // State of the translation of one function: its local variables, and the C++ names that are taken
+  // in it.
   struct FunctionFrame {
     std::vector<CppVariable> slots;
     ScopeNames names;

@@ -16,8 +16,9 @@ namespace {
 // generated programs have many globals.
 constexpr std::int64_t kMaxBindSteps = 10 * kMaxSteps;
 
-// Reports statements that this machine cannot carry out: a Task statement of whose kinds the
-// machine has none, and a Region statement with a memory that no processor of its kind can address.
+// Reports statements that this machine cannot carry out: a Task statement if the machine lacks all
+// processor kinds that it lists, and a Region statement if no processor of its kind can address one
+// of its memory kinds.
 void check_statements(const Program& program, const Machine& machine, Diagnostics& diags) {
   const auto is_there = [&machine](MemKind memory) {
     const std::vector<NodeType>& types = machine.node_types();
@@ -36,7 +37,7 @@ void check_statements(const Program& program, const Machine& machine, Diagnostic
                      name_of(static_cast<ProcKind>(row.kinds[0])));
       }
     } else if (row.key.table == program::TableId::kRegion && row.key.place != program::kAnyPlace) {
-      // The place in the key of a Region statement is the number of a processor kind plus 1.
+      // The key of a Region statement stores the processor kind as its enumerator plus 1.
       const auto kind = static_cast<ProcKind>(row.key.place - 1);
       for (std::size_t i = 0; i < row.kind_count && machine.has(kind); ++i) {
         const auto memory = static_cast<MemKind>(row.kinds[i]);
@@ -96,9 +97,10 @@ FunctionEvaluator& FunctionEvaluator::operator=(FunctionEvaluator&&) noexcept = 
 
 std::int64_t FunctionEvaluator::steps() const { return state_->interpreter.steps_so_far(); }
 
-// Evaluates the function for one task and checks the result. It must be a processor or a set of
-// processors, of the kind on which the task runs (if `kind` is given). A set on several nodes is a
-// warning. Returns nothing after an error.
+// Evaluates the mapping function for one task and checks the result: it must be a processor or a
+// set of processors. If `kind` is given, it is the processor kind on which the task runs, and the
+// result must be of this kind. A set with processors of several nodes gets a warning. Returns
+// nothing after an error.
 std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPoint& task,
                                                std::optional<ProcKind> kind, Diagnostics& diags) {
   const Program& program = state_->bound.program();

@@ -78,7 +78,7 @@ Diagnostic& Evaluation::fail_with(DiagId id, Range range, std::vector<DiagArg> a
   std::vector<std::string> running;
   if (frames_.size() > 1) {
     std::string chain;
-    const std::size_t first = task_ == nullptr ? 1 : 0;  // The top level is not a function.
+    const std::size_t first = task_ == nullptr ? 1 : 0;  // Frame 0 of the top level has no name.
     for (std::size_t i = frames_.size(); i-- > first;) {
       running.emplace_back(function_name(frames_[i].function));
       chain += fmt::format("{}`{}`", chain.empty() ? "in " : ", called by ", running.back());

@@ -23,7 +23,8 @@ namespace {
 // 700 bytes of stack, so the limit keeps the stack small.
 constexpr int kMaxDepth = 1024;
 
-// Returns the value of a literal. A 64-bit integer stands in two fields of the node.
+// Returns the value of a literal. An integer of 64 bits is stored in two fields of the node: its
+// low half in `a`, its high half in `b`.
 ProgramValue constant(const program::ProgramData& data, const program::CodeNode& node) {
   switch (node.op) {
     case Op::kInt:
@@ -179,9 +180,9 @@ ProgramValue Interpreter::run_function_body(program::IndexRange body) {
   return {};
 }
 
-// Evaluates the arguments and logs the line, in which they replace the `{}` one by one. After
-// kMaxPrintLines lines, a warning is reported and nothing more is logged. Without a log, the
-// arguments are still evaluated, since they may fail.
+// Executes a `print` statement: evaluates its arguments and logs its text, in which each argument
+// replaces the next `{}`. After kMaxPrintLines logged lines, a warning is reported and nothing more
+// is logged. Without a log, the arguments are still evaluated, since they may fail.
 void Interpreter::run_print(const ExecutableStatement& action) {
   std::vector<std::string> args;
   for (std::uint32_t i = 0; i < action.args.count; ++i) {
@@ -223,8 +224,8 @@ ProgramValue Interpreter::evaluate_code(CodeId id) {
   return run_.failed() ? ProgramValue{} : value;
 }
 
-// Evaluates a node by its kind. evaluate_code() has counted the step already. `&&`, `||` and `?:`
-// evaluate only the operands that they need.
+// Evaluates a node of typed code by the kind of its operation. evaluate_code() has already counted
+// the evaluation step. `&&`, `||` and `?:` evaluate only the operands that they need.
 ProgramValue Interpreter::evaluate_node(CodeId id, const Code& node) {
   switch (node.op) {
     case Op::kInt:
@@ -278,7 +279,8 @@ ProgramValue Interpreter::evaluate_node(CodeId id, const Code& node) {
   return {};
 }
 
-// Fails with an error that the checker reported as a warning, because the code might never run.
+// Fails because the code has an error. The checker reported this error only as a warning, because
+// the code might never be evaluated.
 ProgramValue Interpreter::fail_broken_code(const Code& node) {
   const Diagnostic& known = data_.broken_code_diagnostics[node.a];
   run_.fail_with(known.id, known.range.value_or(node.range), known.args);
@@ -426,8 +428,8 @@ bool Interpreter::evaluate_slice_end(CodeId id, std::int64_t length, std::int64_
   return true;
 }
 
-// Returns a slice of a tuple or of the sizes of a machine. If the first end is not before the
-// second, the slice is empty.
+// Returns a slice of a tuple, or of the tuple of a machine's extents. The slice is empty if its
+// first end is not before its second end.
 ProgramValue Interpreter::evaluate_slice(const Code& node) {
   const ProgramValue base = evaluate_code(node.c);
   if (run_.failed()) return {};

@@ -15,7 +15,8 @@ using program::Method;
 
 namespace {
 
-// Returns the machine for a message, for example "GPU (2, 4)".
+// Returns a machine as text for a message, for example "GPU (2, 4)": its processor kind and its
+// extents.
 std::string view_text(const MachineView& view) {
   return to_string({std::make_shared<const MachineView>(view)}, "");
 }
@@ -95,8 +96,9 @@ ProgramValue MachineExpressions::index_machine(const Code& node, const MachineVi
   return {std::shared_ptr<const ProcessorSet>(std::move(set))};
 }
 
-// Returns true if the index fits the machine. Otherwise reports an error. Notes tell where the
-// original language would behave differently (D5, D6).
+// Returns true if the index has one item for each dimension of the machine and every item lies
+// within its dimension. Otherwise reports an error. Notes tell where the original language would
+// behave differently (differences D5 and D6 in docs/language.md).
 bool MachineExpressions::check_index(const Code& node, const MachineView& view,
                                      const std::vector<EvaluatedItem>& index) {
   if (index.size() != view.sizes().size()) {
@@ -140,7 +142,8 @@ bool MachineExpressions::check_index(const Code& node, const MachineView& view,
 std::optional<Processor> MachineExpressions::processor_at(const Code& node, const MachineView& view,
                                                           const Coordinates& index) {
   if (machine_.processors_per_node(view.kind()) == 0) {
-    // A split of no processors has extents of 1, so the error is reported here, at the index.
+    // If the machine has no processor of this kind, a split of its extent 0 still makes extents of
+    // 1, which accept an index. So the missing processors are reported here.
     run_.fail_with(DiagId::kSliceIndexOutOfBound, node.focus,
                    {std::int64_t{0}, index[0], std::int64_t{0}})
         .note(fmt::format("`{}` has no {}", machine_.name(), name_of(view.kind())));
@@ -240,8 +243,9 @@ ProgramValue MachineExpressions::has_memory(const Code& node, const ProgramValue
   return {machine_.can_address(processor->node, processor->kind, *kind)};
 }
 
-// Evaluates `task.processor(m)`. The task's processor has a node and an index on that node. The
-// result is the index of this place in the view `m`. Fails if a slice has cut the place off.
+// Evaluates `task.processor(m)`: takes the node of the task's processor and the processor's index
+// on that node, and returns the index in the view `m` that leads to this place. Fails if a slice
+// has cut the place off.
 ProgramValue MachineExpressions::index_of_task_processor(const Code& node, const ProgramValue& base,
                                                          const EvaluatedItem& machine_arg) {
   const auto* task = base.get<TaskValue>();

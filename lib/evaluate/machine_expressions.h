@@ -19,11 +19,11 @@ class MachineExpressions {
   MachineExpressions(const program::ProgramData& data, const Machine& machine, Evaluation& run)
       : data_(data), machine_(machine), run_(run) {}
 
-  // The public functions of this class return monostate or nullopt after a failure. `node` is the
-  // code of the expression.
+  // All public functions of this class return monostate or nullopt after a failure. `node` is the
+  // typed code of the expression that they evaluate.
   //
-  // Evaluates `Machine(KIND)`: a grid of nodes and processors of the kind in each node. Warns once
-  // for each kind if nodes are unequal.
+  // Evaluates `Machine(KIND)`: a grid whose two dimensions are the nodes and the processors of this
+  // kind in each node. Warns once for each kind if nodes have different numbers of processors.
   ProgramValue make_machine(const Code& node, const ProgramValue& kind);
   // Evaluates `m[index]`: the processor at the index, or a set of processors if an item is `*`.
   ProgramValue index_machine(const Code& node, const MachineView& view,
@@ -32,7 +32,8 @@ class MachineExpressions {
   // Converts the evaluated arguments of an operation on a machine, without its option.
   std::optional<OperationArguments> convert_arguments(const Code& node, const MachineView& view,
                                                       const std::vector<EvaluatedItem>& args);
-  // Evaluates `m.operation(args)`. `given` are the arguments with the option.
+  // Evaluates `m.operation(args)`. `given` holds the same arguments as convert_arguments() returns
+  // them, and the value of the option.
   ProgramValue apply_operation(program::CodeId id, const Code& node, const MachineView& view,
                                const std::vector<EvaluatedItem>& args,
                                const OperationArguments& given);

@@ -8,7 +8,8 @@
 namespace groma::mapper {
 namespace {
 
-// Return the position of dimension d in a list of coordinates, as an iterator and as an index.
+// Return where the coordinate of dimension d stands in a list of coordinates: at() returns an
+// iterator, slot() returns an index.
 Coordinates::iterator at(Coordinates& index, int d) { return index.begin() + d; }
 std::size_t slot(int d) { return static_cast<std::size_t>(d); }
 
@@ -130,7 +131,8 @@ bool MachineView::apply_operation(const ViewOperation& step, Coordinates& index)
   return false;
 }
 
-// Undoes the operations from the last to the first.
+// Changes an index of this view to an index of the base grid: undoes the view's operations from the
+// last to the first.
 Coordinates MachineView::to_base_index(Coordinates index) const {
   for (auto step = operations_.rbegin(); step != operations_.rend(); ++step)
     undo_operation(*step, index);

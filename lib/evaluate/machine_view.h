@@ -46,22 +46,23 @@ class MachineView {
   // index_of_processor() returns the index of (node, processor). If a slice has cut the processor
   // off, it returns nullopt and sets `cut` to the slice.
   struct SliceCut {
-    // The dimension that the slice cuts.
+    // The dimension of which the slice keeps only a part.
     int dimension = 0;
     std::int64_t index = 0, size = 0;
   };
   std::optional<Coordinates> index_of_processor(std::int64_t node, std::int64_t processor,
                                                 SliceCut* cut) const;
 
-  // An operation that made the view, as data. Code that applies operations to expressions instead
-  // of integers reads it.
+  // One of the operations that made the view. Other code reads these operations to apply them to
+  // symbolic expressions instead of integers.
   struct ViewOperation {
     enum class Kind : std::uint8_t { kSplit, kMerge, kSwap, kReverse, kRotate, kSlice };
     Kind kind;
     int a = 0, b = 0;
-    // For kMerge, the extents of dimensions a and b before the operation. For kSplit and kReverse,
-    // size_a is the extent of a. For kRotate, size_a is k within [0, n) and size_b is n. For
-    // kSlice, they are the first index and the new extent.
+    // Numbers whose meaning depends on the kind of operation. kMerge: the extents of dimensions a
+    // and b before it. kSplit and kReverse: size_a is the extent of dimension a before it.
+    // kRotate: size_a is the rotation k within [0, n), and size_b is the extent n of dimension a.
+    // kSlice: size_a is the first index that is kept, and size_b is the new extent.
     std::int64_t size_a = 0, size_b = 0;
     // The extents of the new dimensions. Only kSplit has them.
     Coordinates parts;

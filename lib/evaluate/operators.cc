@@ -117,8 +117,8 @@ bool equal(Evaluation& run, const OperatorUse& op, const ProgramValue& left,
     }
     return same;
   }
-  // What is left must be two values of one type. Machines, tasks and sets of processors cannot be
-  // compared.
+  // The two values are neither two processors nor two tuples, so they must have the same type.
+  // Machines, tasks and sets of processors cannot be compared.
   const Type a = type_of(left), b = type_of(right);
   const bool comparable = a == Type::kInt || a == Type::kBool || a == Type::kString ||
                           a == Type::kProcKind || a == Type::kMemKind;
@@ -128,7 +128,7 @@ bool equal(Evaluation& run, const OperatorUse& op, const ProgramValue& left,
                    fmt::format("{} and {}", describe_type(a), describe_type(b))});
     return false;
   }
-  // The comparison of long strings costs steps.
+  // The comparison of two strings costs evaluation steps, in proportion to their length.
   if (a == Type::kString) {
     if (!run.count_steps(text_bytes(left) / 256, op.range)) return false;
     return **left.get<std::shared_ptr<const std::string>>() ==
@@ -168,8 +168,8 @@ ProgramValue compare(Evaluation& run, const OperatorUse& op, const ProgramValue&
 
 }  // namespace
 
-// Applies an operator. The operators stand in groups in program::Op, so a range of enumerators
-// tells which are arithmetic.
+// Applies an arithmetic or comparing operator to two values. Op::kNegate and the operators from
+// Op::kAdd to Op::kModulo are the arithmetic ones.
 ProgramValue apply_operator(Evaluation& run, const OperatorUse& op, const ProgramValue& left,
                             const ProgramValue& right) {
   const bool is_arithmetic = op.op == Op::kNegate || (op.op >= Op::kAdd && op.op <= Op::kModulo);

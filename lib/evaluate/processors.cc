@@ -52,8 +52,9 @@ std::int64_t count_processors(const Machine& machine, ProcKind kind) {
 }
 
 // Returns the memory kind with the highest bandwidth among those that the processors can address
-// and that have a capacity. With `rdma`, registered and zero-copy memories come before all others.
-// Among equals, the first kind in the order of MemKind is chosen.
+// and that have a capacity. With `rdma`, registered memory (RDMEM) and zero-copy memory (ZCMEM)
+// come before all others. Among memory kinds of equal bandwidth, the first in the order of MemKind
+// is chosen.
 std::optional<MemKind> best_memory_kind(const Machine& machine, std::int64_t node, ProcKind kind,
                                         bool rdma) {
   const auto registered = [rdma](const Affinity& affinity) {

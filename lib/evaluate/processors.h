@@ -30,9 +30,9 @@ Processor next_processor(const Machine& machine, const Processor& processor);
 // Returns the number of processors of the kind on the machine.
 std::int64_t count_processors(const Machine& machine, ProcKind kind);
 
-// Returns the memory kind that processors of this kind reach with the most bandwidth on that node.
-// At a tie it is the first in the order of kinds. With `rdma`, returns the better of RDMEM and
-// ZCMEM if there is one.
+// Returns the memory kind that processors of this kind reach with the highest bandwidth on that
+// node. Among kinds of equal bandwidth it is the first in the order of MemKind. With `rdma`, RDMEM
+// (registered memory) and ZCMEM (zero-copy memory) come before all other kinds.
 std::optional<MemKind> best_memory_kind(const Machine& machine, std::int64_t node, ProcKind kind,
                                         bool rdma = false);
 

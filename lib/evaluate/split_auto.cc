@@ -24,7 +24,7 @@ std::int64_t count_factorisations(const Divisors& divisors, std::size_t k, std::
   for (const PrimeFactor& factor : divisors.factors()) {
     Ways ways = 1;
     for (std::size_t i = 1; i <= factor.exponent; ++i) {
-      // `ways` is a binomial coefficient after each step, so the division is exact.
+      // After each pass of the loop `ways` is a binomial coefficient, so the division is exact.
       ways = ways * (k - 1 + i) / i;
       if (ways > static_cast<Ways>(limit / count)) return limit + 1;
     }
@@ -33,9 +33,9 @@ std::int64_t count_factorisations(const Divisors& divisors, std::size_t k, std::
   return count;
 }
 
-// Tries all ordered factorisations. The original keeps a list of the candidates that tie for the
-// best and picks from the list at its end. The pick needs only the first of them, and whether the
-// result of greedy_split is one of them.
+// Tries all ordered factorisations. The original implementation keeps a list of the factorisations
+// that tie for the least cost, and picks one from the list at its end. To make the same pick, it is
+// enough to know the first of them, and whether the result of greedy_split is one of them.
 class AutoSearch {
  public:
   AutoSearch(const Divisors& divisors, std::span<const std::int64_t> extents, const Sizes& greedy)
@@ -66,8 +66,9 @@ class AutoSearch {
     return quotients_[dimension * divisors_.count() + placed_[dimension]];
   }
 
-  // Deals out a prime factor: `left` of its exponent goes to `dimension` and the dimensions after
-  // it. For each way to do so, deals out all smaller primes.
+  // Distributes a prime factor over the dimensions in every possible way. `left` of the prime's
+  // exponent still has to be given to `dimension` and the dimensions after it. For each way,
+  // distributes all smaller primes as well.
   void place(std::size_t factor, std::size_t dimension, std::size_t left) {
     if (factor == 0) return place_smallest(dimension, left, 0.0);
     const std::size_t stride = divisors_.factors()[factor].stride;
@@ -84,9 +85,10 @@ class AutoSearch {
     }
   }
 
-  // Deals out the smallest prime, whose stride is 1, as place() does for other primes. The
-  // dimensions before `dimension` are complete, and `sum` is the sum of their quotients, added in
-  // the order of the original.
+  // Distributes the smallest prime over the dimensions, as place() does with the other primes. Its
+  // stride in Divisors is 1. The sizes of the dimensions before `dimension` are complete. `sum` is
+  // the sum of their quotients size / extent, added in the order of the original implementation, so
+  // that it is rounded in the same way.
   void place_smallest(std::size_t dimension, std::size_t left, double sum) {
     if (left == 0 || dimension + 1 == dimensions_) {
       placed_[dimension] += left;
@@ -108,7 +110,8 @@ class AutoSearch {
   // Compares a factorisation with the best so far. best_ stays as it is on a tie, even if the new
   // cost is a little lower, because the original compares with the first of the tied candidates.
   void consider(float cost) {
-    // The tolerance of the original implementation: the largest float below 1e-6.
+    // Two costs that differ by at most this much are a tie, as in the original implementation. It
+    // is the largest float below 1e-6.
     constexpr float kTolerance = 1e-6F;
     const float gain = best_ - cost;
     if (gain < -kTolerance) return;
@@ -137,10 +140,10 @@ class AutoSearch {
   const Divisors& divisors_;
   const Sizes& greedy_;
   std::size_t dimensions_;
-  // The quotient size / extent for each dimension and each divisor as the size:
-  // [dimension][divisor].
+  // The quotient size / extent for each dimension and for each divisor that its size may be:
+  // [dimension][index of the divisor].
   std::vector<float> quotients_;
-  // The index of the divisor that each dimension has so far.
+  // For each dimension, the index in Divisors of the size that the dimension has been given so far.
   std::vector<std::size_t> placed_;
   float best_ = std::numeric_limits<float>::infinity();
   std::vector<std::size_t> first_tied_;

@@ -1,5 +1,6 @@
 // decompose: finds the split with the least communication by dynamic programming. A partial problem
-// is a dimension together with the divisor that is left for it and for the later dimensions.
+// consists of a dimension and the product that its size and the sizes of the later dimensions must
+// have.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -17,11 +18,13 @@ __extension__ typedef unsigned __int128 Cost;
 
 using Sizes = std::vector<std::int64_t>;
 
-// The largest number of tails that one call examines. It is below the limit of auto_split, because
-// each tail costs a search of divisors and a sort.
+// The largest number of tails (choices of sizes for the last dimensions) that one call examines. It
+// is below the limit of auto_split on factorisations, because each tail costs a search of divisors
+// and a sort.
 constexpr std::int64_t kMaxTails = kMaxFactorisations / 5;
 
-// The cost that means "too large for a Cost" or "impossible". No other cost exceeds it.
+// The cost that stands for an impossible split, and for a cost that does not fit in the type Cost.
+// It is the largest value of the type.
 constexpr Cost kNoCost = ~Cost{0};
 
 // Add or multiply two costs; the result is kNoCost if it does not fit.
@@ -38,19 +41,20 @@ Cost multiply(Cost a, Cost b) {
 // The sizes of dimensions i..k-1 in a split that has the least crossing cost (the first sum of
 // decompose() in splits.h).
 struct Tail {
-  Cost volume;       // The product of the extents b_j of the largest block.
-  Cost surface;      // Sum over j of halo_j * (product of the other b's), in these dimensions.
+  Cost volume;       // The product of the extents b_j of the largest block, for j = i..k-1.
+  Cost surface;      // Sum over j = i..k-1 of halo_j * (product of the other b's from b_i on).
   std::size_t size;  // Index of the divisor o_i, the size of dimension i.
-  std::size_t next;  // Index of the tail of dimension i + 1 with which this one goes on.
+  std::size_t next;  // Index of the tail of dimension i + 1 that holds the later sizes.
 };
 
-// Searches for the best split. The crossing cost is a sum of costs that each depend on one
-// dimension. So its minimum for dimensions i..k-1 with a given product follows from the minima for
-// dimensions i+1..k-1.
+// Searches for the best split. The crossing cost is a sum of costs that each depend on the size of
+// one dimension. So its minimum for dimensions i..k-1 with a given product of sizes follows from
+// the minima for dimensions i+1..k-1.
 //
-// The surface of the largest block is not such a sum. If the sizes before dimension i are fixed, it
-// is c1 * surface + c2 * volume of the tail, with c1 > 0. So for each dimension and product, only
-// those tails are kept that no other tail beats in both surface and volume. They are few.
+// The surface of the largest block is not such a sum. If the sizes of the dimensions before i are
+// fixed, the block's surface is c1 * (surface of the tail) + c2 * (volume of the tail). c1 is
+// positive, and c2 is not negative. So for each dimension and product, only those tails are kept
+// that no other tail beats in both surface and volume. They are few.
 class Decomposition {
  public:
   // All `extents` are above 0, and `volume` is their product.
@@ -86,13 +90,15 @@ class Decomposition {
  private:
   static Cost unsigned_of(std::int64_t value) { return static_cast<Cost>(value); }
 
-  // Returns the position in the tables of the entry for a dimension and a divisor.
+  // Returns the position in crossing_, least_ and tails_ of the entry for a dimension and for the
+  // divisor with the index `left`.
   std::size_t at(std::size_t dimension, std::size_t left) const {
     return dimension * divisors_.count() + left;
   }
 
-  // Fills least_. The index of a divisor of `left` is at most the index of `left`, so the entries
-  // that least_of() reads are complete, and one list of divisors serves all dimensions.
+  // Fills least_ in the order of the divisors' indices. If one number divides another, its index is
+  // not the larger one. So the entries that least_of() reads are already complete. choices_[left],
+  // one list of divisors, serves all dimensions.
   void find_least() {
     for (std::size_t left = 0; left < divisors_.count(); ++left) {
       choices_[left] = rising_divisors_of(left);
@@ -100,7 +106,8 @@ class Decomposition {
     }
   }
 
-  // Returns the indices of the divisors of `left` in rising order of value.
+  // Returns the indices of the divisors of the number with the index `left`, in rising order of
+  // their values.
   std::vector<std::size_t> rising_divisors_of(std::size_t left) const {
     std::vector<std::size_t> sizes = divisors_.divisors_of(left);
     std::sort(sizes.begin(), sizes.end(), [&](std::size_t a, std::size_t b) {
@@ -109,22 +116,28 @@ class Decomposition {
     return sizes;
   }
 
-  // Returns the least crossing cost of dimensions i..k-1 with the product `left`.
+  // Returns the least crossing cost of dimensions i..k-1 if the product of their sizes is the
+  // divisor with the index `left`.
   Cost least_of(std::size_t i, std::size_t left) const {
     Cost least = kNoCost;
     for (std::size_t size : choices_[left]) {
-      if (crossing_[at(i, size)] >= least) break;  // The crossing cost rises with the size.
+      // The crossing cost of dimension i rises with its size, so no later size can be better.
+      if (crossing_[at(i, size)] >= least) break;
       least = std::min(least, crossing_with(i, left, size));
     }
     return least;
   }
 
-  // Returns the least crossing cost if dimension i gets the divisor `size`.
+  // Returns the least crossing cost of dimensions i..k-1 if the product of their sizes is the
+  // divisor with the index `left`, and the size of dimension i is the divisor with the index
+  // `size`.
   Cost crossing_with(std::size_t i, std::size_t left, std::size_t size) const {
     return add(crossing_[at(i, size)], least_[at(i + 1, left - size)]);
   }
 
-  // Returns the sizes of dimension i with which the crossing cost is the least, in rising order.
+  // Returns the sizes of dimension i for which the crossing cost of dimensions i..k-1 can be the
+  // least. The product of the sizes of these dimensions is the divisor with the index `left`. The
+  // returned sizes are indices of divisors, in rising order of their values.
   std::vector<std::size_t> best_sizes(std::size_t i, std::size_t left) const {
     const Cost least = least_[at(i, left)];
     std::vector<std::size_t> sizes;
@@ -135,8 +148,10 @@ class Decomposition {
     return sizes;
   }
 
-  // Returns the tails worth keeping, in lexicographic order. The result is computed at the first
-  // call. It is empty only if the least cost is kNoCost or if there were too many tails.
+  // Returns the tails that choose sizes for dimensions i..k-1 and can be part of the best split, in
+  // lexicographic order. The product of the sizes is the divisor with the index `left`. The first
+  // call computes the list, and later calls return the same list. It is empty only if the least
+  // cost is kNoCost or if too many tails were examined.
   const std::vector<Tail>& tails(std::size_t i, std::size_t left) {
     std::vector<Tail>& result = tails_[at(i, left)];
     if (!result.empty()) return result;
@@ -155,7 +170,8 @@ class Decomposition {
   }
 
   // A tail is a choice of sizes for the last dimensions. Returns the tail that gives dimension i
-  // the divisor with the number `size`, and the dimensions after i the sizes in `rest`.
+  // the divisor with the index `size`, and the later dimensions the sizes of the tail `rest`.
+  // `next` is the index of `rest` among the tails of dimension i + 1.
   Tail extend(std::size_t i, std::size_t size, const Tail& rest, std::size_t next) const {
     const std::int64_t parts = divisors_.divisor_value(size);
     const Cost block = unsigned_of((extents_[i] - 1) / parts + 1);
@@ -163,12 +179,12 @@ class Decomposition {
     return {multiply(block, rest.volume), add(multiply(block, rest.surface), face), size, next};
   }
 
-  // Returns those of `candidates` that can be part of the best split. Both lists are in
-  // lexicographic order.
+  // Returns those of the tails `candidates`, which begin at dimension i, that can be part of the
+  // best split. The candidates and the result are in lexicographic order.
   //
-  // * If no dimension before i has a halo, c2 is 0, so only the surface counts.
+  // * If no dimension before i has a halo, only the surface of a tail counts, not its volume.
   // * Otherwise both surface and volume count. A tail that is worse in one of them and equal in the
-  //   other is worse, whatever the sizes before it are.
+  //   other is worse, whatever the sizes of the dimensions before i are.
   //
   // Among tails that are equal in what counts, the first is kept.
   std::vector<Tail> unbeaten(const std::vector<Tail>& candidates, std::size_t i) const {
@@ -183,8 +199,8 @@ class Decomposition {
              std::pair(candidates[b].surface, candidates[b].volume);
     });
     std::vector<std::size_t> kept;
-    // In this order the surface rises. So a tail is kept only if its volume is smaller than that of
-    // all tails before.
+    // The loop visits the tails in rising order of their surface. So it keeps a tail only if its
+    // volume is smaller than that of all tails before.
     for (std::size_t index : order) {
       if (kept.empty() || candidates[index].volume < candidates[kept.back()].volume) {
         kept.push_back(index);
@@ -198,7 +214,8 @@ class Decomposition {
 
   static bool has_less_surface(const Tail& a, const Tail& b) { return a.surface < b.surface; }
 
-  // Follows a tail from the first dimension to the last and returns its sizes.
+  // Returns the sizes that a tail of dimension 0 stands for: it holds the size of its own dimension
+  // and the index of the tail that holds the next one.
   Sizes sizes_of(Tail tail) const {
     Sizes sizes;
     std::size_t left = divisors_.index_of_number();
@@ -214,13 +231,16 @@ class Decomposition {
   const Sizes& extents_;
   std::span<const std::int64_t> halo_;
   std::size_t dimensions_;
-  // The indices of the divisors of each product, in rising order of value.
+  // For the index of each divisor: the indices of all divisors of this divisor, in rising order of
+  // their values.
   std::vector<std::vector<std::size_t>> choices_;
-  // The crossing cost for each [dimension][size]: halo * (o - 1) * the other extents.
+  // The crossing cost of one dimension whose size is o: halo * (o - 1) * (product of the other
+  // extents). It stands at [dimension][index of o among the divisors].
   std::vector<Cost> crossing_;
-  // The least crossing cost for each [dimension][product that is left].
+  // The least crossing cost of dimensions i..k-1 if their sizes have a given product. It stands at
+  // [i][index of the product among the divisors].
   std::vector<Cost> least_;
-  // The result of tails() for each [dimension][product that is left]. Empty: not computed yet.
+  // The result of tails(i, left), at [i][left]. An empty list was not computed yet.
   std::vector<std::vector<Tail>> tails_;
   std::int64_t looked_at_ = 0;
   bool too_many_ = false;

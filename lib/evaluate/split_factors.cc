@@ -20,8 +20,8 @@ std::vector<PrimeFactor> factorise(std::int64_t n) {
   return factors;
 }
 
-// The list of divisors grows prime by prime: each new divisor is the prime times the divisor that
-// stands one stride before it.
+// Makes the list of divisors prime by prime. For each prime, the divisors found before are followed
+// by their products with the prime, then with its square, and so on up to its exponent.
 Divisors::Divisors(std::int64_t n) : factors_(factorise(n)), values_{1} {
   for (const PrimeFactor& factor : factors_) {
     for (std::size_t i = 0; i < factor.exponent * factor.stride; ++i) {
@@ -30,8 +30,8 @@ Divisors::Divisors(std::int64_t n) : factors_(factorise(n)), values_{1} {
   }
 }
 
-// Reads the exponents of the divisor from the digits of its index, and combines all smaller
-// exponents.
+// Returns the indices of all divisors of the divisor with the index `divisor`. This index gives the
+// exponent of each prime, and every combination of exponents up to these gives a divisor.
 std::vector<std::size_t> Divisors::divisors_of(std::size_t divisor) const {
   std::vector<std::size_t> found = {0};
   for (const PrimeFactor& factor : factors_) {

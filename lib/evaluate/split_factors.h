@@ -15,16 +15,16 @@ inline constexpr std::size_t kMaxNewDimensions = 32;
 struct PrimeFactor {
   std::int64_t prime;
   std::size_t exponent;
-  // The index of the prime itself as a divisor in Divisors.
+  // The index of the prime itself among the divisors that the class Divisors lists.
   std::size_t stride;
 };
 
 // Returns the prime factors in rising order. Uses trial division: at most 2^20 steps.
 std::vector<PrimeFactor> factorise(std::int64_t n);
 
-// The divisors of n. Each divisor has an index that is a number with the exponents as its digits.
-// If a divides b, the index of b / a is the difference of their indices. So a search needs no
-// division and no look-up.
+// The divisors of n. The index of a divisor is a number whose digits are the exponents of its prime
+// factors. If a divides b, the index of b / a is the difference of the indices of b and a. So a
+// search needs no division and no look-up.
 class Divisors {
  public:
   explicit Divisors(std::int64_t n);

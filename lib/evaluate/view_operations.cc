@@ -18,7 +18,8 @@ namespace {
 
 using Parts = std::variant<Coordinates, RefusedOperation>;
 
-// The position of the extents, or of their number, among the parameters of all methods that split.
+// The position, among the parameters of each splitting method, of the parameter that determines the
+// new extents.
 constexpr int kTuple = 1;
 
 bool negative(std::int64_t x) { return x < 0; }
@@ -39,13 +40,13 @@ RefusedOperation bad_split(Method method, int at, std::string what, std::string 
           at};
 }
 
-// Returns true if a view can have one dimension for each of these extents.
+// Returns true if a view may have as many dimensions as there are extents, at least one.
 bool fits_a_view(const Coordinates& extents) {
   return !extents.empty() && extents.size() <= kMaxViewDimensions;
 }
 
-// Returns `made`, or a refusal if it exceeds the limit on dimensions or operations. `from` is the
-// view before the operation.
+// Returns the view `made`, or a refusal if it has too many dimensions or operations. `from` is the
+// view from which the operation made it.
 OperationResult within_limits(const MachineView& from, MachineView made) {
   if (from.operation_count() >= kMaxViewOperations) {
     return RefusedOperation{DiagId::kMachineLimit, {kMaxViewOperations, std::string("operations")}};
@@ -102,7 +103,8 @@ Parts split_by(std::int64_t n, const OperationArguments& given) {
   return Coordinates{factor, n / factor};
 }
 
-// Returns the extents of `balance_split` into `parts` dimensions.
+// Returns the extents into which `balance_split` splits an extent `n` if it makes `parts`
+// dimensions, or the reason why it cannot.
 Parts balanced(std::int64_t n, std::int64_t parts) {
   if (parts < 1 || parts > kMaxViewDimensions) {
     return bad_split(Method::kBalanceSplit, kTuple, fmt::format("{} dimensions", parts),
@@ -193,7 +195,7 @@ OperationResult apply_method(Method method, const MachineView& view,
     case Method::kGreedySplit:
     case Method::kAutoSplit:
     case Method::kDecompose:
-      break;  // These methods split a dimension, as follows below.
+      break;  // These methods split a dimension: see below the switch.
     case Method::kHas:
     case Method::kProcessor:
       GROMA_REQUIRE(false, "a question about a machine changes no view");
@@ -203,8 +205,9 @@ OperationResult apply_method(Method method, const MachineView& view,
   return split_view(view, d, std::get<Coordinates>(std::move(parts)));
 }
 
-// Returns the steps that a search for a split counts for. `decompose` counts a fixed number,
-// because its search is short. `auto_split` counts by the number of factorisations that it tries.
+// Returns the evaluation steps that a search for a split costs. `decompose` costs a fixed number of
+// steps, because its search is short. `auto_split` costs more steps the more factorisations it
+// tries.
 std::int64_t search_steps(Method method, const MachineView& view, const OperationArguments& given) {
   if (!searches_for_split(method) || !fits_a_view(given.tuple)) return 0;
   if (method == Method::kDecompose)

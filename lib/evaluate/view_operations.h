@@ -17,7 +17,8 @@ namespace groma::mapper {
 // The arguments of an operation, sorted by the types in the table of methods. Dimensions are those
 // of the machine before the operation.
 struct OperationArguments {
-  // The integers and dimensions, each at its position among the parameters. Other positions are 0.
+  // The integers and dimensions among the arguments, each at the index of its parameter. The other
+  // entries are 0.
   std::array<std::int64_t, syntax::kMaxMethodParameters> numbers = {};
   // The tuple among the arguments, such as the extents of a launch.
   Coordinates tuple;
@@ -48,7 +49,8 @@ bool has_dimension(const MachineView& view, std::int64_t dimension);
 OperationResult apply_method(syntax::Method method, const MachineView& view,
                              const OperationArguments& given);
 
-// Returns `view` with the dimension split into `parts`, unless a limit of views forbids it.
+// Returns `view` with its dimension `dimension` split into dimensions with the extents `parts`, or
+// a refusal if the result would exceed a limit on views.
 OperationResult split_view(const MachineView& view, int dimension, Coordinates parts);
 
 // Returns true if the operation searches for a split. Its results are worth caching, because a

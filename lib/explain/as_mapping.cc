@@ -126,7 +126,8 @@ class DefaultProgram {
 
   // ---- Data
 
-  // Writes the requirements of a task once for each list of names that its launches give them.
+  // Writes statements about the region requirements of a task. Launches may give the requirements
+  // different names, so the statements are written once for each distinct list of names.
   void add_requirements(std::uint32_t number, const std::string& name, ProcKind kind) {
     const TaskLaunches& uses = uses_[number];
     for (std::size_t n = 0; n < uses.name_lists.size(); ++n) {
@@ -141,9 +142,9 @@ class DefaultProgram {
     }
   }
 
-  // Calls map_task on the first processor of each type of node, and writes the requirements that
-  // the query asks about. If the types of nodes get different answers, no statement can express
-  // them.
+  // Calls map_task on the first processor of each type of node, and writes statements about those
+  // region requirements that the query asks about. If the answers about a requirement differ
+  // between types of nodes, no statement can express them, and a comment says so.
   void add_requirements(const app::Task& task, const std::string& name, const app::AppView& views,
                         const app::DistinctLaunch& launch, ProcKind kind,
                         const std::vector<app::LaunchNames>& names, std::size_t number) {
@@ -191,8 +192,9 @@ class DefaultProgram {
                                    .memories = {only.memory},
                                    .layout = edit::layout_words_of(only.layout)};
     regions_ += line(statement);
-    // `Exact` in a Layout statement would also exclude neighbouring points, so a comment takes its
-    // place.
+    // A variant may demand an instance with exactly the points of its region. `Exact` in a Layout
+    // statement would demand more, as it also excludes neighbouring points, so the program gets a
+    // comment instead of the statement.
     if (only.layout.exact) {
       layouts_ += fmt::format("# {} {}: {}, which its variant demands.\n", harmless(task.name),
                               harmless(region), layout_words(only.layout));
@@ -225,8 +227,9 @@ class DefaultProgram {
 
   // ---- Launches
 
-  // Notes which block functions the launches of a task need. Writes a comment if no function can
-  // express how the default mapper cuts a launch.
+  // Notes for which numbers of dimensions the launches of a task need a block function, which is a
+  // mapping function that cuts a launch into blocks as the default mapper does. Writes a comment if
+  // no function can express how the default mapper cuts a launch.
   void add_launches(const app::Task& task, const TaskLaunches& uses, const std::string& name,
                     ProcKind kind) {
     std::set<int> dimensions;
@@ -348,7 +351,8 @@ class DefaultProgram {
   std::string tasks_, regions_, layouts_, rest_, maps_;
   std::map<ProcKind, std::set<int>> blocks_;
   std::vector<Bound> bound_;
-  // The pairs of a task and a region that were written already.
+  // The pairs of a task and a region for which the Region and Layout statements, or a comment in
+  // their place, were written already.
   std::set<std::pair<std::string, std::string>> regions_of_task_;
   std::set<ProcKind> choosers_;
   bool round_robin_ = false, replicates_ = false;

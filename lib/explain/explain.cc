@@ -43,8 +43,8 @@ std::string why_no_memory(const Machine& machine, const Processor& processor, Me
   return elsewhere ? fmt::format("node {} has none", processor.node) : "the machine has none";
 }
 
-// Returns true if the program's own mapper asked for a layout of the requirement when the program
-// was recorded.
+// Returns true if the recorded Legion program had a mapper of its own that asked for a layout of
+// the region requirement at this position.
 bool has_own_demand(const VariantView* variant, std::uint32_t position) {
   if (variant == nullptr) return false;
   const auto is_own = [position](const LayoutDemand& demand) {
@@ -53,8 +53,9 @@ bool has_own_demand(const VariantView* variant, std::uint32_t position) {
   return std::any_of(variant->demands.begin(), variant->demands.end(), is_own);
 }
 
-// Returns the layouts other than `layout` that a requirement has in launches for which the
-// program's own mapper chooses another variant than `variant`.
+// The mapper of a recorded Legion program may choose another variant than `variant` for some
+// launches of the task. Returns the layouts other than `layout` that the region requirement at this
+// position then gets.
 std::vector<LayoutSpec> other_layouts(const TaskView& task, const VariantView& variant,
                                       std::uint32_t position, const LayoutSpec& layout) {
   std::vector<LayoutSpec> found;
@@ -113,8 +114,8 @@ class Explainer {
     return {};
   }
 
-  // Returns the diagnostics to which errors of the current task go: those of the caller if the
-  // query asks about the task, otherwise some that are dropped.
+  // Returns the object that collects the errors of the current task: the diagnostics of the caller
+  // if the query asks about the task, otherwise an object whose diagnostics nobody reads.
   Diagnostics& task_diags() { return asked_ ? diags_ : ignored_; }
 
   // Explains one task. If no processor can run the task, only the choice of the kind is explained.
@@ -235,8 +236,9 @@ class Explainer {
 
   // ---- Data
 
-  // Explains each requirement once for each list of names that launches give it. The results are in
-  // the order of the positions.
+  // Explains the region requirements of a task. A requirement to which launches give different
+  // names is explained once for each of these names. The results are in the order of the positions
+  // of the requirements.
   void explain_requirements(std::uint32_t task, ProcKind kind, ExplainedTask& explained) {
     const TaskLaunches& uses = uses_[task];
     std::vector<std::vector<ExplainedRequirement>> by_position(
@@ -259,9 +261,10 @@ class Explainer {
     }
   }
 
-  // Explains those requirements of one launch for which `is_new` returns true. Asks on the first
-  // processor of each type of node. `explained` has a list for each position. Reports the errors
-  // that a runtime would report about the answer.
+  // Explains the region requirements of one launch, except those for whose position `is_new`
+  // returns false. Asks the mapping on the first processor of each type of node. Adds each
+  // explanation to the list in `explained` for the position of its requirement. Reports the errors
+  // that a runtime would report about the mapping's answers.
   template <typename IsNew>
   void explain_requirements(std::uint32_t task, const app::AppView& views,
                             const app::DistinctLaunch& launch, ProcKind kind,
@@ -269,7 +272,8 @@ class Explainer {
                             std::vector<std::vector<ExplainedRequirement>>& explained) {
     const auto count = static_cast<std::uint32_t>(app_.tasks[task].requirements.size());
     const std::vector<Processor>& processors = processors_[static_cast<std::size_t>(kind)];
-    // The mapper's answers about the requirements, for each processor and each position.
+    // The answer of the mapping about each region requirement, by the index of the processor in
+    // `processors` and the position of the requirement.
     std::vector<std::vector<RequirementWish>> wishes;
     for (const Processor& processor : processors) {
       const TaskView view = views.view(launch, processor);
@@ -384,8 +388,8 @@ class Explainer {
       }
       explained.memories.push_back(std::move(memory));
     }
-    // If no memory can be used, the run fails, and the statements of the candidates are those that
-    // decide so.
+    // If the processor can use none of the candidate memories, the run fails. Then all statements
+    // that name these memories count as statements that decide something.
     if (taken) return;
     for (const InstanceWish& candidate : wish.candidates())
       statements_.note_deciding_statement(candidate.memory_origin);
@@ -433,8 +437,9 @@ class Explainer {
     explained.stealing = statements_.note_decision(
         {MappingStatement::kTaskSteal, view.name, {}, kind, {}}, steal ? steal->origin : Origin{});
     TaskView start = view;
-    // An index launch does not call a function for its first processor, so only the other options
-    // are decided.
+    // For a single task, select_task_options() would also call the mapping function that chooses
+    // the first processor. The task is passed as an index launch, for which the mapper decides only
+    // the other options.
     start.is_index = true;
     ProgramMapper mapper(shared_, site_);
     MapperRuntime runtime;

@@ -21,7 +21,7 @@ class JsonWriter {
  public:
   explicit JsonWriter(const Program& program) : program_(program) {}
 
-  // Returns the whole explanation, without diagnostics.
+  // Returns the whole explanation of a mapping as a JSON object, without the diagnostics.
   Json write(const Explanation& explanation) const {
     Json json = {{"application", explanation.application}, {"machine", explanation.machine}};
     json["tasks"] = Json::array();
@@ -40,7 +40,8 @@ class JsonWriter {
     for (Origin origin : origins) json.push_back(statement(origin));
     return json;
   }
-  // Returns the statements that matched but did not decide, each with its reason.
+  // Returns as a JSON list the statements that matched but did not decide, each with the reason why
+  // it did not decide.
   Json over(const std::vector<BeatenStatement>& others) const {
     Json json = Json::array();
     for (const BeatenStatement& other : others) {
@@ -56,8 +57,8 @@ class JsonWriter {
         {"value", std::move(value)}, {"by", statement(decided.by)}, {"over", over(decided.beaten)}};
   }
 
-  // Returns all decisions about a task. If no processor can run the task, only the decision about
-  // its kind.
+  // Returns all decisions about a task as JSON. If no processor can run the task, the JSON has only
+  // the decision about its kind of processor.
   Json write(const ExplainedTask& task) const {
     Json json = {{"task", task.name}};
     json["kind"] =

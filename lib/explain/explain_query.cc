@@ -50,8 +50,9 @@ bool is_part_of(const app::Data& data, const app::RequirementData& where, const 
   return partition >= 0;
 }
 
-// Returns true if some launch of the task uses the data at this position. If the launches are not
-// known, the declaration of the task decides.
+// Returns true if the region requirement at this position uses the data `whole` (or a part of it)
+// in some launch of the task. If no launch of the task is known, the declaration of the task says
+// what the requirement uses.
 bool uses_at(const app::Task& task, const TaskLaunches& uses, std::size_t position,
              const app::Data& data, const NamedData& whole) {
   const app::RequirementData& declared = task.requirements[position].data;
@@ -63,7 +64,8 @@ bool uses_at(const app::Task& task, const TaskLaunches& uses, std::size_t positi
                      });
 }
 
-// Returns some of the positions at which tasks use the data, as in "1 in `work`".
+// Returns the first few region requirements that use the data, each as its position and its task:
+// "1 in `work`".
 std::vector<std::string> positions_of(const app::Data& data, const std::vector<TaskLaunches>& uses,
                                       const NamedData& whole) {
   constexpr std::size_t kMost = 4;
@@ -111,8 +113,9 @@ bool add_description_name_help(Diagnostic& diagnostic, std::string_view name, co
   return true;
 }
 
-// Collects the launches of each task. Each distinct list of the names of all requirements gets one
-// entry in `names`. A task without known launches gets the list of its declaration.
+// Collects the launches of each task. A launch has a list with the names of all its region
+// requirements. Each distinct list of a task gets one entry in TaskLaunches::name_lists. A task
+// without known launches gets one list, with the names from its declaration.
 std::vector<TaskLaunches> launches_by_task(const app::Data& data, bool& complete) {
   std::vector<TaskLaunches> all(data.tasks.size());
   std::vector<std::map<app::LaunchNames, std::size_t>> known(data.tasks.size());
@@ -151,7 +154,8 @@ bool check_query(const ExplainQuery& query, const app::Data& data,
                  const std::vector<TaskLaunches>& uses, Diagnostics& diags) {
   std::vector<std::string_view> tasks;
   std::set<std::string_view> regions;
-  // The largest number of requirements of a task that the query asks about.
+  // The number of region requirements of that task which has the most of them, among the tasks that
+  // the query asks about.
   std::size_t positions = 0;
   bool task_found = false, region_found = query.region.empty();
   for (std::size_t t = 0; t < data.tasks.size(); ++t) {

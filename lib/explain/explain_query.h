@@ -9,13 +9,15 @@
 
 namespace groma {
 
-// The launches of one task in an application, and the names of its data.
+// The launches of one task in an application, and the names that they give to the region
+// requirements of the task.
 struct TaskLaunches {
   // The launches of the task. Empty: they are not known.
   std::vector<app::DistinctLaunch> launches;
-  // Each distinct list of requirement names that launches use; at least one.
+  // The distinct lists of names that launches give to the task's region requirements. A list has
+  // the names of all requirements. There is always at least one list.
   std::vector<app::LaunchNames> name_lists;
-  // For each launch, the position of its list in `names`.
+  // For each launch in `launches`, the index in `name_lists` of the list that the launch uses.
   std::vector<std::size_t> name_list_of_launch;
 };
 // Returns how each task is launched, with one entry for each task. `complete` is set to false if
@@ -27,8 +29,10 @@ std::vector<TaskLaunches> launches_by_task(const app::Data& data, bool& complete
 bool asks_about(const ExplainQuery& query, const app::Task& task);
 bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position);
 
-// If `name` stands for a region or partition only in the description of the application, and not in
-// the program, adds a help that says what a mapping can write instead. Otherwise returns false.
+// Some names of regions and partitions exist only in the description of the application and not in
+// the program, so no mapping can use them. If `name` is such a name, adds a note about this, and a
+// help with what a mapping can write instead if there is anything, and returns true. Otherwise
+// returns false.
 bool add_description_name_help(Diagnostic& diagnostic, std::string_view name, const app::Data& data,
                                const std::vector<TaskLaunches>& uses);
 

@@ -37,7 +37,8 @@ class TextWriter {
   TextWriter(const Explanation& explanation, const Program& program, bool color)
       : explanation_(explanation), program_(program), color_(color) {}
 
-  // Returns the whole text.
+  // Returns the explanation of the mapping as text: the tasks with their decisions, then the
+  // statements that decide nothing.
   std::string write() {
     text_ = fmt::format("{} on {}, decided by {}\n", harmless(explanation_.application),
                         harmless(explanation_.machine), harmless(program_.source().name()));
@@ -68,7 +69,8 @@ class TextWriter {
     dim_line(depth, origin ? "by " + statement_line(program_, origin)
                            : std::string("by the default mapper"));
   }
-  // Writes the statements that matched but did not decide, with the reasons.
+  // Writes the statements that matched but did not decide, each with the reason why it did not
+  // decide.
   void beaten(int depth, const std::vector<BeatenStatement>& others) {
     for (const BeatenStatement& other : others) {
       dim_line(depth, fmt::format("over {} ({})", statement_line(program_, other.origin),
@@ -81,8 +83,8 @@ class TextWriter {
     beaten(depth, decision.beaten);
   }
 
-  // Writes all decisions about a task. If no processor can run the task, only the decision about
-  // its kind.
+  // Writes all decisions about a task. If no processor can run the task, writes only the decision
+  // about its kind of processor.
   void write(const ExplainedTask& task) {
     text_ += '\n';
     bold_line("task " + harmless(task.name));

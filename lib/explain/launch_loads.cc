@@ -9,8 +9,8 @@
 namespace groma {
 namespace {
 
-// Limit on the points of a piece of a domain. Counting stops between two pieces if a limit is
-// exceeded.
+// Limit on the points of one piece of a launch domain. The points of a domain are counted piece by
+// piece. After each piece, the counting stops if a limit is exceeded.
 constexpr std::int64_t kMaxPiece = 1 << 22;
 
 // Calls visit(piece) for the pieces of a domain until it returns false, and then returns false. A
@@ -28,7 +28,8 @@ bool for_each_piece(const Rect& domain, const Visit& visit) {
   }
   const std::int64_t length = std::min(domain.extents[cut], kMaxPiece / behind);
   Rect piece = domain;
-  // A box that has one point for each piece.
+  // A box with one point for each piece of the domain, so that a walk over its points visits all
+  // pieces.
   Rect outer = domain;
   outer.extents[cut] = (domain.extents[cut] + length - 1) / length;
   for (int d = 0; d < domain.dimensions(); ++d) {
@@ -72,8 +73,8 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_function(const TaskView& tas
   return loads_from_counts(counts, task.domain.volume(), kind);
 }
 
-// Counts the points of a specialised function. Each box that goes to one processor counts as one
-// step.
+// Counts the points that a specialised mapping function gives each processor. Towards the limit, a
+// box of points on the same processor counts as one point.
 std::optional<ExplainedLoads> LaunchLoads::count_by_map(const std::shared_ptr<const IndexMap>& map,
                                                         ProcKind kind) {
   IndexMap::Cursor cursor(map);
@@ -96,11 +97,12 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_map(const std::shared_ptr<co
   return loads_from_counts(counts, map->domain().volume(), kind);
 }
 
-// Counts the slices into which the default mapper cuts the launch.
+// Counts the points that the default mapper gives each processor, slice by slice.
 std::optional<ExplainedLoads> LaunchLoads::count_by_default_mapper(const TaskView& task) {
   const ProcKind kind = task.current.kind;
   const std::int64_t volume = task.domain.volume();
-  // If the launch is cut by shard, each slice may be a single point, so all points count.
+  // Each slice counts towards the limit on evaluated points. If the shards of the top-level task
+  // cut the launch, each slice may be a single point, so there may be as many slices as points.
   const bool by_shard = task.depth == 1 && slices_.is_cut_by_shard();
   if (!count_towards_limit(by_shard ? volume : std::min(volume, processor_count(kind)))) {
     return std::nullopt;
@@ -112,7 +114,8 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_default_mapper(const TaskVie
   return loads_from_counts(counts, volume, kind);
 }
 
-// Returns the first of the processors that the function gives the point, or nullopt if it fails.
+// Returns the first of the processors on which the mapping function places the point. Returns
+// nullopt if the function fails or the limit on evaluated points is reached.
 std::optional<Processor> LaunchLoads::first_processor_of_point(FunctionId function,
                                                                const TaskPoint& task,
                                                                ProcKind kind) {

@@ -20,15 +20,15 @@ namespace groma {
 
 class LaunchLoads {
  public:
-  // All references must be valid until the last call. `diags` receives the errors and warnings of
-  // mapping functions, the warnings once for each function.
+  // The objects that are passed by reference must outlive this object. `diags` receives the errors
+  // and warnings of mapping functions, the warnings once for each function.
   LaunchLoads(const BoundProgram& bound, std::shared_ptr<ProgramMapper::Shared> shared,
               const app::Data& app, const std::vector<TaskLaunches>& uses, Diagnostics& diags)
       : bound_(bound), evaluator_(bound), slices_(std::move(shared), app, uses), diags_(diags) {}
 
   // Counts the points of `task.domain` that a mapping function gives each processor.
-  // count_by_function(), count_by_default_mapper() and place() return nullopt if a mapping function
-  // fails or a limit is exceeded.
+  // count_by_function(), count_by_default_mapper() and first_processor_of_point() return nullopt if
+  // a mapping function fails or a limit is exceeded.
   std::optional<ExplainedLoads> count_by_function(const TaskView& task, FunctionId function,
                                                   ProcKind kind);
   // Counts the points of `task.domain` that the default mapper gives each processor.

@@ -45,8 +45,8 @@ void LaunchSlices::find_top_level_shards(const TaskView& top) {
   top_level_processor_ = answer.processors.front();
 }
 
-// Returns the mapper of a processor, which is made at the first call. A runtime has one mapper for
-// each processor, too.
+// Returns the mapper of a processor. The mapper is created at the first call for this processor.
+// There is one mapper for each processor, as in a runtime.
 Mapper& LaunchSlices::mapper_of(const Processor& local) {
   auto& made = mappers_[{local.kind, local.node, local.index}];
   if (made == nullptr) made = std::make_unique<ProgramMapper>(shared_, MapperSite{machine_, local});

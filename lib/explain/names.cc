@@ -152,7 +152,7 @@ class NameChecker {
 
   const app::Data& app_;
   const AppNames names_;
-  // The launches of each task. They own the names in of_task_.
+  // The launches of each task. The texts of the names in of_task_ belong to these launches.
   std::vector<TaskLaunches> uses_;
   Diagnostics& diags_;
   // Errors of the parser are dropped, because compile() has reported them.

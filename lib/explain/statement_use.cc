@@ -32,8 +32,8 @@ std::vector<BeatenStatement> StatementUse::find_beaten_statements(const MatchQue
   return others;
 }
 
-// Notes that the statement `by` decides. If `by` is empty, the default mapper decides, and all
-// matching statements lost.
+// Notes that the statement `by` decides. If `by` is empty, the default mapper decides, and no
+// statement that matches the query does.
 Decided StatementUse::note_decision(const MatchQuery& query, Origin by) {
   const Origin deciding[] = {by};
   note_deciding_statement(by);
@@ -41,8 +41,9 @@ Decided StatementUse::note_decision(const MatchQuery& query, Origin by) {
 }
 
 // Lists the statements that decide nothing, divided into those that match something and those that
-// do not. A statement becomes one or more rows. A row that an earlier row shadows matches if that
-// row matches.
+// do not. In the compiled program, a statement is one or more table rows, and a row may be shadowed
+// by an earlier row with the same key. A shadowed row counts as matching if the statement of the
+// earlier row matches something.
 void StatementUse::add_idle_statements(Explanation& explanation) const {
   const program::ProgramData& data = program_.data();
   // For the number of each statement: true if the statement matches something.

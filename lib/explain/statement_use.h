@@ -23,7 +23,8 @@ class StatementUse {
   std::vector<BeatenStatement> find_beaten_statements(
       const MatchQuery& query, std::span<const Origin> deciding,
       BeatenStatement::Reason reason = BeatenStatement::Reason::kPrecedence);
-  // Notes that `by` decides the query, and returns it with the other statements that match.
+  // Notes that the statement `by` decides the question `query`. Returns `by` together with the
+  // other statements that match the query and do not decide.
   Decided note_decision(const MatchQuery& query, Origin by);
 
   // Adds to `explanation` the statements that decide nothing. Call it once all decisions are noted.

@@ -95,8 +95,9 @@ std::string steal_words(std::optional<StealScope> steal) {
                                         : "stolen by processors of any node";
 }
 
-// Returns the words for a profile. They find the text and the place of a statement by its number.
-// If `program` is null, all words are about the default mapper.
+// Returns what the reports about a profile print besides the measurements: the title of the run, a
+// hash of the mapping, and a function that returns the text and the place of a mapping statement
+// for its number. If `program` is null, the default mapper decided, and there are no statements.
 ProfileWords profile_words_of(const std::string& title, const Program* program) {
   ProfileWords words;
   words.title = title;

@@ -30,12 +30,14 @@ std::string rate_words(double rate, std::string_view unit);
 // Returns a time with its unit, such as "123 ms".
 std::string seconds_words(double seconds);
 
-// Returns the words for the profile of a run of `title`. `program` is null if the default mapper
-// decides; otherwise it must outlive the result.
+// Returns what the reports about the profile of a run print besides the measurements: the title,
+// the texts of the mapping statements, and a hash of the mapping. `title` names the application and
+// the machine. `program` is null if the default mapper decides. Otherwise `program` must outlive
+// the result.
 ProfileWords profile_words_of(const std::string& title, const Program* program);
 
-// The next functions describe a decision in a few words, whether the mapping or the default mapper
-// made it.
+// Each of the next functions describes one decision in a few words. The mapping or the default
+// mapper may have made the decision.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind);
 std::string early_collection_words(bool collected);
 std::string instance_limit_words(std::int64_t limit, LimitScope scope);

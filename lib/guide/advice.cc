@@ -45,7 +45,8 @@ bool speaks_of(const program::StatementRow& row, const program::ProgramData& dat
   const bool by_kind = row.key.table != program::TableId::kTask &&
                        row.key.place != program::kAnyPlace && row.key.place < 0x40;
   if (kind && by_kind && row.key.place != program::place_key(*kind)) return false;
-  // If a Region statement does not name the full memory, the statement is not the cause.
+  // A Region statement that does not name the kind of the memory in which there was no room is not
+  // the cause.
   const auto memory = find_mem_kind(text_of_group(groups, "memkind"));
   if (memory && row.key.table == program::TableId::kRegion) {
     const auto* end = row.kinds.data() + row.kind_count;

@@ -151,8 +151,9 @@ class ProfileJsonValue {
   std::optional<Error>& error_;
 };
 
-// The key by which causes of run time are merged: doing, task, region, both memory kinds, the
-// statement's position, other_node and same_memory.
+// Causes of run time are merged if they have the same key. The members of the key are: what was
+// done (a task, a copy and so on), the task, the region, both memory kinds, the position of the
+// mapping statement, other_node and same_memory.
 using CauseKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
                             std::string, bool, bool>;
 
@@ -328,7 +329,8 @@ std::optional<std::string> failure_of_run(std::string_view json) {
       log += fmt::format("note: {}\n", text(note, "message"));
     }
     if (text(diagnostic, "severity") != "error") continue;
-    // The suggestions of the run belong to its first error.
+    // The JSON has the suggestions separately from the diagnostics. In the log, they follow the
+    // first error.
     for (const std::string& help : helps) log += fmt::format("help: {}\n", help);
     helps.clear();
   }

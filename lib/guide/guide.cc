@@ -308,8 +308,8 @@ class Composer {
       explain_no_end();
     }
     if (first.role == Role::kSilent) feedback_.last_lines = scanner_.last_lines();
-    // The first failure whose message names a task argument that had no room in memory decides the
-    // shortage.
+    // Feedback::shortage is taken from the first failure whose message names a task argument for
+    // which a memory had no room.
     for (const Finding& finding : findings_) {
       if (!fails(finding.role) || finding.rule == nullptr || feedback_.shortage) continue;
       feedback_.shortage = finding.shortage;
@@ -428,8 +428,8 @@ class Composer {
            (lacks("GPU") || (context_.program != nullptr && prefers_gpus(*context_.program)));
   }
 
-  // Adds a suggestion to the feedback, unless its code names a processor kind that the machine
-  // lacks.
+  // Adds a suggestion to the feedback, unless the code in its text (between backquotes) names a
+  // processor or memory kind that the machine lacks.
   void add_suggestion(std::string text) {
     if (!text.empty() && may_be_written(text)) add_sentence(std::move(text), &feedback_.suggest);
   }

@@ -119,7 +119,7 @@ void LineMatcher::pair_cluster(ComparedLines::const_iterator begin,
   std::copy_if(begin, end, std::back_inserter(got),
                [](const ComparedLine& item) { return item.is_from_tested_run; });
   std::vector<bool> taken(got.size());
-  // The index of the first line in `got` that has no partner.
+  // The index of the first line of the tested run (in `got`) that has no partner in this cluster.
   std::size_t first = 0;
   for (; begin != end; ++begin) {
     if (begin->is_from_tested_run) continue;

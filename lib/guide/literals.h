@@ -11,7 +11,8 @@ namespace groma::guide {
 
 // Returns literals such that every match of `pattern` (RE2 syntax) contains at least one of them:
 // {"cannot", "hasfailed"} for `cannot|has failed`. The literals are in lower case and without
-// spaces, as folded() returns them. Returns an empty list if no literals can be derived.
+// spaces, as lower_case_without_spaces() returns them. Returns an empty list if no literals can be
+// derived.
 std::vector<std::string> required_literals(std::string_view pattern);
 
 // Returns the literal in lower case and without spaces, because the prefilter ignores case and

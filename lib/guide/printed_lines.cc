@@ -135,7 +135,8 @@ bool may_end_before(std::string_view rest, std::string_view text, Kind kind) {
       std::find_if_not(rest.begin(), rest.end(), is_letter) - rest.begin());
   if (letters < rest.size() && is_word(rest[letters])) return false;
   const bool is_imaginary = letters == 1 && (rest.front() == 'j' || rest.front() == 'i');
-  // Only `i` or `j` may follow a number without a point, such as 1e-5 or nan.
+  // Behind a number without a point, such as 1e-5 or nan, the only letter may be the imaginary unit
+  // `i` or `j`.
   if (text.find('.') == text.npos) return is_imaginary;
   // The length of the longest unit, GFLOPS.
   constexpr std::size_t kLongestUnit = 6;

@@ -54,9 +54,10 @@ struct Group {
   std::vector<PrintedLine> lines;
   // For each number of the skeleton, whether any reference run printed NaN or infinity there.
   guide::Columns columns;
-  // True if the reference runs do not all print the same number of these lines.
+  // True if the reference runs do not all print the same number of lines with the skeleton of this
+  // group.
   bool count_varies = false;
-  // True if two reference runs print these lines in different orders.
+  // True if two reference runs print the lines of this group in different orders.
   bool any_order = false;
   bool may_have_more() const { return count_varies || stream != Stream::kOut; }
 };
@@ -217,8 +218,9 @@ struct Results::State {
     group.lines.push_back(std::move(line));
   }
 
-  // Returns an object that compares lines of numbers. Its noise is relative to the largest result,
-  // but not larger than kResultsNoise.
+  // Returns an object that compares lines of numbers. Numbers count as 0 below the magnitude
+  // kResultsNoise, or below kResultsNoise times the largest result of the reference runs if that
+  // result is smaller than 1.
   LineMatcher matcher(const guide::Columns& columns, std::int64_t* comparisons) const {
     const double unit = scale > 0 ? std::min(1.0, scale) : 1.0;
     return {{options.tolerance, kResultsNoise * unit, kResultsNoise}, columns, comparisons};
@@ -261,9 +263,11 @@ struct Results::State {
   }
 
   // Marks the numbers that differ between two reference runs as unsteady. The second run may print
-  // the lines in another order. If all lines have an equal partner when the differing columns are
-  // ignored, and these columns have fewer numbers than differ line by line, the columns are marked.
-  // Otherwise the numbers that differ line by line are marked.
+  // the lines in another order. There are two ways to mark them, and the one that marks fewer
+  // numbers is taken. The first compares the runs line by line, and marks the numbers that differ.
+  // The second assumes another order, and marks all numbers in the columns whose sorted values
+  // differ. It is possible only if each line has an equal line in the other run when these columns
+  // are ignored.
   static void mark_unsteady(const LineMatcher& matcher, Group& group,
                             const std::vector<PrintedLine>& more) {
     std::vector<PrintedLine>& lines = group.lines;

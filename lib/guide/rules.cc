@@ -344,7 +344,8 @@ class RuleReader {
     if (rule->meaning_after_failure.empty()) fail("`after_failure` has no `meaning`");
   }
 
-  // Reads the scale, the unit, the exit codes and the related flags of a rule.
+  // Reads the unit of a rule's metric, the factor for its value and whether higher values are
+  // better. Then reads the exit codes that the rule explains and whether it explains a timeout.
   void read_numbers(const Json& json, Rule* rule) {
     rule->unit = text(json, "unit");
     if (json.contains("scale")) {
@@ -479,7 +480,8 @@ const Rule* RuleSet::find_for_diagnostic(const Diagnostic& diagnostic) const {
   const auto found = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
     if (rule.diagnostic != id) return false;
     if (rule.cause) return diagnostic.has(*rule.cause);
-    // A rule may require words in the message. Without such words, `says` is empty.
+    // A rule may require that the message contains certain words. For other rules,
+    // required_message_text is empty, and every message contains the empty text.
     return diagnostic.message.find(rule.required_message_text) != std::string::npos;
   });
   return found == rules.end() ? nullptr : &*found;

@@ -127,8 +127,9 @@ struct Rule {
   // The processor kind that the machine lacks if the rule matches. Empty if the rule says nothing
   // about this.
   std::string lacking_processor_kind;
-  // Text that the diagnostic's message must contain. If `cause` is set, the text is searched only
-  // in logs, and a diagnostic in memory must have the cause.
+  // Text that the message of the Groma diagnostic must contain. A rule with a `cause` requires the
+  // text only of a diagnostic that was printed in a log. Of a diagnostic that is passed as an
+  // object, it requires the cause instead.
   std::string required_message_text;
   std::optional<DiagCause> cause;
   // True if Groma itself prints the message, about the mapping or its run.

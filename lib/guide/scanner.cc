@@ -33,7 +33,7 @@ std::size_t escape_end(const std::string& text, std::size_t at) {
   if (kind != '[' && !title && !letters) return at + (is_control(kind) ? 1 : 2);
   for (std::size_t i = at + 2; i < text.size(); ++i) {
     const char c = text[i];
-    // A longer text is not an escape sequence.
+    // If no end of the sequence is found within kLongest bytes, the text is not an escape sequence.
     if (i - at > kLongest) return at + 1;
     if (title && c == '\x1b' && i + 1 == text.size()) return std::string::npos;
     // BEL or `ESC \` ends a title sequence and belongs to it. Any other control character ends the
@@ -160,7 +160,7 @@ void LogScanner::scan_buffer() {
 void LogScanner::scan(std::string_view block, std::size_t from, std::size_t until) {
   if (following_) read_following_lines(block.substr(0, until));
   rules_.prefilter.scan(block, &hits_);
-  // The line ends before this offset of the block are counted in lines_.
+  // The line ends before this offset of the block were already added to lines_.
   std::size_t counted = 0;
   for (std::size_t i = 0; i < hits_.size();) {
     const std::size_t at = hits_[i].end;
@@ -250,8 +250,9 @@ bool LogScanner::matches(std::uint32_t rule, std::string_view text) const {
   return rules_.rules[rule].regex->Match(piece, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
 }
 
-// Counts another match of a rule without its text, if the rule has matched before and is not a
-// metric. Otherwise returns false, and the caller must add the match with its text.
+// If the rule has matched before and is not a metric rule, only increments the number of its
+// matches and returns true. Otherwise returns false, and the caller must add the match together
+// with its text.
 bool LogScanner::count_without_details(std::uint32_t rule) {
   if (found_[rule].count == 0 || rules_.rules[rule].role == Role::kMetric) return false;
   ++found_[rule].count;

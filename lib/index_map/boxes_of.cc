@@ -17,14 +17,14 @@ namespace {
 constexpr std::int64_t kMaxStretches = 1'000'000;
 constexpr std::size_t kMaxKeptRuns = 1 << 17;  // One cursor keeps at most this many runs (3 MB).
 
-// A run of equal values: from `begin` to before `end`, and again in every period, the part of the
-// number that depends on this dimension has this value.
+// A run of coordinates of one dimension. `value` is what the coordinates from `begin` to before
+// `end` add to a processor number. The run recurs in every period of the dimension.
 struct Run {
   std::int64_t value, begin, end;
 };
 
-// One dimension, with the runs of that part of the number which depends on it. `period` is the
-// length after which the runs repeat.
+// One dimension, with the runs of coordinates that add the same value to a processor number.
+// `period` is the number of coordinates after which the runs recur.
 struct Dimension {
   int index = 0;
   std::int64_t extent = 0, period = 0;
@@ -34,8 +34,9 @@ struct Dimension {
   std::int64_t low = 0, high = 0, step = 0;
 };
 
-// Lists the runs of an expression of one coordinate. Returns false if the kernel gives more than
-// `most` pieces. Pieces are counted before neighbours with the same value are joined.
+// Lists the runs of coordinates for which an expression of one coordinate is constant. Returns
+// false if the kernel cuts the dimension into more than `most` pieces. Pieces are counted before
+// neighbouring pieces with the same value are joined.
 bool note_runs(const ExpressionKernel& kernel, std::int64_t most, Dimension& dimension) {
   const ValuePeriod period = kernel.period_of_root(0, dimension.index);
   const bool repeats = period.period > 0 && period.drift == 0 && period.period < dimension.extent;
@@ -60,7 +61,8 @@ bool note_runs(const ExpressionKernel& kernel, std::int64_t most, Dimension& dim
   return true;
 }
 
-// Computes which sums the values of dimension `i` and those after it can have.
+// Computes the bounds and the common step of all sums of one value from dimension `i` and one from
+// each dimension after it.
 void note_sums(std::vector<Dimension>& dimensions, std::size_t i) {
   Dimension& dimension = dimensions[i];
   const auto& runs = dimension.runs;
@@ -81,8 +83,8 @@ struct RunsByDimension {
 
 namespace {
 
-// Returns the runs of equal values of every part of a number, or null if a part has more than
-// `most`.
+// For each part of a processor number, returns the runs of coordinates for which the part is
+// constant. Returns null if there are more than `most` such runs for one part.
 std::shared_ptr<const RunsByDimension> runs_of(const SpecialisedMap& map,
                                                const SeparatedNumber& apart, std::int64_t most) {
   auto runs = std::make_shared<RunsByDimension>();
@@ -98,7 +100,8 @@ std::shared_ptr<const RunsByDimension> runs_of(const SpecialisedMap& map,
   return runs;
 }
 
-// Returns the cached runs. If there are none, computes the runs and caches them if they are few.
+// Returns the cached runs (`kept`) of a processor number's parts. If there are none, computes the
+// runs and caches them if they are few.
 std::shared_ptr<const RunsByDimension> runs_of(const SpecialisedMap& map,
                                                const std::optional<SeparatedNumber>& apart,
                                                std::shared_ptr<const RunsByDimension>& kept) {
@@ -124,8 +127,8 @@ class Search {
   void find(std::int64_t sum) { choose(0, sum); }
 
  private:
-  // Returns true if the values of dimension `i` and those after it may add up to `rest`. This
-  // prunes the search.
+  // Returns true if one value from dimension `i` and one from each dimension after it may add up to
+  // `rest`. If not, the search goes no further.
   bool possible(std::size_t i, std::int64_t rest) const {
     if (i == dimensions_.size()) return rest == 0;
     const Dimension& dimension = dimensions_[i];
@@ -200,20 +203,22 @@ std::optional<SeparatedNumber> split_number_by_coordinate(ExpressionGraph& expre
   return made;
 }
 
-// Returns true if boxes_of() can be fast, because the parts have few runs of equal values.
+// Returns true if boxes_of() can be fast, because every part of the number has few runs of
+// coordinates for which it is constant.
 bool has_few_runs(const SpecialisedMap& map, const SeparatedNumber& apart, std::int64_t most) {
   return runs_of(map, apart, most) != nullptr;
 }
 
-// Returns the first processor of a number. The number belongs to the map, or to a set that only
-// this cursor has.
+// Returns the processor that the number stands for, or the first processor of its set. The number
+// comes from the map, or is one that this cursor gave to a set.
 Processor MapCursor::first_processor(ProcessorNumber number) const {
   return number >= map_.numbers ? own_processors_of(number).processors.front()
                                 : first_processor_of_number(map_.shape_of(number), number);
 }
 
-// Calls use(number) for every number whose first processor is `processor`: that of the processor
-// itself and those of sets. Does nothing if the machine has no such processor.
+// Calls use(number) for the number that stands for `processor`, and for every number that stands
+// for a set whose first processor is `processor`. Does nothing if the machine has no such
+// processor.
 template <typename Use>
 void for_numbers(const SpecialisedMap& map, const Processor& processor, const Use& use) {
   for (const ResultShape& shape : map.code.shapes) {

@@ -10,7 +10,8 @@ namespace {
 __extension__ typedef __int128 Wide;
 using Op = Expression::Op;
 
-constexpr int kMaxJoints = 32;  // At most this many pairs of digits of one sum are joined.
+// The most pairs of terms, such as 4 * (x / 4) and x % 4, that are joined in one sum.
+constexpr int kMaxJoints = 32;
 // The first size of the hash table of expressions, which is always a power of two. Most maps have
 // few expressions.
 constexpr std::size_t kFirstTableSize = 256;
@@ -21,7 +22,8 @@ struct Interval {
 constexpr Interval kAll = {INT64_MIN, INT64_MAX};
 
 bool fits(Wide value) { return value >= INT64_MIN && value <= INT64_MAX; }
-// Returns the interval, or all integers if a bound does not fit into 64 bits.
+// Returns the interval from `low` to `high`, or the interval of all 64-bit integers if a bound does
+// not fit into 64 bits.
 Interval narrowed(Wide low, Wide high) {
   if (!fits(low) || !fits(high)) return kAll;
   return {static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
@@ -40,7 +42,7 @@ Interval multiplied(const Expression& a, const Expression& b) {
   const auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
   return narrowed(*low, *high);
 }
-// Returns true if an operation with this interval may overflow.
+// Returns true if an operation whose exact results lie in this interval may overflow.
 bool overflows(const Interval& interval) {
   return interval.low == INT64_MIN && interval.high == INT64_MAX;
 }
@@ -101,8 +103,8 @@ ExprId ExpressionGraph::intern_expression(const Expression& expression) {
   for (; table_[at] != 0; at = (at + 1) % table_.size()) {
     const ExprId known = table_[at] - 1U;
     if (!same_expression(expressions_[known], expression)) continue;
-    // The terms of a sum were added only to search for it. If the sum is known, they are removed
-    // again.
+    // The terms of a sum were appended to `terms_` only for this search. If the sum exists already,
+    // they are removed again.
     if (expression.op == Op::kSum) terms_.resize(expression.a);
     return known;
   }
@@ -158,7 +160,7 @@ LinearSum ExpressionGraph::as_linear_sum(ExprId id) const {
   return {expression.constant, {own.begin(), own.end()}};
 }
 
-// Computes the interval of a sum. Returns false if it may leave kTameLimit.
+// Computes the interval of a sum. Returns false if a value of the sum may exceed kSumValueLimit.
 bool ExpressionGraph::interval_of(const LinearSum& linear, std::int64_t* low,
                                   std::int64_t* high) const {
   // Check after each term, so that no partial sum overflows 128 bits.
@@ -178,7 +180,7 @@ bool ExpressionGraph::interval_of(const LinearSum& linear, std::int64_t* low,
 namespace {
 
 // Adds factor * right to left, without joining terms of one expression. Returns false if a number
-// would exceed kTameLimit.
+// would exceed kSumValueLimit.
 bool accumulate(LinearSum* left, const LinearSum& right, std::int64_t factor) {
   const auto scaled = [&](std::int64_t value, std::int64_t* product) {
     return !__builtin_mul_overflow(value, factor, product) && *product >= -kSumValueLimit &&
@@ -230,10 +232,10 @@ std::optional<ExpressionGraph::SumFraction> ExpressionGraph::as_fraction(ExprId 
   return made;
 }
 
-// Returns one expression for high * n + a % n, or kNoExpr if the two terms are not digits of one
-// number. `remainder` is a % n and `quotient` is a / n. The first case occurs in the numbers of
-// linear blocks. The second case occurs in a round robin over nodes and over the processors of each
-// node.
+// Returns one expression for high * n + a % n, or kNoExpr if it cannot be simplified. `remainder`
+// is the expression a % n, and `quotient` is a / n. It can be simplified if `high` is a / n, as in
+// the numbers of linear blocks, or if `high` is (rest + a / n) % m, as in a round robin over nodes
+// and over the processors of each node.
 ExprId ExpressionGraph::join_digits(ExprId high, ExprId quotient, const Expression& remainder) {
   // (a / n) * n + a % n is a.
   if (high == quotient) return remainder.a;
@@ -261,7 +263,7 @@ bool ExpressionGraph::rejoin_digits(LinearSum& linear) {
   const std::vector<SumTerm>& terms = linear.terms;
   for (std::size_t low = 0; low < terms.size(); ++low) {
     const Expression remainder = expressions_[terms[low].of];
-    std::int64_t factor = 0;  // The factor of the higher digit.
+    std::int64_t factor = 0;  // The factor that the term joined with the remainder must have.
     if (remainder.op != Op::kModuloBy ||
         __builtin_mul_overflow(terms[low].factor, remainder.constant, &factor)) {
       continue;
@@ -305,10 +307,11 @@ ExprId ExpressionGraph::make_sum(LinearSum linear) {
   tidy();
   Expression made;
   if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
-  // Digits of one number are joined two at a time.
+  // Pairs of terms that can be joined, such as 4 * (x / 4) and x % 4, are joined one pair at a
+  // time.
   for (int i = 0; i < kMaxJoints && rejoin_digits(linear); ++i) {
     tidy();
-    // The interval of the joined sum may be narrower than that of its parts.
+    // The interval of the sum may be narrower after two of its terms were joined.
     if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
   }
   if (made.low == made.high) return make_constant(made.low);
@@ -403,8 +406,9 @@ LinearSum divided_by(LinearSum linear, std::int64_t divisor) {
 
 }  // namespace
 
-// Tries the factors that a term has in common with the divisor. Returns the digits for the first
-// factor by which the sum falls into two digits.
+// Tries to write the sum as high * common + low with 0 <= low < common and high >= 0. For `common`,
+// tries the greatest common divisor of `divisor` and of each term's factor. Returns the first such
+// form, or nothing.
 std::optional<ExpressionGraph::SumDigits> ExpressionGraph::digits_of_sum(const LinearSum& whole,
                                                                          std::int64_t divisor) {
   for (const SumTerm& term : whole.terms) {

@@ -23,7 +23,7 @@ inline constexpr std::int64_t kSumValueLimit = std::int64_t{1} << 60;
 
 struct Expression {
   enum class Op : std::uint8_t {
-    // A constant, which is `constant`.
+    // A constant with the value `constant`.
     kConstant,
     // The coordinate of the point in dimension `a`, counted from the launch's lower corner.
     kCoordinate,
@@ -119,8 +119,8 @@ class ExpressionGraph {
   ExprId make_select(ExprId condition, ExprId a, ExprId b);
   ExprId make_addressable(ExprId node, std::int64_t which);
 
-  // The next four functions return the condition under which an operation on the operands a and b
-  // fails.
+  // add_overflows, subtract_overflows, multiply_overflows and division_fails return the condition
+  // under which that operation on a and b fails.
   ExprId add_overflows(ExprId a, ExprId b);
   ExprId subtract_overflows(ExprId a, ExprId b);
   ExprId multiply_overflows(ExprId a, ExprId b);
@@ -136,7 +136,7 @@ class ExpressionGraph {
     std::int64_t denominator = 1;
   };
   std::optional<SumFraction> as_fraction(ExprId id) const;
-  // Returns the sum as an expression, or kNoExpr if a value exceeds kTameLimit.
+  // Returns the sum as an expression, or kNoExpr if a value exceeds kSumValueLimit.
   ExprId make_sum(LinearSum linear);
 
  private:
@@ -164,7 +164,7 @@ class ExpressionGraph {
 
   std::vector<Expression> expressions_;
   std::vector<SumTerm> terms_;
-  // A hash table of ids. 0 marks a free place; any other entry is an id + 1.
+  // A hash table of the ids of all expressions. 0 marks a free place; any other entry is an id + 1.
   std::vector<std::uint16_t> table_;
 };
 

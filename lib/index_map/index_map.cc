@@ -11,8 +11,8 @@ namespace groma {
 namespace mapper {
 namespace {
 
-// The upper limit of the processor numbers of a map. Higher numbers are for the sets of processors
-// that a cursor makes itself, so that the two kinds never collide.
+// The upper limit of the processor numbers that a map assigns. Each cursor assigns numbers above
+// those of the map to sets that it makes itself, so that the two kinds of numbers never collide.
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
 
 }  // namespace
@@ -24,7 +24,7 @@ Processor first_processor_of_number(const ResultShape& shape, std::int64_t numbe
 }
 
 // Returns all processors that a number stands for: one, or those of a set. The processors of a set
-// are in row-major order over the dimensions that its index gives as `*` (the open ones).
+// are in row-major order over the dimensions in which the index of the set is `*`.
 Placed processors_of_number(const ResultShape& shape, std::int64_t number) {
   const Processor first = first_processor_of_number(shape, number);
   if (!shape.is_set) return {{first}, false};
@@ -36,7 +36,9 @@ Placed processors_of_number(const ResultShape& shape, std::int64_t number) {
   std::int64_t count = 1;
   for (std::size_t d : shape.star_dimensions) count *= shape.view->sizes()[d];
   for (std::int64_t k = 0; k < count; ++k) {
-    std::int64_t rest = k;  // The position in row-major order over the open dimensions.
+    // The position of the processor in row-major order over the dimensions in which the index is
+    // `*`.
+    std::int64_t rest = k;
     for (std::size_t i = shape.star_dimensions.size(); i-- > 0;) {
       const std::int64_t size = shape.view->sizes()[shape.star_dimensions[i]];
       (*index)[shape.star_dimensions[i]] = rest % size;
@@ -48,13 +50,14 @@ Placed processors_of_number(const ResultShape& shape, std::int64_t number) {
   return placed;
 }
 
-// Returns the shape to which a number belongs.
+// Returns the shape (an entry of code.shapes) to which a number belongs.
 const ResultShape& SpecialisedMap::shape_of(std::int64_t number) const {
   const auto after = std::upper_bound(
       code.shapes.begin(), code.shapes.end(), number,
       [](std::int64_t value, const ResultShape& shape) { return value < shape.base; });
   auto shape = after - 1;
-  while (shape->count == 0) --shape;  // An empty shape has the same base as the next shape.
+  // A shape without numbers has the same `base` as the next shape, and no number belongs to it.
+  while (shape->count == 0) --shape;
   return *shape;
 }
 
@@ -200,8 +203,8 @@ bool Cursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& 
   return question().boxes_of_node(node, sink, diags);
 }
 
-// Returns true if the number stands for a set. Only the reference evaluation gives numbers beyond
-// those of the map, and only to a cursor that exists.
+// Returns true if the number stands for a set of processors. Numbers that are not those of the map
+// come only from the reference evaluation, in a MapCursor that exists.
 bool Cursor::is_set(ProcessorNumber number) const {
   const mapper::SpecialisedMap& map = map_->map();
   return number >= map.numbers || (map.has_sets && map.shape_of(number).is_set);

@@ -46,7 +46,7 @@ void for_each_operand(const ExpressionGraph& expressions, const Expression& expr
 // Computes the multiplier and the shift for the divisor (Granlund and Montgomery 1994, section 4).
 ConstantDivider::ConstantDivider(std::int64_t divisor) {
   const auto d = static_cast<std::uint64_t>(divisor);
-  // 2^(bits_of - 1) < d <= 2^bits_of.
+  // The number of bits for which 2^(bits_of - 1) < d <= 2^bits_of.
   const auto bits_of = static_cast<int>(std::bit_width(d - 1));
   multiplier_ = static_cast<std::uint64_t>(((UnsignedWide{1} << (63 + bits_of)) - 1) / d + 1);
   shift_ = static_cast<std::uint32_t>(bits_of - 1);
@@ -80,7 +80,8 @@ ExpressionKernel::ExpressionKernel(const ExpressionGraph& expressions,
       initial_.push_back(each.constant);
     }
   }
-  // Level -1 has the instructions that depend on no coordinate of the launch.
+  // First come the instructions that depend on no coordinate of the launch (level -1), then those
+  // of each dimension.
   for (int level = -1; level < dimensions; ++level) {
     if (level >= 0)
       begin_[static_cast<std::size_t>(level)] = static_cast<std::uint32_t>(code_.size());

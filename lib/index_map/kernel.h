@@ -65,7 +65,8 @@ class ExpressionKernel {
   KernelRegisters make_registers() const {
     return {initial_, std::vector<std::int64_t>(initial_.size())};
   }
-  // Returns the register of root i. (Register i holds coordinate i.)
+  // Returns the register of root i, which is expression number i of those that the kernel computes.
+  // (Register i holds coordinate i.)
   Register root_register(std::size_t i) const { return roots_[i]; }
 
   // Computes all registers from the coordinates, or those that depend only on the first
@@ -79,7 +80,7 @@ class ExpressionKernel {
   // Within the run each register changes by its slope from point to point.
   std::int64_t evaluate_run(int dimension, std::int64_t most, KernelRegisters& registers) const;
   // Returns true if the run that evaluate_run() evaluated leaves unchanged every register that
-  // depends on `dimension` and is a root or is read in later dimensions.
+  // depends on `dimension` and either holds a result of the kernel or is read in later dimensions.
   bool exported_registers_constant(int dimension, const KernelRegisters& registers) const;
   // Sets the slopes of the registers that depend on this dimension to 0. The slope of a register is
   // its change from one point to the next. A row of points along the next dimension then sees the
@@ -87,7 +88,8 @@ class ExpressionKernel {
   void clear_slopes(int dimension, KernelRegisters& registers) const;
 
   bool uses_dimension(int dimension) const { return uses_[static_cast<std::size_t>(dimension)]; }
-  // Returns the period of a root along one dimension.
+  // Returns the period along one dimension of a root, which is one of the expressions that the
+  // kernel computes.
   ValuePeriod period_of_root(std::size_t root, int dimension) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace groma::mapper {
 namespace {
 
-// The length of a run that nothing ends.
+// The length of a run of points that continues to the end of its row.
 constexpr std::int64_t kForever = INT64_MAX;
 
 // Returns a / b, rounded up.
@@ -20,8 +20,8 @@ std::int64_t steps_to(std::int64_t distance, std::int64_t slope) {
   return slope == 1 ? distance : up(distance, slope);
 }
 
-// Returns for how many points the truth of `value < 0` stays as it is, if the value changes by
-// `slope` at each point.
+// Returns for how many points the truth of `value < 0` stays as it is, if `value` changes by
+// `slope` from point to point.
 std::int64_t sign_lasts(std::int64_t value, std::int64_t slope) {
   if (value < 0) return slope <= 0 ? kForever : up(-value, slope);
   return slope >= 0 ? kForever : value / -slope + 1;
@@ -99,7 +99,8 @@ void ExpressionKernel::compute_run(const KernelInstruction& each, KernelRegister
       }
     }
   }
-  // A steeper slope leads out of the range of tame values, so it cannot hold for a second point.
+  // With a steeper slope, the value of the second point would exceed kSumValueLimit, so the run
+  // consists of one point.
   if (line.slope > 2 * kSumValueLimit || line.slope < -2 * kSumValueLimit)
     line.slope = 0, line.length = 1;
   registers.value[each.to] = line.value;
@@ -153,7 +154,7 @@ ExpressionKernel::LinearRun ExpressionKernel::run_of_comparison(
   if (each.op == Op::kLess) return {result, 0, sign_lasts(distance, slope)};
   if (each.op == Op::kLessEqual) return {result, 0, sign_lasts(distance - 1, slope)};
   if (distance == 0) return {result, 0, 1};
-  // If the distance shrinks, the sides cannot become equal before this point.
+  // If the two sides approach each other, they cannot become equal before this many points.
   const std::int64_t away = distance > 0 ? distance : -distance;
   const std::int64_t closing = distance > 0 ? -slope : slope;
   return {result, 0, closing <= 0 ? kForever : up(away, closing)};
@@ -170,7 +171,8 @@ std::int64_t common_multiple(std::int64_t a, std::int64_t b) {
   return product <= kSumValueLimit ? product : 0;
 }
 
-// Returns the period in which `known` repeats `times` times, or no period if it overflows.
+// Returns the period that consists of `times` periods of `known`, or no period if a number
+// overflows.
 ValuePeriod repeated(const ValuePeriod& known, std::int64_t times) {
   ValuePeriod result;
   if (__builtin_mul_overflow(known.period, times, &result.period) ||
@@ -191,7 +193,8 @@ ValuePeriod stretched(const ValuePeriod& known, std::int64_t period) {
 // known.
 ValuePeriod ExpressionKernel::period_of_instruction(const KernelInstruction& each,
                                                     const std::vector<ValuePeriod>& known) const {
-  // `together` brings the periods of two operands to one length.
+  // together(left, right) sets `a` and `b` to the periods of two operands, extended to one common
+  // length. It returns false if there is no such period.
   ValuePeriod a, b;
   std::int64_t period = 1, drift = 0;
   const auto together = [&](Register left, Register right) {
@@ -244,8 +247,8 @@ ValuePeriod ExpressionKernel::period_of_instruction(const KernelInstruction& eac
   }
 }
 
-// Returns the period of a root along one dimension. A root that does not depend on the dimension
-// has the period 1.
+// Returns the period along one dimension of a root, which is one of the expressions that the kernel
+// computes. A root that does not depend on the dimension has the period 1.
 ValuePeriod ExpressionKernel::period_of_root(std::size_t root, int dimension) const {
   std::vector<ValuePeriod> known(initial_.size(), ValuePeriod{1, 0});
   known[static_cast<std::size_t>(dimension)] = {1, 1};

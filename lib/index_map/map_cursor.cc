@@ -13,8 +13,8 @@ namespace {
 // The largest number of processors in the sets that a cursor keeps. Beyond it, the sets are dropped
 // and made again.
 constexpr std::size_t kMaxMade = 1 << 20;
-// A set that is kept until the question ends costs this many steps for each of its processors. The
-// step limit then keeps the processors of one question below 75 MB.
+// For each processor of a set that is kept until the query ends, this many evaluation steps are
+// counted. The step limit of a query then keeps the processors of its sets below 75 MB.
 constexpr std::int64_t kStepsToKeep = 64;
 // The reference evaluation asks `stop` once in this many steps, which take a few milliseconds.
 constexpr std::int64_t kStepsBetweenStops = 1 << 16;
@@ -159,7 +159,8 @@ const Placed& MapCursor::processors_of(ProcessorNumber number) {
   return placed;
 }
 
-// Warns if the processors of a set are on several nodes, as FunctionEvaluator::place does.
+// Warns if the processors of the set that the number stands for are on several nodes, as
+// FunctionEvaluator::place does.
 void MapCursor::warn_of_several_nodes(ProcessorNumber number, Diagnostics& diags) {
   const bool is_set = number >= map_.numbers || map_.shape_of(number).is_set;
   if (!warns_ || !is_set) return;
@@ -239,7 +240,8 @@ namespace {
 // Extends `out` to `count` values. The first `ready` values are whole periods: out[i + ready] is
 // out[i] + drift.
 void repeat(ProcessorNumber* out, std::int64_t ready, std::int64_t count, std::int64_t drift) {
-  // The values that are copied stay in the first-level cache.
+  // Short periods are doubled until they have about this many values. The values that are copied
+  // then stay in the first-level cache.
   constexpr std::int64_t kBlock = 2048;
   std::int64_t done = ready;
   while (done < count) {
@@ -302,8 +304,9 @@ bool MapCursor::fill_runs(std::int64_t begin, std::int64_t end, ProcessorNumber*
   return good;
 }
 
-// Writes the numbers of the points begin..end as a sum: one period of the fast part is repeated,
-// then the slow part is added.
+// Writes the processor numbers of the points begin..end of a row as sums of a fast part, which
+// repeats after a short period, and a slow part. One period of the fast part is computed and
+// copied, then the slow part is added at each point.
 void MapCursor::fill_row_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out) {
   const FastAndSlowParts& parts = *map_.row_parts;
   const int inner = map_.dimensions() - 1;
@@ -347,8 +350,9 @@ bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* 
   return true;
 }
 
-// Writes the numbers of the part of `box` that has the current coordinates in the dimensions before
-// `d`. If nothing changes from one step of dimension `d` to the next, the step is copied.
+// Writes the processor numbers of those points of `box` that have the current coordinates in the
+// dimensions before `d`. If consecutive coordinates of dimension `d` lead to the same numbers, the
+// numbers are computed for the first coordinate and copied for the others.
 bool MapCursor::fill_box(const RelativeBox& box, int d, ProcessorNumber* out, Diagnostics& diags) {
   const auto i = static_cast<std::size_t>(d);
   if (d == map_.dimensions() - 1) return fill_row(box.begin[i], box.end[i], out, diags);
@@ -361,7 +365,7 @@ bool MapCursor::fill_box(const RelativeBox& box, int d, ProcessorNumber* out, Di
     std::int64_t length = map_.kernel.evaluate_run(d, box.end[i] - x, registers_);
     if (!map_.kernel.exported_registers_constant(d, registers_)) length = 1;
     map_.kernel.clear_slopes(d, registers_);
-    // If the map is not proved, the reference evaluation is asked at each point.
+    // If the function may fail, each coordinate is evaluated by itself.
     if (!map_.never_fails) length = 1;
     if (!fill_box(box, d + 1, out, diags)) return false;
     repeat(out, inside, length * inside, 0);

@@ -26,7 +26,7 @@ std::int64_t PointFormula::number_at(const PointFormula& form, const Point& poin
     sum += side.factor * slots[i];
   }
   GROMA_REQUIRE(inside, kPointInside);
-  // The sums of several coordinates come after the coordinates in `slots`.
+  // Behind the coordinates, `slots` holds sums of several coordinates.
   if (kDigits == kAnyDigits) {
     for (const DigitInput& input : form.inputs_) {
       std::int64_t of = 0;
@@ -86,7 +86,7 @@ std::int64_t PointFormula::number_from_block(const PointFormula& form, const Poi
   return form.constant_ + form.digits_.front().factor * quotient;
 }
 
-// Chooses the fastest function that can evaluate the form.
+// Chooses the fastest function that can evaluate this formula.
 void PointFormula::choose_evaluation_method() {
   if (try_block_formula()) {
     evaluate_ = number_from_block;
@@ -105,8 +105,8 @@ void PointFormula::choose_evaluation_method() {
   }
 }
 
-// Returns the point form of an expression, or nothing if a term of its sum is neither a coordinate
-// nor a digit.
+// Returns the point formula of an expression, or nothing if a term of its sum is neither a
+// coordinate nor a digit.
 std::optional<PointFormula> PointFormula::make(const ExpressionGraph& expressions, ExprId id,
                                                const Rect& launch) {
   const LinearSum whole = expressions.as_linear_sum(id);

@@ -22,7 +22,7 @@ inline constexpr std::string_view kPointInside =
 // A processor number in a form that is quick to evaluate at one point.
 class PointFormula {
  public:
-  // Makes the form of the expression `id` for a launch that has points. Returns nullopt if the
+  // Makes the formula of the expression `id` for a launch that has points. Returns nullopt if the
   // expression is not a sum of coordinates and digits.
   static std::optional<PointFormula> make(const ExpressionGraph& expressions, ExprId id,
                                           const Rect& launch);
@@ -49,11 +49,12 @@ class PointFormula {
     std::int64_t factor = 0;
     // The dividend of the digit is scale * (value of the slot) + offset.
     std::int64_t scale = 1, offset = 0;
-    // The divisors of the digit, in the order of its operations. 0: no second divisor.
+    // The divisors of the digit, in the order of its operations. `second` is 0 if there is only
+    // one.
     std::int64_t first = 0, second = 0;
     ConstantDivider by_first, by_second;
   };
-  // A sum of several coordinates, from which digits are taken.
+  // A weighted sum of several coordinates, from which digits are taken.
   struct DigitInput {
     std::size_t slot = 0;
     std::array<std::int64_t, kMaxDimensions> factors{};

@@ -49,7 +49,8 @@ std::optional<FastAndSlowParts> fast_and_slow_parts_of(ExpressionGraph& expressi
   slow.constant = whole.constant;
   FastAndSlowParts parts;
   parts.period = 1;
-  bool both = false;  // True: the slow part depends on the inner coordinate, too.
+  // True if the slow part, too, depends on the coordinate of the last dimension.
+  bool both = false;
   for (const SumTerm& term : whole.terms) {
     const Expression& of = expressions[term.of];
     const bool depends = (of.dimensions >> inner & 1) != 0;

@@ -1,6 +1,6 @@
 // Cuts a launch into boxes of points that go to one processor, dimension by dimension. Each
-// dimension is cut into steps within which nothing changes in the later dimensions. The boxes of a
-// step are joined with those of the step before.
+// dimension is cut into ranges of coordinates within which nothing changes in the later dimensions.
+// The boxes of a range are joined with those of the range before.
 //
 // If only some processors are wanted, boxes of other processors are left out, and all wanted
 // processors count as one.
@@ -12,12 +12,15 @@
 namespace groma::mapper {
 namespace {
 
-// At most this many boxes of one step are kept for joining. Beyond it, all boxes are passed on
-// without being joined. A map by blocks has only as many boxes as processors.
+// The most boxes that are kept at a time for one range of coordinates, to join them with the boxes
+// of the next range. If there are more, these boxes go to the caller without being joined. A map by
+// blocks has only as many boxes as processors.
 constexpr std::size_t kMaxHeld = 65'536;
-// The longest period, in points, whose runs are kept and repeated along the row.
+// The longest period, in points, for which the runs of one period of a row are kept and repeated
+// along the row.
 constexpr std::int64_t kMaxKeptPeriod = 65'536;
-// The number that every box gets if only some processors are wanted.
+// The processor number of every box if only some processors are wanted, because these then count as
+// one.
 constexpr ProcessorNumber kWanted = 0;
 
 std::size_t slot(int d) { return static_cast<std::size_t>(d); }
@@ -69,8 +72,9 @@ ProcessorNumberSet::NumberRange ProcessorNumberSet::hit_range(const NumberRange&
   return {from, std::min(length - 1, (range.last - number) / slope)};
 }
 
-// Calls use(from, to) for the indices at which the number is in the set. A falling number is
-// treated as a rising number seen from its last point.
+// Calls use(from, to) for each range of indices i with 0 <= i < length, from `from` to before `to`,
+// for which number + i * slope is in the set. If the slope is negative, the ranges of the set are
+// searched from the last to the first.
 template <typename Use>
 void ProcessorNumberSet::for_each_hit(std::int64_t number, std::int64_t slope, std::int64_t length,
                                       const Use& use) const {
@@ -97,8 +101,8 @@ void ProcessorNumberSet::for_each_hit(std::int64_t number, std::int64_t slope, s
 
 // ------------------------------------------------------------------------------------ the cut
 
-// Passes a packed box, which has the dimensions from `d` on, to the caller. In the dimensions
-// before `d`, the box covers the current step.
+// Gives a box to the caller. The packed box has only the dimensions from `d` on. In each dimension
+// before `d`, the box covers the range of coordinates that is being cut.
 void MapCursor::emit_slice(int d, const std::int64_t* packed_box) {
   const Rect& domain = map_.launch.domain;
   for (int k = 0; k < map_.dimensions(); ++k) {
@@ -114,8 +118,8 @@ void MapCursor::emit_slice(int d, const std::int64_t* packed_box) {
   (*sink_)(box_, number);
 }
 
-// Returns the space for one more box of the current step of dimension `d`. If too many boxes are
-// kept, all of them are emitted first.
+// Returns the space for one more box within the range of coordinates of dimension `d` that is being
+// cut. If too many boxes are kept for this range, all of them are given to the caller first.
 std::int64_t* MapCursor::add_fresh_box(int d) {
   BoxList& fresh = levels_[slot(d)].fresh;
   if (fresh.size() >= kMaxHeld) {
@@ -125,8 +129,9 @@ std::int64_t* MapCursor::add_fresh_box(int d) {
   return fresh.add_box();
 }
 
-// Passes on a box that no later step of dimension `d` can extend. It becomes a fresh box of the
-// dimension before, or goes to the caller if `d` is the first.
+// Handles a finished box, which no later coordinate of dimension `d` can extend. It is added to the
+// boxes that may be joined along the dimension before `d`, or goes to the caller if `d` is the
+// first.
 void MapCursor::pass_on_box(int d, const std::int64_t* packed_box) {
   if (d == 0) return emit_slice(0, packed_box);
   std::copy_n(packed_box, levels_[slot(d)].open.stride(), add_fresh_box(d - 1));
@@ -144,7 +149,7 @@ void MapCursor::extend_run(std::int64_t from, std::int64_t to, ProcessorNumber n
   run_ = {from, to, number};
 }
 
-// Passes on the last run of the row, which no further point extends.
+// Records the last run of the row, which no further point extends.
 void MapCursor::end_run() {
   if (!running_) return;
   running_ = false;
@@ -201,8 +206,7 @@ bool MapCursor::cut_runs(std::int64_t begin, std::int64_t end, Diagnostics& diag
   return true;
 }
 
-// Repeats the runs of the first period, which were kept, in every further period of the row up to
-// `end`.
+// Repeats the runs of the first period of a row (`kept_runs_`) in each further period, up to `end`.
 void MapCursor::repeat_runs(std::int64_t begin, std::int64_t end) {
   const ValuePeriod& period = map_.period;
   if (kept_runs_.empty()) return;
@@ -232,7 +236,8 @@ bool MapCursor::cut_row(const RelativeBox& box, Diagnostics& diags) {
     kept_runs_.clear();
     keeps_runs_ = true;
     const bool good = cut_runs(begin, begin + period.period, diags);
-    if (running_) kept_runs_.push_back(run_);  // This run may continue in the next period.
+    // The last run may continue in the next period; it is kept, too.
+    if (running_) kept_runs_.push_back(run_);
     keeps_runs_ = false;
     if (!good) return false;
     repeat_runs(begin, end);
@@ -241,8 +246,8 @@ bool MapCursor::cut_row(const RelativeBox& box, Diagnostics& diags) {
   return true;
 }
 
-// Cuts the box in dimension `d` and, in each step, in the dimensions after it. Returns false if the
-// function fails.
+// Cuts the box in dimension `d` into ranges of coordinates, and each of these parts in the
+// dimensions after `d`. Returns false if the function fails.
 bool MapCursor::cut_dimension(const RelativeBox& box, int d, Diagnostics& diags) {
   if (d == map_.dimensions() - 1) return cut_row(box, diags);
   DimensionCut& level = levels_[slot(d)];
@@ -252,7 +257,7 @@ bool MapCursor::cut_dimension(const RelativeBox& box, int d, Diagnostics& diags)
     std::int64_t length = 1;
     if (map_.is_specialised()) {
       length = map_.kernel.evaluate_run(d, box.end[slot(d)] - x, registers_);
-      // If the map is not proved, the reference evaluation is asked at each point.
+      // If the function may fail, each coordinate is cut by itself.
       if (!map_.never_fails || !map_.kernel.exported_registers_constant(d, registers_)) length = 1;
       map_.kernel.clear_slopes(d, registers_);
     }
@@ -267,7 +272,8 @@ bool MapCursor::cut_dimension(const RelativeBox& box, int d, Diagnostics& diags)
   return true;
 }
 
-// Sorts the boxes of the current step by where they begin. Mostly they are in order already.
+// Sorts the boxes of the current range of coordinates (`fresh`) by where they begin. Mostly they
+// are in order already.
 void MapCursor::sort_fresh_boxes(DimensionCut& level) {
   BoxList& fresh = level.fresh;
   const std::size_t dimensions = fresh.stride() / 2;
@@ -287,16 +293,17 @@ void MapCursor::sort_fresh_boxes(DimensionCut& level) {
   std::swap(fresh, level.sorted);
 }
 
-// Joins the boxes of the current step with the open boxes of the steps before. A box continues an
-// open box of the same shape and number; an open box without a continuation is done. Both lists
-// are sorted by where their boxes begin in the dimensions after `d`.
+// Joins the boxes of the current range of coordinates of dimension `d` (`fresh`) with the boxes
+// that end where this range begins (`open`). A fresh box extends an open box of the same shape and
+// number. An open box that no fresh box extends is finished. Both lists are sorted by where their
+// boxes begin in the dimensions after `d`.
 void MapCursor::join_boxes(int d) {
   DimensionCut& level = levels_[slot(d)];
   sort_fresh_boxes(level);
   const BoxList &open = level.open, &fresh = level.fresh;
-  const std::size_t inside = fresh.stride() / 2;  // The number of dimensions of a fresh box.
+  const std::size_t inside = fresh.stride() / 2;  // The number of dimensions of a box in `fresh`.
   level.joined.clear();
-  std::size_t next = 0;  // The index of the next open box.
+  std::size_t next = 0;  // The index in `open` of the next box to compare.
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     const std::int64_t* const packed_box = fresh.box_at(i);
     std::int64_t begin = level.begin;
@@ -322,7 +329,7 @@ void MapCursor::join_boxes(int d) {
   std::swap(level.open, level.joined);
 }
 
-// Prepares the lists of every dimension and cuts the whole box.
+// Sets up the lists of boxes of every dimension, and cuts the whole box.
 bool MapCursor::cut_box(const RelativeBox& box, const SliceSink& sink, Diagnostics& diags) {
   sink_ = &sink;
   diags_ = &diags;

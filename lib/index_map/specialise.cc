@@ -35,7 +35,8 @@ std::vector<ResultShape> processor_shapes(const Machine& machine) {
   return shapes;
 }
 
-// Specialises the function. The result has no id if the function cannot be specialised.
+// Specialises the function. If it cannot be specialised, the `result_number` of the returned value
+// is kNoExpr.
 SpecialisedFunction specialise_function(const BoundProgram& bound, FunctionId function,
                                         const TaskPoint& launch, std::optional<ProcKind> kind,
                                         Diagnostics& diags) {
@@ -44,7 +45,8 @@ SpecialisedFunction specialise_function(const BoundProgram& bound, FunctionId fu
   return specialiser.take();
 }
 
-// Begins with no condition (guard_ is true) and no possible failure (unsure_ is false).
+// At the beginning, the code is evaluated at all points (current_condition_ is true), and no
+// failure is possible (unsure_ is false).
 FunctionSpecialiser::FunctionSpecialiser(const BoundProgram& bound, FunctionId function,
                                          const TaskPoint& launch, Diagnostics& diags)
     : data_(bound.program().data()),
@@ -108,7 +110,7 @@ bool FunctionSpecialiser::count_steps(std::int64_t steps) {
   return !failed_;
 }
 
-// Adds a possible failure to `unsure`, under the condition under which this code is evaluated.
+// Adds a possible failure to `unsure_`, for those points at which the current code is evaluated.
 void FunctionSpecialiser::note_failure(ExprId fails) {
   ExpressionGraph& e = made_.expressions;
   unsure_ = e.make_or(unsure_, e.make_and(current_condition_, fails));
@@ -372,8 +374,8 @@ PartialValue FunctionSpecialiser::apply_arithmetic(program::Op op, const Partial
   return make_tuple(std::move(made));
 }
 
-// Applies an operator to two integers. Points at which it overflows or divides by zero become
-// unsure. A division that fails at every point fails.
+// Applies an operator to two integers. Points at which it overflows or divides by zero are left to
+// the reference evaluator. A division that fails at every point fails.
 PartialValue FunctionSpecialiser::apply_integer_op(program::Op op, ExprId left, ExprId right) {
   ExpressionGraph& e = made_.expressions;
   switch (op) {

@@ -1,9 +1,9 @@
 // Evaluates a mapping function once for a whole launch instead of once for each point. Everything
 // except the point is known. Values that depend on the point become expressions of its coordinates.
 //
-// Every possible failure at some point becomes part of one condition, `unsure`. Where `unsure`
-// holds, the result claims nothing and the reference evaluator decides. So `unsure` may hold too
-// often but never too seldom.
+// Every possible failure at some point becomes part of one condition, `needs_reference`. Where it
+// holds, the result claims nothing and the reference evaluator decides. So the condition may hold
+// too often but never too seldom.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ struct ResultShape {
   bool is_set = false;
   ProcKind kind = ProcKind::kCpu;
   std::int64_t base = 0, stride = 0, count = 0;
-  // For a set of processors: the view that the mapping function indexed. `open` has the dimensions
-  // whose index was `*`.
+  // For a set of processors: the view that the mapping function indexed. `star_dimensions` has the
+  // dimensions whose index was `*`.
   std::shared_ptr<const MachineView> view;
   std::vector<std::size_t> star_dimensions;
 };
@@ -125,8 +125,8 @@ class FunctionSpecialiser {
   using Values = std::vector<PartialValue>;
   using Integers = std::vector<std::int64_t>;
 
-  // fail_expression() notes that this expression fails or cannot be specialised; the value then
-  // does not matter. fail_function() notes the same for the whole function.
+  // fail_expression() records that this expression fails or cannot be specialised; the returned
+  // value then does not matter. fail_function() records the same for the whole function.
   PartialValue fail_expression();
   PartialValue fail_function();
   bool count_steps(std::int64_t steps);
@@ -135,7 +135,7 @@ class FunctionSpecialiser {
     return {PartialNumber{made_.expressions.make_constant(value)}};
   }
   PartialValue partial_value_of(const ProgramValue& value);
-  // Adds `fails` to the condition `unsure`, limited to the points at which the current code is
+  // Adds `fails` to the condition `unsure_`, limited to the points at which the current code is
   // evaluated.
   void note_failure(ExprId fails);
 
@@ -158,7 +158,8 @@ class FunctionSpecialiser {
   ExprId evaluate_truth(CodeId id);
   PartialValue evaluate_logical(const Code& node);
   PartialValue evaluate_conditional(const Code& node);
-  // Evaluates `id` under `condition`. Returns true if there is a value.
+  // Evaluates the code `id` for the points at which the condition holds, and writes its value to
+  // `value`. Returns false if it fails there.
   bool evaluate_under_condition(ExprId condition, CodeId id, PartialValue* value);
   PartialValue merge_values(ExprId condition, const PartialValue& a, const PartialValue& b);
   PartialValue merge_tuples(ExprId condition, const PartialTuple& a, const PartialTuple& b);

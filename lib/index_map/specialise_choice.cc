@@ -28,7 +28,8 @@ ExprId FunctionSpecialiser::evaluate_truth(CodeId id) {
 }
 
 // Evaluates `id` as code that runs only at the points where the condition holds. If it fails there,
-// these points become unsure, and the evaluation of the rest goes on. Returns false in that case.
+// these points are left to the reference evaluator, and the evaluation of the rest goes on. Returns
+// false in that case.
 bool FunctionSpecialiser::evaluate_under_condition(ExprId condition, CodeId id,
                                                    PartialValue* value) {
   ExpressionGraph& e = made_.expressions;
@@ -61,7 +62,8 @@ PartialValue FunctionSpecialiser::evaluate_logical(const Code& node) {
   if (failed_) return {};
   const auto* truth = right.get<PartialTruth>();
   if (good && truth == nullptr) return fail_expression();
-  // If the right side fails, that case is unsure. The left side then decides the sure cases.
+  // If the right side fails, the points at which it runs are left to the reference evaluator. At
+  // all other points the left side decides: `&&` is false and `||` is true.
   if (!good) return {PartialTruth{e.make_constant(all ? 0 : 1)}};
   return {PartialTruth{all ? e.make_and(left, truth->id) : e.make_or(left, truth->id)}};
 }
@@ -145,7 +147,7 @@ PartialValue FunctionSpecialiser::evaluate_index(const Code& node) {
 }
 
 // Returns an item of a tuple. If the index depends on the point, the item is a choice between all
-// items, and points with an index outside the tuple become unsure.
+// items, and points with an index outside the tuple are left to the reference evaluator.
 PartialValue FunctionSpecialiser::index_tuple(const Code& node, const Values& values) {
   const std::vector<PartialElement> list = evaluate_elements(node.a, node.b);
   if (failed_ || list.size() != 1 || list[0].all) return fail_expression();
@@ -170,8 +172,9 @@ PartialValue FunctionSpecialiser::index_tuple(const Code& node, const Values& va
   return chosen;
 }
 
-// Computes one end of a slice. It must not depend on the point, because the length of the slice
-// would. An end that is not written becomes `missing`.
+// Computes the begin or the end of a slice of a tuple. It must be the same for every point,
+// otherwise the length of the slice would depend on the point. If the program does not write it, it
+// is `missing`.
 bool FunctionSpecialiser::evaluate_slice_end(CodeId id, std::int64_t length, std::int64_t missing,
                                              std::int64_t* end) {
   *end = missing;

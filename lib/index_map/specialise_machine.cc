@@ -16,7 +16,7 @@ constexpr std::size_t kMaxShapes = 64;
 
 }  // namespace
 
-// Returns a machine as a value. The steps are those that the interpreter counts.
+// Returns a machine as a value of the program. Counts as many steps as the interpreter counts.
 PartialValue FunctionSpecialiser::make_machine_value(MachineView view) {
   if (!count_steps(static_cast<std::int64_t>(2 * view.operation_count() + view.sizes().size())))
     return {};
@@ -35,7 +35,7 @@ PartialValue FunctionSpecialiser::evaluate_machine(const Code& node) {
 // ------------------------------------------------------------------------------------ indexing
 
 // Returns the processor at an index, or a set of processors if some dimensions of the index are
-// `*`. Points whose index lies outside the machine become unsure.
+// `*`. Points whose index lies outside the machine are left to the reference evaluator.
 PartialValue FunctionSpecialiser::index_machine(const Code& node,
                                                 const std::shared_ptr<const MachineView>& view) {
   std::vector<PartialElement> index = evaluate_elements(node.a, node.b);
@@ -70,7 +70,7 @@ PartialValue FunctionSpecialiser::index_machine(const Code& node,
   return {processor_at(*view, std::move(at))};
 }
 
-// Returns the set of processors of an index that is `*` in the `open` dimensions. Each such index
+// Returns the set of processors of an index that is `*` in the dimensions `open`. Each such index
 // makes a new shape.
 PartialValue FunctionSpecialiser::make_processor_set(const std::shared_ptr<const MachineView>& view,
                                                      std::vector<ExprId> index,

@@ -50,23 +50,26 @@ struct SpecialisedMap {
   BoundProgram bound;
   FunctionId function;
   std::string name, parent_name;
-  // The launch to which the function is specialised. Its texts are `name` and `parent_name`.
+  // The launch to which the function is specialised. The texts to which it refers are `name` and
+  // `parent_name`.
   TaskPoint launch;
   std::optional<ProcKind> kind;
 
-  // The specialised function. If code.id is kNoExpr, the function could not be specialised.
+  // The specialised function. If code.result_number is kNoExpr, the function could not be
+  // specialised.
   SpecialisedFunction code;
   // True if it is proved that the function fails at no point of the launch.
   bool never_fails = false;
   // True if some results are sets of processors instead of single ones.
   bool has_sets = false;
-  // The kernel that computes the number of the result and the condition `unsure`.
+  // The kernel that computes the number of the result and the condition code.needs_reference.
   ExpressionKernel kernel;
   // The form that is quick to evaluate at one point. If it is empty, the kernel evaluates points.
   std::optional<PointFormula> form;
   std::optional<FastAndSlowParts> row_parts;
   std::optional<SeparatedNumber> separated_number, nodes_apart;
-  // The period of the processor number along the last dimension. A period of 0: none is useful.
+  // The period of the processor number along the last dimension. The period is 0 if none is known
+  // or useful.
   ValuePeriod period;
   // The map itself assigns the processor numbers below this one. Each cursor assigns higher numbers
   // to sets that only the reference evaluator gives.
@@ -90,11 +93,12 @@ struct SpecialisedMap {
   const ResultShape& shape_of(std::int64_t number) const;
 };
 
-// Returns true if no part has more than `most` runs of equal values. boxes_of() visits these runs.
+// Returns true if each part of the number has at most `most` runs of coordinates for which it is
+// constant. boxes_of() visits these runs.
 bool has_few_runs(const SpecialisedMap& map, const SeparatedNumber& apart, std::int64_t most);
 
-// The table that boxes_of() visits: for each dimension, the runs in which its part of a number has
-// the same value.
+// The table that boxes_of() visits: for each dimension, the runs of coordinates that add the same
+// value to a processor number.
 struct RunsByDimension;
 
 // A box in coordinates relative to the launch's lower corner. In each dimension it goes from
@@ -134,7 +138,8 @@ class MapCursor {
 
   // Must be called before each query, such as place_point() or boxes_of().
   void begin_query();
-  // Returns the steps of the reference evaluator and of the bookkeeping for processor sets so far.
+  // Returns the number of steps that the reference evaluator and the bookkeeping for processor sets
+  // have taken so far.
   std::int64_t steps_so_far() const;
   bool stopped() const { return stopped_; }
 
@@ -163,7 +168,7 @@ class MapCursor {
     std::size_t size() const { return used_ / stride_; }
     const std::int64_t* box_at(std::size_t i) const { return values_.data() + i * stride_; }
     std::int64_t* box_at(std::size_t i) { return values_.data() + i * stride_; }
-    // Returns the space for one more box, which the caller fills.
+    // Returns the memory for the numbers of one more box, which the caller writes.
     std::int64_t* add_box() {
       if (values_.size() - used_ < stride_) values_.resize(2 * values_.size() + stride_);
       used_ += stride_;
@@ -174,12 +179,13 @@ class MapCursor {
     std::size_t stride_ = 1, used_ = 0;
     std::vector<std::int64_t> values_;
   };
-  // The state in one dimension while a launch is cut into boxes (slices.cc). `open` has the boxes,
-  // in this and the later dimensions, that the next step may extend. `fresh` has the boxes of the
-  // current step, in the later dimensions.
+  // The state in one dimension while a launch is cut into boxes (slices.cc). The dimension is cut
+  // into ranges of coordinates, one after another. `fresh` has the boxes of the current range, with
+  // the later dimensions only. `open` has boxes, with this and the later dimensions, that the next
+  // range may extend.
   struct DimensionCut {
     BoxList open, joined, fresh, sorted;
-    // The range of coordinates of the current step.
+    // The range of coordinates of this dimension that is being cut: from `begin` to before `end`.
     std::int64_t begin = 0, end = 0;
   };
   // A run of consecutive points of a row that have the same processor number.
@@ -225,13 +231,13 @@ class MapCursor {
   KernelRegisters registers_, fast_, slow_;
   // The reference evaluator, which is made at its first use.
   std::unique_ptr<FunctionEvaluator> evaluator_;
-  // The steps before the current query, and the number of points that the current query gave to the
-  // reference evaluator.
+  // `steps_before_` is the number of evaluation steps before the current query. `asked_` is the
+  // number of points that the current query gave to the reference evaluator.
   std::int64_t steps_before_ = 0, asked_ = 0;
   TaskPoint task_;
   const bool warns_;
   const std::function<bool()> stop_;
-  // The number of evaluation steps when `stop` was called last.
+  // The number of evaluation steps when `stop_` was called last.
   std::int64_t stop_asked_at_ = 0;
   bool stopped_ = false;
   // Sets that only the reference evaluator gives. Their numbers begin at map_.numbers.
@@ -239,24 +245,25 @@ class MapCursor {
   // The number of processors in the sets of own_.
   std::size_t own_size_ = 0;
   std::int64_t own_steps_ = 0;
-  // Cache of the processors for numbers of the map, and how many processors it holds.
+  // `cached_sets_` is a cache of the processors for which numbers of the map stand. `made_size_` is
+  // the number of processors in the cache.
   std::unordered_map<ProcessorNumber, Placed> cached_sets_;
   std::size_t made_size_ = 0;
 
   std::shared_ptr<const RunsByDimension> number_runs_, node_runs_;
 
-  // The state of the current cut into boxes, for each dimension.
+  // The state of the current cutting of a box into smaller boxes, for each dimension.
   std::array<DimensionCut, kMaxDimensions> levels_;
   // The last run of points with one number that was found in the current row.
   RowRun run_{};
   // True if `run_` is valid.
   bool running_ = false;
   bool keeps_runs_ = false;
-  // The runs of the row so far, kept if the row repeats them.
+  // The runs of the first period of the row, kept only if the row repeats them.
   std::vector<RowRun> kept_runs_;
   // The processor numbers whose boxes the current query wants. Null: all numbers.
   const ProcessorNumberSet* wanted_ = nullptr;
-  // The box that is passed to the caller next.
+  // The box that is given to the caller next.
   Rect box_;
   const SliceSink* sink_ = nullptr;
   Diagnostics* diags_ = nullptr;

@@ -106,7 +106,8 @@ std::string unnamed_text(const Data& data) {
                      names.empty() ? "" : join_names(names) + " or ");
 }
 
-// Returns true if the application has a region or partition `name` that is unnamed.
+// Returns true if `name` is the name of a region or partition in the description of the
+// application, while the program itself gives this region or partition no name.
 bool is_unnamed(const Application& app, std::string_view name) {
   const auto is_this = [name](const auto& data) { return data.unnamed && data.name == name; };
   return std::any_of(app.regions.begin(), app.regions.end(), is_this) ||
@@ -170,8 +171,8 @@ std::string describe_tasks(const Application& app) {
 
 }  // namespace
 
-// Returns the whole description. Characters that could control a terminal are replaced line by
-// line, because an application may come from a stranger's file.
+// Returns the whole description of an application as text. Characters that could control a terminal
+// are replaced line by line, because an application may come from a stranger's file.
 std::string draw(const Application& app, std::string_view name) {
   std::string text = app.name;
   if (!app.description.empty()) text += ": " + app.description;

@@ -32,8 +32,8 @@ class VariantCheck {
   VariantCheck(const BoundProgram& bound, const Workload& app, Diagnostics& diags)
       : program_(bound.program()), machine_(bound.machine()), app_(app.data()), diags_(diags) {}
 
-  // Checks each task for each list of names that its launches use, until the first warning about
-  // the task.
+  // Launches may give the region requirements of a task different names. Checks each task once for
+  // each distinct list of these names, until the first warning about the task.
   void check() {
     if (std::none_of(app_.tasks.begin(), app_.tasks.end(), is_partly_chosen)) return;
     bool complete = true;
@@ -46,8 +46,9 @@ class VariantCheck {
   }
 
  private:
-  // Returns true if the program's own mapper chose only some of the variants. For a processor kind
-  // of which it chose no variant, the recording does not tell which variant runs.
+  // Returns true if the mapper of the recorded Legion program chose some variants of the task but
+  // not all of them. For a processor kind of which it chose no variant, the recording does not tell
+  // which variant runs.
   static bool is_partly_chosen(const app::Task& task) {
     const auto is_chosen = [](const app::Variant& one) { return one.chosen_by_mapper; };
     const auto begin = task.variants.begin(), end = task.variants.end();

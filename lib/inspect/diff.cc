@@ -76,7 +76,8 @@ class Differ {
     }
     return std::move(differences_);
   }
-  // Returns true if all launches were compared.
+  // Returns false if the application has more launches than kMaxExplainLaunches, so that not all
+  // launches were compared.
   bool complete() const { return complete_; }
 
  private:
@@ -84,7 +85,7 @@ class Differ {
     return task.kind.kind ? std::string(name_of(*task.kind.kind)) : "nowhere";
   }
 
-  // Adds a difference about the current task.
+  // Adds a difference between the mappings' decisions about the current task.
   MappingDifference& add(Aspect what, MappingDifference::SideDecision a,
                          MappingDifference::SideDecision b) {
     MappingDifference& one = differences_.emplace_back();
@@ -97,17 +98,20 @@ class Differ {
 
   // ---- Processors
 
-  // Compares where the launches of the task go. Adds at most one difference, with the decisions
-  // about the first launch that differs and the numbers of points over all launches.
+  // Compares on which processors the mappings place the launches of the task. Adds at most one
+  // difference. It has the decisions about the first launch that is placed differently, and the
+  // numbers of all points and of moved points over all launches.
   void compare_placement(const ExplainedTask& a, const ExplainedTask& b) {
     const auto number = static_cast<std::uint32_t>(task_);
     const app::AppView views(app_, number, uses_[task_].name_lists.front());
     const ProcKind kind = *a.kind.kind;
-    // A limit or stealing keeps a task on its processor, so the target processors would differ for
-    // this reason, too. They are compared only if both mappings agree about limits and stealing.
+    // An instance limit or stealing keeps a task on its current processor. If the mappings differ
+    // in one of these, the target processors differ as well, which is no separate difference. So
+    // target processors are compared only if both mappings agree about the limit and stealing.
     targets_ = a.limit == b.limit && a.steal == b.steal;
     std::int64_t points = 0, moved = 0;
-    // The first launch that differs.
+    // The explanations, by mapping A and by mapping B, of the first launch whose placement differs.
+    // Null if there is no such launch.
     const ExplainedLaunch *of_a = nullptr, *of_b = nullptr;
     for (std::size_t i = 0; i < a.launches.size() && i < b.launches.size(); ++i) {
       const ExplainedLaunch& one = a.launches[i];
@@ -199,8 +203,8 @@ class Differ {
 
   using Requirements = std::vector<const ExplainedRequirement*>;
 
-  // Returns the requirements by their positions. A position has several entries if the decision
-  // differs between launches or nodes.
+  // Returns the explained region requirements of a task by their positions in the task. A position
+  // has several entries if the decision about it differs between launches or nodes.
   static std::map<std::uint32_t, Requirements> by_position(const ExplainedTask& task) {
     std::map<std::uint32_t, Requirements> found;
     for (const ExplainedRequirement& each : task.requirements)
@@ -229,7 +233,8 @@ class Differ {
     }
   }
 
-  // Adds a difference about one requirement of the current task.
+  // Adds a difference between the mappings' decisions about one region requirement of the current
+  // task.
   void add_data(Aspect what, const ExplainedRequirement& requirement,
                 MappingDifference::SideDecision a, MappingDifference::SideDecision b) {
     MappingDifference& one = add(what, std::move(a), std::move(b));
@@ -237,9 +242,10 @@ class Differ {
     one.names = requirement.names;
   }
 
-  // Returns the first pair of requirements that have the same names but different memories or
-  // layouts. Returns nulls if there is none. One mapping may distinguish nodes that the other does
-  // not, so an entry for all nodes is compared with each entry of the other mapping.
+  // `a` and `b` explain the same region requirement under mapping A and under mapping B. Returns
+  // the first two entries that have the same names but different memories or layouts. Returns two
+  // null pointers if there are none. One mapping may distinguish nodes that the other does not, so
+  // an entry for all nodes is compared with each entry of the other mapping.
   static std::pair<const ExplainedRequirement*, const ExplainedRequirement*> first_apart(
       const Requirements& a, const Requirements& b) {
     for (const ExplainedRequirement* one : a) {
@@ -312,7 +318,8 @@ class Differ {
   std::vector<TaskLaunches> uses_;
   LaunchSlices slices_of_a_, slices_of_b_;
   std::size_t task_ = 0;
-  // True if the processors that may run a task are compared, too.
+  // True if the comparison of placements includes the target processors, which are all processors
+  // that may run a task.
   bool targets_ = true;
   std::vector<MappingDifference> differences_;
 };
@@ -358,8 +365,8 @@ std::vector<StatementDifference> by_statement(const std::vector<MappingDifferenc
   return statements;
 }
 
-// Measures what mapping A gains or loses by some decisions of B, in simulated runs, and limits
-// their number.
+// Measures by simulated runs how much faster or slower mapping A becomes with some decisions of
+// mapping B. At most kMaxDiffRuns runs are made.
 class Exchanger {
  public:
   Exchanger(const Mapping& a, const Mapping& b, const Workload& workload,
@@ -373,8 +380,10 @@ class Exchanger {
         all_(static_cast<std::int64_t>(std::min(runs, kMaxDiffRuns))),
         progress_(progress) {}
 
-  // Makes one run and sets `cost`, or sets `alone` to the reason why the run fails. Returns false
-  // if no more runs should be made.
+  // Simulates mapping A with the decisions in `mix` taken from mapping B. Sets `cost` to the change
+  // of time and moved bytes against mapping A. If the run fails, sets `alone` to the reason
+  // instead. Returns false if no run was made or the run was stopped, so that no more runs should
+  // be made.
   bool run(const SecondMapperDecisions& mix, std::optional<MappingDifference::Cost>& cost,
            std::string& alone) {
     if (done_ == all_ || (progress_ && !progress_(done_, all_))) return false;
@@ -406,8 +415,8 @@ bool has_several(const StatementDifference& statement) {
 }
 
 // Measures the cost of each statement with several differences, then the cost of each difference.
-// The limits of all tasks come from one mapping, so all differences in limits need one run
-// together.
+// The instance limits of all tasks must come from the same mapping, so all differences in instance
+// limits are measured by one run together.
 void find_costs(MappingDiff& diff, Exchanger& exchanger) {
   for (StatementDifference& statement : diff.statements) {
     if (!has_several(statement)) continue;
@@ -452,7 +461,7 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
   Exchanger exchanger(first, second, workload, quick, diff.a,
                       diff.differences.size() + static_cast<std::size_t>(whole), progress);
   find_costs(diff, exchanger);
-  // A statement with one difference has the cost of this difference.
+  // A statement that causes only one difference has the cost of this difference.
   for (StatementDifference& statement : diff.statements) {
     if (statement.parts.size() > 1) continue;
     const MappingDifference& only = diff.differences[statement.parts.front()];

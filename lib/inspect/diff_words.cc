@@ -51,7 +51,7 @@ class Writer {
   Writer(const MappingDiff& diff, const Program& a, const Program& b, bool color)
       : diff_(diff), a_(a), b_(b), color_(color) {}
 
-  // Returns the whole text.
+  // Returns the differences between the mappings as text for a person.
   std::string write() {
     text_ = fmt::format("A is {}, B is {}\n\n", title(a_), title(b_));
     if (diff_.a.ok() && diff_.b.ok()) {
@@ -198,9 +198,9 @@ class Writer {
     if (!without.empty()) text_ += fmt::format("  changes nothing: {}\n", without);
   }
 
-  // Writes the tasks that have one limit in A and another in B. The limits of all tasks are
-  // measured together, so only one difference has their cost; it is written if the group has that
-  // one.
+  // Writes the tasks that have one instance limit in mapping A and another one in mapping B. The
+  // limits of all tasks are measured by one run together, and only one difference stores the cost
+  // of that run. The cost is written if this difference is in the group.
   void write_limits(const std::vector<const MappingDifference*>& group) {
     const std::string together = "the limits of all tasks together";
     std::string tasks;

@@ -287,7 +287,8 @@ class SvgWriter {
     if (dims_ > 1) left_ += kLetter * number_width(first_row(), rows_);
   }
 
-  // Returns the text of the file. The legend determines the height of the picture.
+  // Returns the text of the SVG file. The legend is the last part of the picture, so the end of the
+  // legend determines the height.
   std::string write() {
     const std::size_t listed =
         std::min(kListedProcessors, static_cast<std::size_t>(placement_.processor_count()));

@@ -56,8 +56,9 @@ class Fitter {
   // The outcome of a run at one size. kOther: the run failed for a reason other than memory.
   enum class Outcome { kFits, kNoRoom, kOther, kStopped };
 
-  // Returns the values of all parameters if the first one is `of_first`. The others grow by the
-  // same factor, within their bounds.
+  // Returns the values of all parameters for the size at which the first parameter has the value
+  // `of_first`. The other parameters change by the same factor as the first one, within their
+  // bounds.
   std::vector<AppValue> values(std::int64_t of_first) const {
     const auto factor = static_cast<double>(of_first) /
                         static_cast<double>(std::max<std::int64_t>(1, parameters_.front()->value));
@@ -119,8 +120,9 @@ class Fitter {
 
 }  // namespace
 
-// Returns the parameters by which the last two sizes of the application differ. They are those that
-// make the application larger. Fails if there are no two sizes.
+// An application may list named sizes. Returns the names of the parameters whose values differ
+// between the last two sizes, because these parameters make the application larger. Fails if the
+// application lists fewer than two sizes or the last two do not differ.
 Result<std::vector<std::string>> growing_parameters(const Application& app) {
   std::vector<std::string> names;
   if (app.sizes.size() >= 2) {

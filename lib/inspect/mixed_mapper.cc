@@ -54,8 +54,9 @@ bool MixedMapper::second_places_task(const TaskView& task) const {
   return mix_.processor_kind.contains(task.name) || mix_.placement.contains(task.name);
 }
 
-// Asks both mappers. Then takes replication, stealing and the first processor from the second
-// answer if the mix says so.
+// Asks both mappers and starts from the answer of the first one. Then takes replication, stealing
+// or the initial processor from the answer of the second mapper, if `mix_` selects this decision
+// for the task.
 void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
                                       TaskOptions& answer) {
   options_.clear();
@@ -129,7 +130,7 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
       RequirementWish& to = answer.requirements[r];
       const RequirementWish& from = wish_.requirements[r];
       // The answer about a requirement holds the memories and layouts and also the early
-      // collection. The mix treats them as separate decisions.
+      // collection. Here they are separate decisions, and each can come from another mapper.
       const RequirementWish kept = to;
       const std::pair<std::string, std::uint32_t> key(task.name, r);
       if (mix_.memories_and_layouts.contains(key)) {
@@ -175,16 +176,17 @@ void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const P
   mapper_of_stealing().select_steal_targets(runtime, blacklist, answer);
 }
 
-// Lets the thief take tasks as the mapper decides that is responsible for stealing. If the other
-// mapper is responsible for limits, one task of each name for which it has asked for a place stays,
-// because the place would otherwise be given in vain.
+// The mapper that is responsible for stealing decides which tasks the thief gets. If the other
+// mapper is responsible for instance limits, it may have asked for permission to start one more
+// instance of a task. One waiting task of each such name stays then, because the permission would
+// otherwise be wasted.
 void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                                        std::span<const TaskView> stealable,
                                        std::vector<std::uint32_t>& answer) {
   // ProgramMapper::permit_steal_request does the same, but knows only its own limits.
   std::set<TaskId> keeps_one;
   std::vector<TaskView> may_go;
-  // The position in `stealable` of each entry of `may_go`.
+  // For each task in `may_go`, the index of the task in `stealable`.
   std::vector<std::uint32_t> indices;
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
     const bool is_other = &mapper_of_stealing() != &mapper_of_limits();

@@ -15,16 +15,16 @@
 
 namespace groma {
 
-// The decisions that a MixedMapper takes from its second mapper: names of tasks, or of tasks with
-// positions of requirements.
+// The decisions that a MixedMapper takes from its second mapper. For each kind of decision there is
+// a set of task names, or of pairs of a task name and the position of a region requirement.
 struct SecondMapperDecisions {
   using TaskNames = std::set<std::string, std::less<>>;
   using RequirementPositions = std::set<std::pair<std::string, std::uint32_t>, std::less<>>;
   // The tasks whose kind of processor comes from the second mapper, with everything that depends on
   // the kind.
   TaskNames processor_kind;
-  // The tasks for which only the choice among the processors of the kind comes from the second
-  // mapper.
+  // The tasks whose processor kind comes from the first mapper, while the second mapper chooses
+  // among the processors of this kind.
   TaskNames placement;
   RequirementPositions memories_and_layouts, collection;
   TaskNames replication, stealing;
@@ -32,7 +32,8 @@ struct SecondMapperDecisions {
   bool instance_limits = false;
 };
 
-// Adds to `mix` the decision in which the two mappings differ, so that the second mapper makes it.
+// Adds the decision that `difference` is about to `mix`, so that the second mapper makes this
+// decision.
 void add_difference_to_mix(const MappingDifference& difference, SecondMapperDecisions& mix);
 
 // A mapper for simulate(). It answers the hooks that the embedded runtime calls. Both mappers are

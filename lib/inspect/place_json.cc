@@ -17,7 +17,8 @@ Json coordinates_json(const Point& point) {
 
 }  // namespace
 
-// Returns the placement as one line. `sets` exists only if a function returned sets.
+// Returns the placement as one line of JSON. The member `sets` exists only if the mapping function
+// returned a set of processors for some point.
 std::string to_json(const Placement& placement, const Diagnostics& diags) {
   Json json;
   json["task"] = placement.task.empty() ? Json(nullptr) : Json(placement.task);

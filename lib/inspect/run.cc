@@ -78,7 +78,9 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
   return result;
 }
 
-// Returns the words for the profile of a simulated run. `program` is null for the default mapper.
+// Returns what the reports about the profile of a simulated run print besides the measurements: the
+// title, the measured phase, and the texts of the mapping statements. `program` is null for the
+// default mapper.
 ProfileWords profile_words_of(const Workload& workload, const Machine& machine,
                               const Program* program) {
   ProfileWords words =

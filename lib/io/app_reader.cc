@@ -200,7 +200,7 @@ AppSize AppReader::read_size(const JsonPlace& place) {
   // a fixed list.
   const JsonValue::Object* members = values->value->object();
   if (members == nullptr) {
-    // This call reports that the values are not an object.
+    // is_object() reports that the value is not an object.
     json_.is_object(*values, {});
     return size;
   }
@@ -363,7 +363,8 @@ LayoutDemand AppReader::read_demand(const JsonPlace& place) {
   }
   demand.exact = truth_or(place, keys::kExact, false);
   const bool says_exact = JsonReader::member(place, keys::kExact).has_value();
-  // A mapper may demand that an instance is not exact. A variant that says `false` demands nothing.
+  // A demand of a mapper may be that an instance is not exact. A variant with `"exact": false`
+  // demands nothing.
   demand.not_exact = says_exact && !demand.exact && demand.source == DemandSource::kMapper;
   const auto align = JsonReader::member(place, keys::kAlign);
   if (!align || !json_.is_object(*align, keys::kAlignKeys)) return demand;

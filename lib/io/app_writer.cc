@@ -296,7 +296,7 @@ std::string statement_text(const AppStatement& statement, int indent) {
   if (const auto* wait = std::get_if<AppWait>(&statement.node)) {
     return object.raw(keys::kWait, json_string(wait->future)).on_one_line();
   }
-  // Loops and phases have a body.
+  // The statements that are left are loops and phases, and both have a body.
   const std::vector<AppStatement>* body = nullptr;
   if (const auto* loop = std::get_if<AppLoop>(&statement.node)) {
     object.raw(keys::kRepeat, formula_text(loop->count)).text(keys::kVariable, loop->variable);

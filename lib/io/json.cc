@@ -51,7 +51,8 @@ class Builder : public nlohmann::json_sax<json> {
   JsonValue take() { return std::move(root_); }
   const Error& error() const { return *error_; }
 
-  // The parser calls one of the next functions for each value. `false` ends the parsing.
+  // The JSON parser calls one of the next functions for each value. A function that returns false
+  // ends the parsing.
   bool null() override { return add({nullptr}); }
   bool boolean(bool value) override { return add({value}); }
   bool number_integer(std::int64_t value) override { return add({value}); }
@@ -195,8 +196,8 @@ Error JsonReader::error() const {
   return error;
 }
 
-// Records an error unless there are enough. `below` is a JSON pointer that continues that of
-// `place`.
+// Records an error at `place`, unless the limit on the number of errors is reached. `below` is a
+// JSON pointer that leads from `place` to the wrong value.
 void JsonReader::fail(const JsonPlace& place, std::string_view message, std::string help,
                       std::string_view below) {
   if (has_max_errors()) return;
@@ -207,7 +208,7 @@ void JsonReader::fail(const JsonPlace& place, std::string_view message, std::str
        std::move(help)});
 }
 
-// Records that a value of another type is due.
+// Records that a value has the wrong type. `due` is the name of the right type.
 void JsonReader::fail_type(const JsonPlace& place, std::string_view due) {
   fail(place, fmt::format("{} stands where {} is due", type_name(*place.value), due));
 }
@@ -313,7 +314,8 @@ std::string_view JsonReader::existing_prefix(const JsonPlace& place, std::string
   while (end < pointer.size()) {
     const std::size_t next = std::min(pointer.find('/', end + 1), pointer.size());
     const std::string_view step = pointer.substr(end + 1, next - end - 1);
-    // A step of the pointer is an index in an array, and a key in an object.
+    // A part of a JSON pointer between two slashes is an index if it leads into an array, and a key
+    // if it leads into an object.
     if (const JsonValue::Array* array = value->array()) {
       std::size_t index = array->size();
       std::from_chars(step.data(), step.data() + step.size(), index);

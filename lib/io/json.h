@@ -50,8 +50,8 @@ Result<JsonValue> parse_json(std::string_view text, std::string_view name,
 // Returns `text` as a JSON string with quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 
-// A JSON value and the path that leads to it from the root. The places of a path are local
-// variables of the functions that read.
+// A JSON value with its place in the document. `parent` is the place of the array or object that
+// contains the value, and null for the root. The caller keeps the parent places alive.
 struct JsonPlace {
   const JsonValue* value;
   const JsonPlace* parent = nullptr;
@@ -66,8 +66,8 @@ class JsonReader {
  public:
   explicit JsonReader(std::string name) : name_(std::move(name)) {}
 
-  // ok() returns true if there are no errors, count() returns the number of errors, and full()
-  // returns true if further errors are dropped.
+  // ok() returns true if there are no errors, error_count() returns the number of errors, and
+  // has_max_errors() returns true if further errors are dropped.
   bool ok() const { return errors_.empty(); }
   std::size_t error_count() const { return errors_.size(); }
   bool has_max_errors() const { return error_count() == kMaxFileErrors; }
@@ -76,7 +76,8 @@ class JsonReader {
   bool failed_since(std::size_t count) const { return has_max_errors() || errors_.size() != count; }
   // Returns all errors: the first one, with the others in its `more`.
   Error error() const;
-  // Records an error at `place` (and `below` it, a pointer), unless there are enough errors.
+  // Records an error at `place`, or at the value to which the JSON pointer `below` leads from
+  // there. Drops the error if the limit on the number of errors is reached.
   void fail(const JsonPlace& place, std::string_view message, std::string help = {},
             std::string_view below = {});
 
@@ -106,7 +107,8 @@ class JsonReader {
   // Returns the member `key` of an object. Records an error with `help` if the member is missing.
   std::optional<JsonPlace> required(const JsonPlace& place, std::string_view key,
                                     std::string help = {});
-  // Records that the value has the wrong type. `due` names the right one: "a whole number".
+  // Records that the value has the wrong type. `due` is the name of the right type, such as "a
+  // whole number".
   void fail_type(const JsonPlace& place, std::string_view due);
 
  private:

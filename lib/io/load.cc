@@ -12,7 +12,7 @@
 namespace groma {
 namespace {
 
-// Returns true if the text is certainly meant as a file.
+// Returns true if the text can only mean a file or standard input (`-`), not something built in.
 bool looks_like_path(std::string_view spec) {
   return spec == "-" || spec.find('/') != spec.npos || spec.ends_with(".json");
 }

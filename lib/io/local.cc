@@ -151,7 +151,7 @@ NodeFigures figures_of(const Found& found) {
   return figures;
 }
 
-// Returns the parts of the computer in words.
+// Returns the cores, sockets, memory and GPUs of the computer in words.
 std::string parts_of(const Found& found) {
   const std::string model = found.cpu_model.empty() ? "unknown CPU" : found.cpu_model;
   return fmt::format("{} cores ({}), sockets {}, memory {:.1f} GiB, GPUs {}", found.cores, model,

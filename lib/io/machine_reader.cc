@@ -13,7 +13,8 @@
 namespace groma {
 namespace {
 
-// Returns an element of an array. `list` must outlive the result.
+// Returns the place of one element of the array at `list`. The result refers to `list`, which must
+// outlive it.
 JsonPlace element(const JsonPlace& list, std::size_t index) {
   return {&(*list.value->array())[index], &list, {}, index};
 }
@@ -53,7 +54,8 @@ class MachineReader {
   Affinity read_affinity(const JsonPlace& place, const NodeType& node);
   Channel read_channel(const JsonPlace& place, const std::vector<Channel>& defaults);
 
-  // Reads the list `key` item by item. Returns `otherwise` if there is no such list.
+  // Calls read() for each item of the list in member `key` of the object `node`, and returns the
+  // results. Returns `otherwise` if the object has no such member.
   template <typename Item, typename Read>
   std::vector<Item> list_or(const JsonPlace& node, std::string_view key,
                             std::vector<Item> otherwise, const Read& read);
@@ -140,7 +142,8 @@ ProcessorGroup MachineReader::read_processors(const JsonPlace& place) {
   return group;
 }
 
-// Reads the memories of one kind. `counts` decides the default count and capacity.
+// Reads the memories of one kind. If the JSON leaves out their count or capacity, `counts`, which
+// describes the processors and memories of the node, decides it.
 MemoryGroup MachineReader::read_memory(const JsonPlace& place, const NodeCounts& counts) {
   if (!json_.is_object(place, keys::kMemoryKeys)) return {};
   MemoryGroup group = make_memory(figures_, counts, required_memory(place, keys::kKind));
@@ -228,7 +231,8 @@ void MachineReader::add_nodes(const JsonPlace& place, bool ordered) {
   const std::optional<JsonPlace> count = JsonReader::member(place, keys::kCount);
   const std::int64_t nodes = count ? json_.integer(*count) : 1;
   if (json_.failed_since(before)) return;
-  // Check the figures of the node here, where the place in the file is known.
+  // The figures of the node are checked here, because the place of the node in the file is known
+  // here.
   if (const std::optional<NodeFault> fault = find_node_fault(type)) {
     return json_.fail(place, fault->message, {}, fault->path);
   }

@@ -20,15 +20,15 @@ struct Member {
   std::string text;
 };
 
-// Returns an object on one line.
+// Returns a JSON object with these members on one line.
 std::string object(const std::vector<Member>& members) {
   std::string text;
   for (const Member& member : members) text += (text.empty() ? "" : ", ") + member.text;
   return "{" + text + "}";
 }
 
-// The next functions write one group each, with every figure, so that the file does not depend on
-// defaults.
+// Each of the next functions returns one object of the file with all its figures, also those that
+// have their default value. The file then means the same when the defaults change.
 std::string object_of(const ProcessorGroup& group) {
   return object({{keys::kKind, name_of(group.kind)},
                  {keys::kCount, group.count},
@@ -49,7 +49,8 @@ std::string object_of(const Affinity& affinity) {
                                  {keys::kMemory, name_of(affinity.memory)},
                                  {keys::kBandwidth, affinity.bandwidth_bytes_per_s},
                                  {keys::kLatency, affinity.latency_s}};
-  // Most machines leave this rate to the simulation, which computes it from the latency.
+  // The value 0 means that the simulator computes this bandwidth from the latency. It is not
+  // written.
   if (affinity.gap_bandwidth_bytes_per_s > 0)
     members.emplace_back(keys::kGapBandwidth, affinity.gap_bandwidth_bytes_per_s);
   return object(members);
@@ -92,7 +93,8 @@ std::string measurement_text(const MachineMeasurement& measurement) {
                      text.empty() ? "" : "\n    ");
 }
 
-// Returns a list of groups, one on each line.
+// Returns the member `key` of a JSON object. Its value is a list with each of the items, such as
+// the memory groups of a node, on a line of its own.
 template <typename Item>
 std::string list(std::string_view key, const std::vector<Item>& items) {
   std::string text;

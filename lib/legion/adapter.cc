@@ -23,9 +23,9 @@ namespace {
 // tasks, so without a limit the memory for the warnings already logged could grow for ever.
 constexpr std::size_t kMaxWarnings = 256;
 
-// Returns the statement that a message names if a region requirement gets no instance: the one that
-// chose the memory of the first candidate, otherwise the one that chose its layout. The result is
-// empty if no statement chose either.
+// Returns the statement to name in the message that a region requirement got no instance: the
+// statement that chose the memory of the wish's first candidate, otherwise the one that chose its
+// layout. The result is empty if the wish has no candidate or no statement chose either.
 Origin decided_first(const RequirementWish& wish) {
   if (wish.candidate_count == 0) return {};
   const InstanceWish& first = wish.candidates().front();
@@ -85,15 +85,17 @@ void Registration::note_launched(std::string_view task) {
   names_.tasks.try_emplace(std::string(task), 0);
 }
 
-// Adds the task and region names that one adapter saw. The last adapter also clears the requests
-// for instances and reports the unknown names, unless the mapping is below that of `groma run
-// --map`, which sees the same tasks.
+// Called when an adapter ends. Adds the task and region names that this adapter saw. When the last
+// adapter ends, the stored instance requests are removed, and the first process reports names in
+// the mapping that no task or region of the run has. It does not report them if `groma run --map`
+// has put another mapping above this one, which sees the same tasks.
 void Registration::on_adapter_end(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {
   const std::lock_guard lock(mutex_);
   names_.merge_names(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
   if (--adapters_ > 0) return;
-  // The runtime ends here, but the function that wraps mappers may outlive it and keep `asked`.
+  // The Legion runtime ends here. The function that wraps mappers may live longer and keeps
+  // `instance_requests`, so the stored requests are removed now.
   if (instance_requests != nullptr) instance_requests->clear();
   if (of_program == nullptr) return;
   if (names_.tasks.empty() || is_below_run_mapping || mapper.site().local.node != 0) return;
@@ -163,8 +165,8 @@ void Adapter::fail(std::size_t position, std::string_view name, const InstanceFa
 }
 
 // Records that launches of a task may be stolen. Stealable tasks are kept by task id, so one
-// stealable launch makes all launches of its task stealable. `steals` is set too, and never
-// cleared.
+// stealable launch makes all launches of its task stealable. `any_task_stealable` is set too, and
+// never cleared.
 void Registration::note_stealable(Legion::TaskID task) {
   const std::lock_guard lock(mutex_);
   stealable_.insert(task);
@@ -195,7 +197,8 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
   output.stealable = answer.stealable;
   if (answer.stealable) registration_->note_stealable(task.task_id);
   output.map_locally = answer.map_locally;
-  // A wish does not depend on the instances that are valid now, so Legion need not list them.
+  // Legion need not list the instances that hold valid data now: a mapper's wish for instances does
+  // not depend on that list.
   output.valid_instances = false;
   output.memoize = answer.memoize;
   output.replicate = answer.replicate;
@@ -302,7 +305,8 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   output.abort_mapping = answer.abort_mapping;
   if (answer.abort_mapping) return;
   output.chosen_variant = answer.variant;
-  // Legion has put the processor of a shard in this list.
+  // If the task is a shard of a replicated task, Legion has already put the shard's processor in
+  // `target_procs`.
   output.target_procs.clear();
   for (const Processor& p : answer.processors) output.target_procs.push_back(realm_processor(p));
   output.task_priority = answer.task_priority;

@@ -36,7 +36,8 @@ using RecordMemoryOrigin =
 struct Registration {
   MapperFactory factory;
   Options options;
-  // The function that is told where data goes. Empty if no function is told.
+  // Called with the statement that decided the memory for the data of a requirement. An empty
+  // function if nobody uses this information.
   RecordMemoryOrigin record_memory_origin = {};
   // True if a second mapping, that of `groma run --map`, stands above this one and decides the
   // tasks that it names.
@@ -57,9 +58,9 @@ struct Registration {
   // True once some task of the program may be stolen.
   std::atomic<bool> any_task_stealable = false;
 
-  // mapper_begins() is called when an adapter starts, mapper_ends() when one ends. `names` are the
-  // task and region names that the adapter saw. After the last adapter, the log reports names in
-  // the program of `mapper` (if it has one) that did not occur in the run.
+  // on_adapter_start() is called when an adapter starts, on_adapter_end() when one ends. `names`
+  // are the task and region names that the adapter saw. After the last adapter, the log reports
+  // names in the program of `mapper` (if it has one) that did not occur in the run.
   void on_adapter_start();
   void on_adapter_end(const groma::Mapper& mapper, const groma::mapper::NamesOfRun& names);
   // Notes a launched task that no statement names. Its name is a candidate when a statement's name
@@ -104,7 +105,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   ~Adapter() override;
 
   // Declares that the adapter stands above a mapper of the program. `asks_by_default`: the result
-  // of the function asks_by_default() (overlay.h) for that mapper.
+  // of the function requests_default_layouts() (overlay.h) for that mapper.
   void set_over_own_mapper(bool asks_by_default) {
     views_.set_over_own_mapper();
     own_asks_by_default_ = asks_by_default;
@@ -236,8 +237,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                            MapMustEpochOutput& output);
   void map_regions(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                    HookBuffers& call, MapTaskOutput& output);
-  // Maps the region requirements that the chosen variant demands in one instance, and marks them in
-  // `mapped`, by their positions.
+  // Maps the groups of region requirements that the chosen variant demands in one instance. Element
+  // i of `mapped` becomes true if the requirement at position i was mapped here.
   void map_colocated(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                      HookBuffers& call, MapTaskOutput& output, std::vector<bool>& mapped);
   void fail_if_refused(const std::vector<Refusal>& refusals) const;
@@ -327,8 +328,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   bool decides_operations_;
   // The program of the mapping. Null if the mapper is not a ProgramMapper.
   const Program* program_ = nullptr;
-  // True if the layouts that the program's mapper requests are not demands of the tasks
-  // (asks_by_default() in overlay.h).
+  // True if the layouts that the program's mapper requests are only its defaults, and no demands of
+  // the tasks (requests_default_layouts() in overlay.h).
   bool own_asks_by_default_ = false;
   // A counter for the round robin of near_processor(). Its remainder modulo the number of
   // processors is the index of the next processor.
@@ -355,8 +356,9 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
                       bool in_turn = false);
 
 // Returns a function that puts the mapping above a mapper of the program, like the public
-// wrapper(). In addition, `heard` is told where data goes, and `asked` has the instance requests of
-// the program's mappers. `asked` is null if nothing observes these requests.
+// wrapper(). In addition, `heard` is told which statement decided the memory for the data of each
+// requirement, and `asked` has the instance requests of the program's mappers. `asked` is null if
+// nothing observes these requests.
 Wrap wrapper(const Program& program, const Options& options, RecordMemoryOrigin heard,
              std::shared_ptr<RequestedInstances> asked);
 

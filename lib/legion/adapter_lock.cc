@@ -59,8 +59,9 @@ void AdapterLock::deliver_message(MapperContext context, const MapperMessage& me
   release(context);
 }
 
-// Takes the turn if it is free, or adds the event to the list of waiting calls. Both happen under
-// one lock, so that give() cannot miss the caller.
+// Takes the turn if it is free. Otherwise adds the event `turn` (unless it is null) to the list of
+// waiting calls. Both happen under one lock, so that release() in another thread cannot miss the
+// caller.
 bool AdapterLock::take_or_join(const MapperEvent* turn) {
   const std::lock_guard lock(mutex_);
   if (!is_taken_) return is_taken_ = true;

@@ -30,13 +30,14 @@ class AdapterLock {
 
  private:
   struct Message {
-    // The message without its bytes.
+    // The message as Legion passed it: sender, kind and size. Its pointer to the content is not
+    // valid any more; `bytes` is a copy of the content.
     Legion::Mapping::Mapper::MapperMessage head;
     std::vector<char> bytes;
   };
 
-  // Returns true if the calling hook has the turn now. Otherwise the hook must wait: if `turn` is
-  // not null, that event is triggered when the hook gets the turn.
+  // Tries to get the turn for the calling hook, and returns true if the hook has it now. Otherwise
+  // the hook must wait. If `turn` is not null, this event is triggered when the hook gets the turn.
   bool take_or_join(const Legion::Mapping::MapperEvent* turn);
 
   Legion::Mapping::MapperRuntime* runtime_;

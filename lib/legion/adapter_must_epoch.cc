@@ -54,11 +54,13 @@ void Adapter::map_shared_instance(MapperContext context, HookBuffers& call,
     return constraint.constrained_tasks[k]->regions[constraint.requirement_indexes[k]];
   };
   const std::size_t count = constraint.constrained_tasks.size();
-  // `user` is the first task that accesses the data. If none does, it is the first task.
+  // `user` is the index of the first task of this mapping constraint that accesses the shared data.
+  // If none of them does, it is 0.
   std::size_t user = 0;
   while (user < count && requirement_of(user).is_no_access()) ++user;
   if (user == count) user = 0;
-  // The instance must cover all of `regions`, and all of `targets` must reach it.
+  // `targets` are the processors that must reach the memory of the shared instance. `regions` are
+  // the regions that the instance must cover: those of all requirements that share it.
   std::vector<Legion::Processor> targets;
   std::vector<Legion::LogicalRegion> regions;
   for (std::size_t k = 0; k < count; ++k) {

@@ -175,9 +175,9 @@ GROMA_SHARDING(Fill)
 
 namespace {
 
-// Each overload of region_of() returns the region of the requirement for which Legion needs
-// sources. A copy operation has four lists of requirements; flags of the input tell in which of
-// them the index counts.
+// Each overload of region_of() returns the region of the requirement for which Legion asks a mapper
+// to choose source instances. A copy operation has four lists of requirements. Flags of the input
+// tell in which of these lists `region_req_index` is a position.
 template <typename Input>
 Legion::LogicalRegion region_of(const Legion::Task& task, const Input& input) {
   return task.regions[input.region_req_index].region;
@@ -218,7 +218,7 @@ void Adapter::rank_sources(MapperContext context, const Operation& operation, co
   std::vector<std::uint32_t>& answer = call->indices;
   answer.clear();
   mapper_->select_sources(call->hands, view, views.all().front(), views.all().subspan(1), answer);
-  // `named` marks the source instances that the answer has named already.
+  // Element i of `named` is true once the mapper's answer has named source instance i.
   std::vector<bool> named(input.source_instances.size());
   for (const std::uint32_t index : answer) {
     if (index >= named.size() || named[index]) continue;

@@ -21,12 +21,13 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   }
   constexpr std::size_t kPart = 256;
   HookBufferPool::Use call(calls_, context, HookSubject::kNoOperation);
-  // No other hook may start between two of these lists. It could trigger an event that the mapper
-  // made for one list before the next list uses it.
+  // The mapper gets the ready tasks in several lists, one after the other. No other hook may start
+  // between two of these lists. It could trigger a mapper event that the mapper made for one list
+  // before the mapper uses this event for the next list.
   const ReentrancyGuard alone = calls_.guard_reentrancy(context);
   MapperEvent deferral = 0;
   std::size_t waiting = 0;
-  // The waiting tasks that may be stolen.
+  // The stealable ones among the ready tasks that the mapper neither maps nor moves.
   std::vector<const Legion::Task*> stealable;
   TaskList& ready = call->tasks;
   ready.clear();
@@ -144,7 +145,7 @@ void Adapter::select_tunable_value(MapperContext context, const Legion::Task& ta
                         {}, mapper_.get());
   }
   output.size = answer.size();
-  // Legion frees this memory.
+  // `output.value` comes from malloc, because Legion frees it.
   output.value = std::malloc(answer.size());
   std::memcpy(output.value, answer.data(), answer.size());
 }

@@ -75,7 +75,8 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
     const Processor to =
         answer.processor_origin ? answer.initial : near_processor(own->node, answer.initial);
     output.initial_proc = realm_processor(to);
-    // An inlined task would run on the processor of its parent.
+    // The statement decides where the task runs. An inlined task would run on the processor of its
+    // parent instead.
     output.inline_task = false;
   }
   // A limit on the number of instances of a task could stop some points for ever while the others
@@ -157,7 +158,8 @@ void Adapter::overlay_sharding(MapperContext context, const Legion::Task& task,
 // slice.
 void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
                              const SliceTaskInput& input, SliceTaskOutput& output) {
-  // For this case, overlay_options() has logged why the statements have no effect.
+  // A concurrent launch outside a must epoch keeps its slices. overlay_options() has logged why the
+  // statements have no effect on it.
   if (task.concurrent_task && !task.must_epoch_task) return;
   bool cuts_anew = false, by_point = false, stealable = false;
   {
@@ -165,7 +167,8 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
     const TaskView& view = views_.make(context, task, groma_processor(task.target_proc),
                                        Regions::kNamed, call->storage);
     const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
-    // For this case, overlay_options() has logged why the statements have no effect.
+    // The task has no variant for a processor kind that the statements allow. overlay_options() has
+    // logged why the statements have no effect.
     if (!kind) return;
     const auto is_other = [&](const Legion::Mapping::Mapper::TaskSlice& slice) {
       return groma_processor(slice.proc).kind != kind->kind;
@@ -230,9 +233,9 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
   return true;
 }
 
-// Moves the task to the processor that the function of an IndexTaskMap or SingleTaskMap returns.
-// The processor of a shard or of a concurrent launch is kept. `counted`: the task has a limit or
-// may be stolen; it then runs on the processor where it was counted.
+// Moves the task to the processor that the mapping function of an IndexTaskMap or SingleTaskMap
+// statement returns. A shard, or a point of a concurrent launch, stays on its processor. `counted`:
+// the task has a limit or may be stolen; it then runs on the processor where it was counted.
 void Adapter::place_task(const Legion::Task& task, HookBuffers& call, const VariantView& variant,
                          bool shard, bool counted, MapTaskOutput& output) {
   TaskView& view = call.storage.view;
@@ -247,8 +250,8 @@ void Adapter::place_task(const Legion::Task& task, HookBuffers& call, const Vari
     }
     return;
   }
-  // `wanted` are the processors on which the statements let the task run, and `origin` is the
-  // statement to name in a message.
+  // `wanted`: the processors on which the statements let the task run. `origin`: the statement that
+  // a warning names.
   std::vector<Legion::Processor> wanted;
   Origin origin = kind->origin;
   const auto function =
@@ -267,7 +270,7 @@ void Adapter::place_task(const Legion::Task& task, HookBuffers& call, const Vari
   if (counted) {
     wanted.push_back(task.target_proc);
   } else {
-    // The points of a must epoch were placed together.
+    // All tasks of a must epoch got their processors when the epoch was mapped, so this task stays.
     if (task.must_epoch_task) return;
     groma::MapTaskOutput& answer = call.wish;
     answer.clear();

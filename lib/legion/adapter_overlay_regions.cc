@@ -20,8 +20,9 @@ using Legion::Mapping::PhysicalInstance;
 
 namespace {
 
-// Groups the task's requirements by the instance that the program's mapper chose. Premapped and
-// restricted requirements and virtual instances are left out.
+// Returns a group for each instance that the program's mapper chose: the instance with the places
+// where the mapper's answer uses it. Premapped and restricted requirements and virtual instances
+// are left out.
 std::vector<ColocatedRequirements> group_by_instance(
     const Legion::Task& task, const Legion::Mapping::Mapper::MapTaskInput& input,
     const Legion::Mapping::Mapper::MapTaskOutput& output) {
@@ -124,8 +125,8 @@ InstanceRequestRecord Adapter::request_for_instance(
 }
 
 // Applies the Region and Layout statements to the instances that the program's mapper chose, then
-// CollectMemory statements to regions that are only read. Also tells `heard` which statement chose
-// each memory.
+// CollectMemory statements to regions that are only read. Also calls `record_memory_origin` with
+// the statement that chose each memory.
 void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
                               const MapTaskInput& input, HookBuffers& call,
                               const VariantView& variant, MapTaskOutput& output) {
@@ -143,7 +144,8 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
       for (const MemoryCandidate& one : memories) {
         if (memory.exists() && one.memory == kind_of(memory.kind())) origin = one.origin;
       }
-      // Without a statement, the program's own mapper decides.
+      // `origin` is empty if no statement chose the memory. Then the program's own mapper chose it,
+      // and nothing is reported.
       if (origin) registration_->record_memory_origin(task.get_unique_id(), i, origin);
     }
     if (requirement.privilege != Privilege::kReadOnly) continue;
@@ -195,7 +197,8 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
     }
     memories = std::move(said);
   }
-  // Without a Region statement, the memory kind of the present instance is the only candidate.
+  // Without a Region statement, the data stays in the memory kind of its present instance, which is
+  // the only candidate.
   const bool moves = !memories.empty();
   if (!moves) {
     const auto kind = kind_of(here.kind());
@@ -284,8 +287,8 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       continue;
     }
     registration_->instance_requests->record_request(context, made, std::move(asked));
-    // Legion may have found the old instance for the new request. Then this instance is kept and is
-    // not released.
+    // Legion may have found the old instance when it was asked for the new one. Then the task keeps
+    // this instance, and it is not released.
     if (!(made == group.instance)) mapper_runtime_->release_instance(context, group.instance);
     std::erase_if(output.target_procs,
                   [&](Legion::Processor p) { return !can_address(p, memory); });
@@ -340,7 +343,8 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
     }
   }
   if (registration_->options.override_layouts.has(view.name)) return;
-  // The demand of the program's mapper is checked last.
+  // Last, the layout of the statement is compared with the layout that the program's mapper
+  // demands.
   LayoutDemand demand = asked.demand;
   demand.requirement = static_cast<std::uint32_t>(group.uses_in_answer.front().first);
   std::vector<Legion::LogicalRegion> regions;

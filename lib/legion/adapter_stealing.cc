@@ -75,12 +75,13 @@ void Adapter::send_steal_message(MapperContext context, const Processor& whom,
                                 static_cast<unsigned>(message));
 }
 
-// Gives waiting stealable tasks to the processors that requested work, then offers the rest to
-// other processors that can run them. `waiting` has the stealable tasks that were neither mapped
-// nor moved; the tasks that are given away are removed from it.
+// Gives waiting stealable tasks to the processors that requested work. If some of these tasks are
+// left, offers work to other processors that can run the first of them. `waiting` has the stealable
+// tasks that were neither mapped nor moved; the tasks that are given away are removed from it.
 void Adapter::share_work(MapperContext context, HookBuffers& call,
                          std::vector<const Legion::Task*>& waiting, SelectMappingOutput& output) {
-  // The requests that came since the last call are answered first.
+  // First, each processor that requested work since the last call gets tasks, or the answer that
+  // there are none.
   for (const Processor& thief : std::exchange(stealing_.requests, {})) {
     call.tasks.clear();
     for (const Legion::Task* task : waiting) {
@@ -93,8 +94,8 @@ void Adapter::share_work(MapperContext context, HookBuffers& call,
     }
     if (given.empty()) decline_steal_request(context, thief);
   }
-  // Then one waiting task is offered to other processors. A processor that got an offer before gets
-  // no second one.
+  // Then the processors that can run the first waiting task get an offer of work. A processor that
+  // has an open offer from this one gets no second offer.
   stealing_.has_stealable = !waiting.empty();
   if (!stealing_.has_stealable) return;
   call.tasks.clear();
@@ -102,7 +103,7 @@ void Adapter::share_work(MapperContext context, HookBuffers& call,
   const Machine& all = mapper_->machine();
   const std::int64_t nodes = all.node_count();
   for (const VariantView& variant : call.tasks.views().front().variants) {
-    // This processor's own node comes first.
+    // The search for such processors begins on the node of this processor.
     for (std::int64_t n = 0; n < nodes; ++n) {
       const std::int64_t node = (mapper_->site().local.node + n) % nodes;
       for (std::int64_t i = 0; i < all.processor_count(node, variant.kind); ++i) {

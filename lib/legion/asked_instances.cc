@@ -46,8 +46,8 @@ std::size_t alignment_in(const Legion::LayoutConstraintSet& set, Legion::FieldID
   return bytes;
 }
 
-// Returns true if an instance with the order `made` has the fields and the dimensions of `asked` in
-// the same sequence. Dimensions that only `made` has do not matter.
+// Returns true if the order of an existing instance (`made`) has the fields and dimensions of the
+// requested order (`asked`) in the same sequence. Dimensions that only `made` has do not matter.
 bool same_order(const Legion::OrderingConstraint& asked, const Legion::OrderingConstraint& made) {
   const auto& wanted = asked.ordering;
   std::vector<Legion::DimensionKind> order = made.ordering;
@@ -88,7 +88,8 @@ std::vector<LayoutDemand> layout_demands_of_request(
     const std::vector<Legion::LogicalRegion>& regions) {
   std::vector<LayoutDemand> all = {asked.demand};
   all.front().not_exact = asked.demand.not_exact && asks_for_more(asked, regions);
-  // The variable `one` is reused for each further demand and cleared in between.
+  // `one` is a demand for a single property of the layout. It is added to the list once for each
+  // further demand. Before the next property is set, the one before it is reset.
   LayoutDemand one;
   one.source = DemandSource::kMapper;
   const UnnamedOrder unnamed = demanded_unnamed_order(asked);
@@ -127,9 +128,9 @@ bool asks_for_more(const InstanceRequestRecord& asked,
   });
 }
 
-// Compares the layout of an instance with a request. First come the properties that any user of the
-// instance may rely on: alignments and offsets. A layout that must equal that of a new instance is
-// compared further, from `as_new` on.
+// Compares the layout of an existing instance with a request. The first checks are on alignments
+// and offsets, on which any user of the instance may rely. If `as_new` is true, the instance must
+// have the layout that a new instance would have, and further checks follow.
 bool satisfies_layout(const Legion::LayoutConstraintSet& asked,
                       const Legion::LayoutConstraintSet& made, bool as_new) {
   const std::vector<Legion::FieldID>& fields = asked.field_constraint.get_field_set();
@@ -150,7 +151,8 @@ bool satisfies_layout(const Legion::LayoutConstraintSet& asked,
   if (!same_order(asked.ordering_constraint, made.ordering_constraint)) return false;
   const auto& order = made.ordering_constraint.ordering;
   const bool separate = !order.empty() && order.back() == LEGION_DIM_F;
-  // The request has a single field. The other fields of the instance do not matter to it.
+  // The request has a single field, and each field of the instance lies in an array of its own
+  // (SOA). The other fields of the instance then do not matter to the request.
   if (fields.size() == 1 && separate) return true;
   const std::vector<Legion::FieldID>& all = made.field_constraint.get_field_set();
   return std::set(fields.begin(), fields.end()) == std::set(all.begin(), all.end()) &&
@@ -183,8 +185,8 @@ bool find_or_make_suitable(
   return made;
 }
 
-// Marks the beginning of a call of map_task. Only the first object for a context makes an entry,
-// and the destructor of the same object removes it.
+// Marks the beginning of a call of map_task. Only the first object for a mapper context adds an
+// entry to calls_, and the destructor of the same object removes it.
 RequestedInstances::MapTaskScope::MapTaskScope(RequestedInstances& instances, MapperContext context,
                                                bool own_order)
     : instances_(instances), context_(context), is_first_([&] {
@@ -200,7 +202,8 @@ RequestedInstances::MapTaskScope::~MapTaskScope() {
   instances_.calls_.erase(context_);
 }
 
-// Notes that DefaultMapper took an existing instance. Has no effect outside of a call of map_task.
+// Notes that DefaultMapper took an existing instance without a request for a layout. Does nothing
+// if no call of map_task is in progress in this mapper context.
 void RequestedInstances::note_found(MapperContext context,
                                     const Legion::Mapping::PhysicalInstance& instance) {
   const std::lock_guard lock(mutex_);
@@ -221,8 +224,8 @@ void RequestedInstances::record_request(MapperContext context,
   if (found != asked_.end() && !asked.wants_new_instance)
     asked.made_by_adapter |= found->second->made_by_adapter;
   auto noted = std::make_shared<const InstanceRequestRecord>(std::move(asked));
-  // For the rest of this call of map_task, remembers who got the instance. A request of the
-  // program's own code counts more than one of DefaultMapper.
+  // Until this call of map_task ends, it is remembered whether the program's own code or
+  // DefaultMapper requested the instance. If both did, the program's own code counts.
   const auto call = calls_.find(context);
   if (call != calls_.end()) {
     InstanceSource& got =
@@ -245,7 +248,8 @@ void RequestedInstances::record_request(MapperContext context,
     oldest_.push_back(instance);
     return;
   }
-  // A request that finds an instance may demand less than the request that made it.
+  // A later request that finds the same instance may demand less than the stored request. The
+  // stored request then stays.
   std::shared_ptr<const InstanceRequestRecord>& known = found->second;
   const bool less = known->by_program && (!noted->by_program || asks_no_more(*noted, *known));
   if (noted->wants_new_instance || !less) {
@@ -309,7 +313,8 @@ bool RequestedInstances::has_evicted_requests() const {
 LayoutDemand mapper_layout_demand(const InstanceRequestRecord& asked) {
   LayoutDemand demand = demand_of(0, asked.constraints);
   demand.source = DemandSource::kMapper;
-  // The memory is not a demand, because Region statements may move data.
+  // The memory in the request is not a demand, because Region statements may move the data to
+  // another memory.
   demand.memory.reset();
   demand.exact = demand.exact || asked.tight;
   // An instance with a single field has no order of fields.

@@ -37,8 +37,9 @@ struct InstanceRequestRecord {
   // True if the program's code may have chosen the order of dimensions and fields, even if this
   // order is the one that DefaultMapper would choose.
   bool own_order = false;
-  // The layout that the program's mapper demands. Its `requirement` is always 0. A statement of the
-  // mapping may have changed other parts of `constraints` since the request.
+  // The layout that the program's mapper demands. Its member `requirement` (the position of a
+  // region requirement) is always 0 and means nothing here. A statement of the mapping may have
+  // changed other parts of `constraints` since the request.
   LayoutDemand demand;
 };
 
@@ -107,8 +108,9 @@ class RequestedInstances {
   using MapperContext = Legion::Mapping::MapperContext;
 
   // Marks a call of the hook map_task. While the object lives, requests in its mapper context are
-  // kept apart from those of other calls. A second object for the same context does nothing.
-  // `own_order`: see InstanceRequestRecord.
+  // noted as requests of this call. A second object for the same context begins no new call.
+  // `own_order`: true if the program's code may have chosen the order of dimensions and fields
+  // (InstanceRequestRecord::own_order).
   class MapTaskScope {
    public:
     MapTaskScope(RequestedInstances& instances, MapperContext context, bool own_order = false);
@@ -135,7 +137,8 @@ class RequestedInstances {
       MapperContext context, const Legion::Mapping::PhysicalInstance& instance) const;
   // Returns true if an adapter made the instance in place of the one that the program chose.
   bool is_by_groma(const Legion::Mapping::PhysicalInstance& instance) const;
-  // Returns the `own_order` of the Call object with this context, or false if there is none.
+  // Returns true if a MapTaskScope object with this mapper context has `own_order` set. Returns
+  // false if there is no such object.
   bool has_own_order(MapperContext context) const;
   // Returns true if any request was evicted, so that the request for an unknown instance may be
   // lost.
@@ -144,10 +147,11 @@ class RequestedInstances {
   void clear();
 
  private:
-  // How one call of map_task got an instance.
+  // Tells who requested an instance in one call of map_task: the program's own code, or Legion's
+  // DefaultMapper.
   struct InstanceSource {
-    // The demand of DefaultMapper if it got the instance. Empty if the program's own code requested
-    // it.
+    // The layout that DefaultMapper demanded, if DefaultMapper got the instance. Empty if the
+    // program's own code requested the instance.
     std::optional<LayoutDemand> by_default;
     // The regions in the latest request that the program's own code made for the instance.
     std::vector<Legion::LogicalRegion> regions = {};
@@ -158,10 +162,10 @@ class RequestedInstances {
   };
 
   mutable std::mutex mutex_;
-  // The calls of map_task that are in progress.
+  // The calls of map_task that are in progress, by their mapper contexts.
   std::map<MapperContext, CallState> calls_;
   std::map<Legion::Mapping::PhysicalInstance, std::shared_ptr<const InstanceRequestRecord>> asked_;
-  // The keys of asked_, the oldest first.
+  // The instances in asked_, in the order in which their first requests were stored.
   std::deque<Legion::Mapping::PhysicalInstance> oldest_;
   bool has_forgotten_ = false;
 };

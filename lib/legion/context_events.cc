@@ -13,8 +13,8 @@ namespace {
 
 using app::Events;
 
-// Returns true if the requirements of the launch name the same regions as those that the run got,
-// in the same order.
+// Returns true if the requirements of the launch name the same root regions as the regions that the
+// run of the task got, in the same order.
 bool has_regions(const Events::LaunchShape& launch, const RunContext& run) {
   return std::equal(launch.requirements.begin(), launch.requirements.end(), run.places.begin(),
                     run.places.end(), [](const Events::Requirement& of_launch, const auto& place) {
@@ -22,9 +22,10 @@ bool has_regions(const Events::LaunchShape& launch, const RunContext& run) {
                     });
 }
 
-// Returns the index in `events` of the shape of the launch that the run belongs to, or -1 if it is
-// unknown. The tasks of a must epoch share one launch number in their parent; the first of their
-// launches with the regions of the run is taken.
+// Returns the index in `events.shapes` of the shape of the launch that started this run of a task,
+// or -1 if it is unknown. The tasks of a must epoch share one launch number in their parent. Then
+// the first of their launches whose requirements have the regions of the run is taken, or else the
+// first launch of the task.
 std::int32_t shape_of(const RunContext& run, const LaunchEvents& launches, const Events& events) {
   if (!run.launch) return -1;
   const auto& known = launches.launches_of_run(run.launch->first);
@@ -40,9 +41,10 @@ std::int32_t shape_of(const RunContext& run, const LaunchEvents& launches, const
   return first;
 }
 
-// Returns the numbers that describe the point and regions of the run (Context::given). `lengths`:
-// the lengths of their parts (Events::layout_of). Returns nothing if the run does not fit the
-// lengths.
+// Returns the numbers that describe the point and the regions of a run of a task
+// (TaskRunGroup::run_arguments). `lengths`: the number of coordinates of the point, then the number
+// of colours for the region of each requirement (Events::argument_part_lengths). Returns nothing if
+// the run does not fit the lengths.
 std::optional<std::vector<std::int64_t>> given(const RunContext& run,
                                                const std::vector<std::size_t>& lengths) {
   std::vector<std::int64_t> numbers;
@@ -60,8 +62,9 @@ std::optional<std::vector<std::int64_t>> given(const RunContext& run,
   return numbers;
 }
 
-// Describes a run without its launches. The task's regions are useful only as far as its launch
-// describes them.
+// Describes a run of a task, without the launches that it makes: the task, the shape of the launch
+// that started the run, its point, and the colours of its regions. If the point and the colours do
+// not fit the shape, the shape becomes -1 and they are left out.
 Events::TaskRunGroup describe(const RunContext& run, const LaunchEvents& launches,
                               const Events& events) {
   Events::TaskRunGroup made;

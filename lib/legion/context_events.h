@@ -31,7 +31,7 @@ class ContextEvents {
  public:
   bool contains(TaskRun run) const { return contexts_.contains(run); }
   bool is_full() const { return contexts_.size() >= kMaxTaskRuns; }
-  // Returns true if one more run that has launched nothing yet can be added.
+  // Returns true if there is room for one more run that has launched nothing yet.
   bool has_room_for_idle() const { return idle_ < kMaxIdle && !is_full(); }
 
   // Adds a run of a task, unless it was added before. `is_idle`: the run has launched nothing yet.

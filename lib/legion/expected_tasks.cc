@@ -28,7 +28,8 @@ void ExpectedTasks::disable_for_traces() {
   tasks_.clear();
 }
 
-// Writes the number of all tasks that no mapper mapped as one entry of `others`, if there are any.
+// Writes the number of all tasks that no mapper mapped as one entry of `undescribed_operations`, if
+// there are any.
 void ExpectedTasks::add_to(app::Events& events) const {
   const std::lock_guard lock(mutex_);
   std::int64_t sum = 0;

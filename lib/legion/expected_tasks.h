@@ -26,7 +26,7 @@ class ExpectedTasks {
 
  private:
   mutable std::mutex mutex_;
-  // The number of tasks of each launch that are not mapped yet.
+  // For each launch, the number of its tasks that are not mapped yet.
   std::map<LaunchKey, std::int64_t> tasks_;
   bool may_replay_ = false;
 };

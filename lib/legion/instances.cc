@@ -228,8 +228,8 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
 // wish, then tries the candidates of this wish in order.
 bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRequirement> all,
                               const std::vector<Legion::Processor>& targets, InstanceFailure* why) {
-  // `joined` and `wish` stand for all requirements. They have all fields and all demands; the
-  // candidates are those of the first requirement that names any.
+  // `joined` and `wish` combine all requirements: they have the fields and the demands of all of
+  // them. The candidates are those of the first requirement that names any.
   Legion::RegionRequirement joined = all.front().requirement;
   RequirementWish wish;
   wish.fields = RequirementWish::Fields::kRequired;
@@ -248,7 +248,8 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
   }
   const auto groups = group_fields(joined, fields(context, joined, wish), demands);
   for (const InstanceWish& instance : wish.candidates()) {
-    // A memory with a layout counts only if every requirement that has candidates names both.
+    // A candidate is tried only if every requirement that has candidates names the same memory with
+    // the same layout.
     const auto is_named = [&](const ColocatedRequirement& one) {
       const auto candidates = one.wish.candidates();
       return candidates.empty() ||

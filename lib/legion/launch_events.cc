@@ -12,7 +12,7 @@ using app::Events;
 // The number of bytes of a launch's arguments that are compared to tell whether two launches are
 // equal.
 constexpr std::size_t kMaxArgumentBytes = 256;
-// The largest number of kept classes of launches with projection functors.
+// The largest number of launch classes (LaunchClass) that are kept.
 constexpr std::size_t kMaxAlike = 4096;
 // The largest number of launches with projection functors of which some points are not mapped yet.
 constexpr std::size_t kMaxPending = 16'384;
@@ -34,7 +34,8 @@ std::string text_of_shape(const Events::LaunchShape& shape) {
   return app::text_of(alone);
 }
 
-// Returns the first known region place of a point of the launch, or null if no place is known.
+// Returns the first known region in a list of the regions that the points of a launch got. Returns
+// null if none of them is known.
 const RecordedRegionPath* any_known(const std::vector<std::optional<RecordedRegionPath>>& places) {
   const auto first = std::find_if(places.begin(), places.end(),
                                   [](const auto& place) { return place.has_value(); });
@@ -43,9 +44,10 @@ const RecordedRegionPath* any_known(const std::vector<std::optional<RecordedRegi
 
 }  // namespace
 
-// Adds a launch. A launch without projection functors gets its number at once. Any other launch
-// becomes pending and joins the launches of its class, which have the same shape, arguments and
-// numbers. These three decide what a projection functor does.
+// Adds a launch. A launch without projection functors is recorded at once. Any other launch becomes
+// pending and joins the class of the launches with the same shape (task, requirements), the same
+// arguments and the same numbers (domain, colours). For such launches a projection functor does the
+// same.
 void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchedTask launch) {
   launched_ += std::max<std::size_t>(1, launch.boxes.size());
   if (launch.projected.empty()) return add_numbers(key, numbers_of(launch, {}));
@@ -69,8 +71,8 @@ void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchedT
   forget_old();
 }
 
-// Records the numbers of a launch in its run. A launch over a domain with holes has several
-// numbers, one for each box.
+// Notes that a run of a task made a launch. `numbers` are the indices in launches_ of the recorded
+// launches that represent it: one for each box if its domain has holes.
 void LaunchEvents::add_numbers(const LaunchKey& key, const std::vector<std::uint32_t>& numbers) {
   for (const std::uint32_t number : numbers) by_run_[key.first].emplace_back(key.second, number);
 }
@@ -118,8 +120,8 @@ std::vector<std::size_t> LaunchEvents::unresolved_requirements(const LaunchKey& 
                                  : found->second.alike->launch.projected;
 }
 
-// Stores the regions of one point of a launch. The last point of a launch completes it, and its
-// numbers describe later launches of the class that a trace replays.
+// Stores the regions that one point of a launch got. The last point completes the launch, which is
+// then recorded. Later launches of its class that a trace replays are recorded like this one.
 void LaunchEvents::add_point_regions(const LaunchKey& key, const Point& point,
                                      const std::vector<std::optional<RecordedRegionPath>>& places) {
   const auto found = pending_.find(key);
@@ -140,12 +142,14 @@ void LaunchEvents::add_point_regions(const LaunchKey& key, const Point& point,
   pending_.erase(found);
 }
 
-// Completes the shape and the numbers of the launch with the regions of its points. In the numbers,
-// the table of regions comes last, because tables of different domains have different lengths.
+// Records a launch and returns the indices in launches_ that represent it. The regions of its
+// points (`places`) complete its description. In the numbers of a recorded launch, the table of
+// these regions comes last, because tables of different domains have different lengths.
 std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
                                                     const std::vector<PointPlaces>& places) {
   Events::LaunchShape shape = launch.shape;
-  // One known region place for each projected requirement, or null if none is known.
+  // For each requirement whose regions a projection functor decides: the region of one point, or
+  // null if no region is known.
   std::vector<const RecordedRegionPath*> known;
   // A projected requirement is described by the partition of its first known region. Without one,
   // the requirement counts as the whole region.
@@ -210,8 +214,9 @@ std::optional<std::uint32_t> LaunchEvents::shape_number(Events::LaunchShape shap
   return shape_numbers_[std::move(words)] = number;
 }
 
-// Returns the number of the launch with this shape and these numbers, and adds the launch if it is
-// new. Beyond the limit on numbers, the latest launch of the same shape represents a new one.
+// Returns the index in launches_ of the launch with this shape and these numbers, and adds the
+// launch if it is new. If there is no room for more numbers, the latest launch of the same shape
+// represents a new one.
 std::optional<std::uint32_t> LaunchEvents::number_of(Events::LaunchShape of,
                                                      std::vector<std::int64_t> numbers) {
   const auto shape = shape_number(std::move(of));

@@ -25,7 +25,8 @@ namespace groma::legion {
 // The facts about a task launch that are known when the program makes it.
 struct LaunchedTask {
   app::Events::LaunchShape shape;
-  // The numbers that describe the launch (Events::Launch), without the tables of points.
+  // The numbers that describe the launch (Events::Launch): domain and colours. The tables with the
+  // regions of its points are not known yet.
   std::vector<std::int64_t> numbers;
   // The smallest box that contains all points of the launch.
   Rect domain;
@@ -60,7 +61,7 @@ class LaunchEvents {
   // points are still wanted. Empty if the launch is not pending.
   std::vector<std::size_t> unresolved_requirements(const LaunchKey& key) const;
   // Notes the regions that one point of a pending launch got. `places` has one entry for each
-  // requirement that projected() returns.
+  // requirement that unresolved_requirements() returns.
   void add_point_regions(const LaunchKey& key, const Point& point,
                          const std::vector<std::optional<RecordedRegionPath>>& places);
   // Completes all pending launches, at the end of the run, and sorts the launches of each task run.
@@ -76,8 +77,8 @@ class LaunchEvents {
   // their points.
   struct LaunchClass {
     LaunchedTask launch;
-    // The numbers of the latest launch of this class of which all points were mapped, as
-    // numbers_of() returns them.
+    // The indices in launches_ that represent the latest launch of this class of which all points
+    // were mapped. Empty if there is none.
     std::vector<std::uint32_t> seen;
     // The value of launched_ when a launch of this class was last made. A larger value means a
     // later launch.
@@ -95,8 +96,10 @@ class LaunchEvents {
     std::vector<PointPlaces> places;
   };
 
-  // Returns the numbers of the recorded launches that represent this launch: one, or one for each
-  // box of a domain with holes. Launches beyond the limits are left out. `places`: see Pending.
+  // Records the launch and returns the indices in launches_ of the recorded launches that represent
+  // it: one, or one for each box of a domain with holes. Launches beyond the limits are left out.
+  // `places`: the regions of all points, for each requirement whose regions a projection functor
+  // decides.
   std::vector<std::uint32_t> numbers_of(const LaunchedTask& launch,
                                         const std::vector<PointPlaces>& places);
   std::optional<std::uint32_t> number_of(app::Events::LaunchShape shape,
@@ -124,7 +127,7 @@ class LaunchEvents {
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<LaunchClass>> alike_;
   std::map<LaunchKey, Pending> pending_;
   std::deque<LaunchKey> pending_order_;
-  // The number of recorded launches. Each box of a domain with holes counts as one.
+  // The number of launches that were given to add(). Each box of a domain with holes counts as one.
   std::size_t launched_ = 0;
   // The number of all integers in launches_: the sum of the lengths of their `numbers`.
   std::size_t numbers_ = 0;

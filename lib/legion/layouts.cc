@@ -155,7 +155,8 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
   // from one to the other.
   if (group.fields.size() == 1) layout.fields = FieldOrder::kSoa;
   if (requirement.privilege_fields.size() == 1) {
-    // For a single field, `validate` accepts any order of fields that a demand names.
+    // If the requirement has a single field, the check of the mapper's answer accepts any order of
+    // fields that a demand names. The instance gets the order of the demand.
     for (const Legion::LayoutConstraintSet* demand : group.demands) {
       layout.fields = fields_of(demand->ordering_constraint.ordering).value_or(layout.fields);
     }
@@ -224,8 +225,8 @@ std::size_t alignment_of(const Legion::LayoutConstraintSet& set) {
 }
 
 // The alignment in bytes of the first address of registered memory. Before Legion 25.12 it is that
-// of malloc; from 25.12 on it is a cache line.
-// Legion 25.12 and later.
+// of malloc; from 25.12 on it is a cache line. The header named below exists only in Legion 25.12
+// and later.
 #if __has_include(<legion/api/runtime.h>)
 constexpr std::size_t kRegisteredAlignment = 64;
 #else

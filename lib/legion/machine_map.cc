@@ -17,7 +17,8 @@ constexpr std::array kMemories = {Realm::Memory::SYSTEM_MEM, Realm::Memory::GPU_
                                   Realm::Memory::Z_COPY_MEM, Realm::Memory::SOCKET_MEM,
                                   Realm::Memory::REGDMA_MEM};
 
-// Returns element `index` of the node's list, or `none` if there is no such element.
+// Returns element `index` of the list of node `node`, or `none` if there is no such node or no such
+// element.
 template <typename T>
 T at(const std::vector<std::vector<T>>& by_node, std::int64_t node, std::int64_t index, T none) {
   if (node < 0 || node >= std::ssize(by_node)) return none;

@@ -171,7 +171,8 @@ class Overlay final : public OwningForwardingMapper {
         counted = false;
       }
     }
-    // The task stops counting: it will become ready again, or no mapper will be told when it ends.
+    // If the task is still counted here, it stops counting: either it was not mapped and becomes
+    // ready again, or no mapper will be told when it ends.
     if (counted) {
       const AdapterLockGuard turn(turns_.get(), context);
       adapter_->stop_counting(context, task);

@@ -106,7 +106,8 @@ Wanted* next(Function function) {
 // Calls the begin() function of the mapping library, just before Legion starts.
 void before_start() {
   if (!is_wanted()) return;
-  // Legion may have been loaded after this library.
+  // The version of Legion is checked only now, because Legion may have been loaded after this
+  // library.
   check_legion();
   library().begin();
 }
@@ -233,7 +234,8 @@ class Request {
 
 namespace Legion {
 
-// Legion 25.12 and later.
+// The header named below exists only in Legion 25.12 and later, where Runtime::start() has more
+// parameters.
 #if __has_include(<legion/api/runtime.h>)
 int Runtime::start(int argc, char** argv, bool background, bool supply_default_mapper, bool filter,
                    bool initialize_network, bool configure_machine) {
@@ -395,8 +397,9 @@ GROMA_LAYOUTS(GROMA_FIND)
 #undef GROMA_FIND
 #undef GROMA_LAYOUTS
 
-// DefaultMapper takes valid instances, and those of its cached task mappings, through this function
-// and the next. Both report the instances and change nothing.
+// DefaultMapper takes valid instances, and those of its cached task mappings, through the two
+// overloads of acquire_and_filter_instances(). Both overloads report the instances and leave
+// Legion's answer unchanged.
 bool MapperRuntime::acquire_and_filter_instances(MapperContext context,
                                                  std::vector<PhysicalInstance>& instances,
                                                  bool filter_acquired) const {

@@ -173,7 +173,8 @@ struct Takeover {
 };
 
 Takeover& takeover() {
-  // The object is never deleted, because Legion may use it until the process ends.
+  // The Takeover object is never deleted, because Legion may use what it holds until the process
+  // ends.
   static Takeover* const one = new Takeover;
   return *one;
 }
@@ -218,7 +219,7 @@ LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* 
   return over(runtime, processor, mapper);
 }
 
-// Implements PreloadMapper::called: notes the time of a call that launches something.
+// Implements PreloadMapper::record_call_time: notes the time of a call that launches something.
 void called(std::int64_t nanoseconds) {
   if (takeover().events != nullptr) takeover().events->costs().add_launch_call_time(nanoseconds);
 }

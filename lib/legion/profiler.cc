@@ -32,8 +32,8 @@ constexpr int kMostLooks = 64;
 constexpr std::size_t kMostTrees = 4096;
 // The number of picoseconds in a nanosecond: a RunTime counts picoseconds.
 constexpr RunTime kNanosecond = 1000;
-// The time in nanoseconds (1 ms) by which a task must exceed its measured work to count as stalled
-// by Legion.
+// A limit in nanoseconds (1 ms). A task counts as stalled by Legion if its time on the processor
+// exceeds its measured work by more than this.
 constexpr long long kStallNs = 1'000'000;
 
 // Returns the present time of the clock that Legion's measurements use, in nanoseconds.
@@ -73,7 +73,7 @@ struct Times {
   long long created = 0, ready = 0, start = 0, end = 0;
 };
 // Fills in `times` from Legion's measurements. Returns false if the start or the end is unknown;
-// the event is then useless.
+// the task or copy can then not be recorded.
 bool read_times(const measurements::OperationTimeline& timeline, bool on_gpu, Times& times) {
   constexpr auto kNone = measurements::OperationTimeline::INVALID_TIMESTAMP;
   times = {timeline.create_time, timeline.ready_time, timeline.start_time, timeline.end_time};
@@ -265,7 +265,8 @@ void RunMeasurements::mapper_begins() {
   ++profilers_;
 }
 
-// Called when a profiler ends. The last one writes the record, without the lock.
+// Called when a profiler ends. The last one writes the record to the file, after it has released
+// mutex_.
 void RunMeasurements::mapper_ends() {
   std::string text;
   {

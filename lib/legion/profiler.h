@@ -57,7 +57,8 @@ class RunMeasurements {
     std::vector<profile::MeasuredEvent::InstanceUse> uses;
     // The times when the hook that mapped the operation began and ended, in nanoseconds.
     long long begin_ns = 0, end_ns = 0;
-    // True if the program's own mapper requested the reports of tasks, or those of copies.
+    // `own_tasks`: true if the program's own mapper requested reports about the task itself.
+    // `own_copies`: true if it requested reports about copies of the task or operation.
     bool own_tasks = false, own_copies = false;
     std::uint64_t reports = 0;
   };

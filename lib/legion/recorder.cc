@@ -32,8 +32,8 @@ class Recorder final : public OwningForwardingMapper {
   }
   ~Recorder() override { events_->mapper_ends(); }
 
-  // Notes the launch of a task before the program's mapper answers. The time that this mapper and
-  // Legion take counts as their cost, and the recorder's own work does not.
+  // Notes the launch of a task, then asks the program's mapper. The launch time counts from the
+  // moment when that mapper has answered, so that the recorder's work before it is not measured.
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     HookTimes times;

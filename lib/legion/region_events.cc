@@ -59,8 +59,9 @@ struct Pieces {
 // Reads the pieces (subregions) of a partition from Legion.
 class PieceReader {
  public:
-  // The colour paths of all pieces begin with `path`. Their own colours are counted from `first`.
-  // At most `max_boxes` boxes are kept.
+  // `path`: the colours that lead from the root region to the region that the partition divides.
+  // The colour path of each piece begins with them. The last colour of the path, the piece's own,
+  // is counted from `first`. At most `max_boxes` boxes are kept.
   PieceReader(Runtime* runtime, MapperContext context, std::vector<std::int64_t> path,
               const Point& first, std::size_t max_boxes)
       : runtime_(runtime),
@@ -173,12 +174,13 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   const AlikeKey key{around_it.region, around_it.partition,
                      runtime->get_index_partition_color(context, cut),
                      std::string(attached_name(runtime, context, partition))};
-  // The colour that counts as 0.
+  // The colour that becomes colour 0 in the recording.
   Point first = bounds.lower;
   bool has_room = false;
   std::size_t max_boxes = 0;
   {
-    // Partitions that divide the pieces of one partition alike share their colours.
+    // If a partition with the same key is recorded already, this partition shares its colours, so
+    // colours are counted from the first colour of that one.
     const std::lock_guard lock(mutex_);
     const auto known = alike_partitions_.find(key);
     if (known != alike_partitions_.end()) {
@@ -200,8 +202,8 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   if (!has_room) not_recorded_.add("partitions with too many pieces to look at");
   if (made.too_large > 0) not_recorded_.add("pieces that are too large", made.too_large);
   if (made.too_many_boxes > 0) not_recorded_.add(kTooManyBoxes, made.too_many_boxes);
-  // Partitions that divide different pieces alike get one number, and their pieces are collected in
-  // one list.
+  // Partitions with the same key divide different pieces of one partition alike. They get one
+  // number, and their pieces are collected in one list.
   const auto [found, is_new] =
       alike_partitions_.try_emplace(key, static_cast<std::int32_t>(partitions_.size()));
   const std::int32_t number = found->second;
@@ -214,7 +216,8 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
         {std::get<std::string>(key), around_it.region, around_it.partition, bounds, {}});
   }
   Events::Partition& to = partitions_[static_cast<std::size_t>(number)];
-  // The colours of such a shared partition are those of all partitions that it stands for.
+  // If several partitions are recorded as one, its colours are the box around the colours of all of
+  // them.
   const Rect all = around(to.colors, bounds);
   if (!app::is_within_event_limits(all)) return std::nullopt;
   to.colors = all;
@@ -236,8 +239,9 @@ void RegionEvents::add_pieces(std::vector<Events::Piece> pieces, Events::Partiti
   }
 }
 
-// Returns the place of a region. Goes up to the root first, by recursion: the place of a region is
-// that of its parent region, one partition further down. The result is cached.
+// Returns the place of a region: its root region, and the partition and the colours that lead to
+// it. It is found by recursion: the place of a subregion is that of the region that its partition
+// divides, with this partition and one more colour. The result is cached.
 std::optional<RecordedRegionPath> RegionEvents::place_of(Runtime* runtime, MapperContext context,
                                                          Legion::LogicalRegion region) {
   {

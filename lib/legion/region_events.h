@@ -40,8 +40,8 @@ class RegionEvents {
   // partitions above it if they are new. Returns nothing if the limits do not allow that.
   std::optional<RecordedRegionPath> place_of(Legion::Mapping::MapperRuntime* runtime,
                                              MapperContext context, Legion::LogicalRegion region);
-  // Returns the number of a partition of the region whose place is `around`. Adds the partition if
-  // it is new. Returns nothing if the limits do not allow that.
+  // Returns the number of a partition. `around` is the place of the region that it divides. Adds
+  // the partition if it is new. Returns nothing if the limits do not allow that.
   std::optional<std::int32_t> partition_of(Legion::Mapping::MapperRuntime* runtime,
                                            MapperContext context,
                                            Legion::LogicalPartition partition,
@@ -53,9 +53,9 @@ class RegionEvents {
   void add_to(app::Events& events) const;
 
  private:
-  // Different subregions of one partition may be partitioned alike. Such partitions count as one if
-  // they have the same name and colour. The key has the region, the enclosing partition, the colour
-  // and the name.
+  // The key of partitions that are recorded as one, because they divide different subregions of one
+  // partition alike: they have the same name and colour. The key has the root region, the enclosing
+  // partition, the colour and the name.
   using AlikeKey = std::tuple<std::uint32_t, std::int32_t, Legion::Color, std::string>;
 
   std::optional<std::uint32_t> region_of(Legion::Mapping::MapperRuntime* runtime,

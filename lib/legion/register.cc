@@ -120,7 +120,8 @@ MapperFactory factory_of(const Program& program, LogSink* sink, bool warns) {
       }
       *shared = ProgramMapper::share(*bound, log);
     }
-    // The binding of the program has its own copy of the machine, which equals that of the site.
+    // The bound program has its own copy of the machine, which equals `site.machine`. The mapper
+    // gets this copy.
     return std::make_unique<ProgramMapper>(
         *shared, MapperSite{ProgramMapper::machine_of(**shared), site.local, site.settings, log});
   };

@@ -86,7 +86,7 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
     to.fields = regions_.fields_of(to.region, from.privilege_fields);
   }
   if (projects && from.projection != 0) {
-    // The points will tell the partition.
+    // The points of the launch will tell from which partition their regions come.
     to.color_rule = Events::ColorRule::kMapped;
     launch.projected.push_back(launch.shape.requirements.size());
     return to;
@@ -157,7 +157,8 @@ std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext 
   if (!task.output_regions.empty()) {
     count_omitted("output regions", static_cast<std::int64_t>(task.output_regions.size()));
   }
-  // There are too many points to record the region of each.
+  // The launch has too many points to record the region of each point. Requirements with projection
+  // functors are recorded as the whole region.
   if (!launch.projected.empty() && launch.domain.volume() > kMaxPoints) {
     count_omitted("projections of launches with too many points, each as the whole region");
     for (const std::size_t r : launch.projected) {
@@ -231,7 +232,7 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
 void RunEvents::expected(const Legion::Task& task) {
   const Legion::Task* const parent = task.get_parent_task();
   if (parent == nullptr || parent->get_shard_id() != 0) return;
-  // Another process may map the task.
+  // With several nodes, another process may map the task, which this process would not see.
   if (machine_->machine()->node_count() > 1) return;
   const auto points =
       task.is_index_space ? static_cast<std::int64_t>(task.index_domain.get_volume()) : 1;
@@ -280,7 +281,7 @@ void RunEvents::may_launch(Runtime* runtime, MapperContext context, const Legion
 // ones are only counted.
 void RunEvents::add_top_level(const Legion::Task& task, std::uint32_t number) {
   top_level_ = number;
-  // The task was counted before its replication.
+  // A task with several shards was counted before it was replicated.
   if (task.get_total_shards() > 1) return;
   if (tops_.size() < kMaxTopLevel && tops_.insert(task.get_unique_id()).second &&
       tops_.size() > 1) {

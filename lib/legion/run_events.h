@@ -36,7 +36,8 @@ class RunEvents {
   void mapper_begins();
   void mapper_ends();
 
-  // Return the collectors of events that do not depend on the launches of the run.
+  // Return the collectors of facts that are not about single launches: the tasks of the run, and
+  // the costs of the runtime.
   TaskEvents& tasks() { return tasks_; }
   RuntimeCosts& costs() { return costs_; }
 
@@ -53,7 +54,7 @@ class RunEvents {
   // Notes that one of the tasks given to expected() is mapped.
   void task_was_mapped(const Legion::Task& task);
   // Notes that the program uses traces, which replay tasks without a mapper
-  // (ExpectedTasks::may_replay).
+  // (ExpectedTasks::disable_for_traces).
   void may_replay() { expected_.disable_for_traces(); }
   // Notes that a task is mapped to a variant that may launch something.
   void may_launch(Legion::Mapping::MapperRuntime* runtime, MapperContext context,

@@ -8,9 +8,11 @@
 namespace groma::legion {
 namespace {
 
-// The largest number of unmapped launches whose launch time is kept.
+// The largest number of launches whose launch time is kept. At the limit, all launch times that are
+// kept are dropped.
 constexpr std::size_t kMaxIssued = 4096;
-// The largest number of times that are kept for each of the two costs.
+// The largest number of measured times that are kept for each of the two costs: the cost of a
+// launch call and the cost of mapping a task.
 constexpr std::size_t kMaxCosts = 65'536;
 
 }  // namespace
@@ -21,7 +23,8 @@ std::int64_t HookTimes::now() {
       .count();
 }
 
-// Returns the number of times and the one at this percentile. Without times, the result is empty.
+// Returns the number of measured times and the time at this percentile. Without times, the result
+// is empty.
 app::Events::Cost percentile(std::vector<std::int64_t> times, std::size_t percent) {
   if (times.empty()) return {};
   return {static_cast<std::int64_t>(times.size()),
@@ -45,8 +48,9 @@ void RuntimeCosts::issued(const Legion::Task& task, const HookTimes& times) {
   issued_at_[{parent->get_unique_id(), task.get_context_index()}] = times.end();
 }
 
-// Notes that a task was mapped. The points of an index launch are mapped one after the other, so
-// its launch time is kept; that of a single task is removed.
+// Notes that a task was mapped. The points of an index launch are mapped one after the other and
+// all need the launch time of the index launch, so this time is kept. The launch time of a single
+// task is removed.
 void RuntimeCosts::mapped(const Legion::Task& task, const HookTimes& times) {
   const Legion::Task* const parent = task.get_parent_task();
   if (parent == nullptr) return;

@@ -54,8 +54,8 @@ class RuntimeCosts {
 
  private:
   mutable std::mutex mutex_;
-  // The launch time of each task or index launch that is not mapped yet. The key has the unique id
-  // of the parent task and the number of the launch in it.
+  // The launch times of single tasks that are not mapped yet, and of index launches. The key has
+  // the unique id of the parent task and the number of the launch in it.
   std::map<std::pair<Legion::UniqueID, std::uint64_t>, std::int64_t> issued_at_;
   std::int64_t last_map_ = 0;
   bool has_called_ = false;

@@ -27,13 +27,14 @@ Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& 
     const auto found = first_.find(table);
     if (found != first_.end()) return found->second + id - 1;
   }
-  // This call may ask another node, so no lock is held. The ids for a name are always the same.
+  // Legion may ask another node for these ids, so no lock is held during the call. The ids for a
+  // name are always the same.
   const Legion::ShardingID first =
       runtime_->generate_library_sharding_ids((name_ + table).c_str(), functors_.size());
   const std::lock_guard lock(mutex_);
   if (first_.emplace(table, first).second) {
     Legion::ShardingID next = first;
-    // Legion deletes the functors that it is given.
+    // Legion owns and deletes the FunctorAdapter objects that are registered here.
     for (const groma::ShardingFunctor* functor : functors_) {
       runtime_->register_sharding_functor(next++, new FunctorAdapter(functor, shards), true);
     }

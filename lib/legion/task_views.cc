@@ -199,8 +199,8 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
     // Consecutive tasks often have the same parent. The view of the parent is then reused.
     if (storage.parent_id != id) {
       fill_parent(context, *parent, current, storage.parent);
-      // If mappings cannot name the parent's processor, the view depends on `current` and cannot be
-      // reused.
+      // If mappings cannot name the parent's processor, the view of the parent shows the processor
+      // `current` of this call, so the next call must not reuse the view.
       storage.parent_id = machine_.processor(parent->current_proc) ? id : 0;
     }
     view.parent = &storage.parent;
@@ -339,7 +339,8 @@ std::vector<std::vector<std::size_t>> TaskViews::colocated(MapperContext context
 RegionId RegionIds::of(Legion::LogicalRegion region) {
   if (!region.exists()) return 0;
   const std::lock_guard lock(mutex_);
-  // At the limit, the cache is cleared, but `last_` goes on: no number is ever used again.
+  // At the limit, the maps are cleared, but not `last_`, the last number that was given. So no
+  // number is ever used again.
   if (regions_.size() >= kMaxRegions) {
     regions_.clear();
     by_number_.clear();

@@ -117,7 +117,8 @@ struct RegionFacts {
 struct ViewStorage {
   TaskView view;
   TaskView parent;
-  // The unique id of the task of the view `parent`. 0 if the view must be made again.
+  // The unique id of the parent task that the view `parent` shows. 0 if the next call must make
+  // this view again.
   Legion::UniqueID parent_id = 0;
   std::vector<RequirementView> requirements;
   // The cached facts to which `requirements` refer.
@@ -223,9 +224,11 @@ class TaskViews {
   std::unordered_map<Legion::TaskID, SeenTask> known_;
   // The entry of known_ that was used last.
   SeenTask* last_ = nullptr;
-  // Replaced entries of known_. Views of waiting hooks may still refer to them.
+  // Facts about tasks that newer facts have replaced in known_. Views of hooks that wait may still
+  // refer to the older facts.
   std::deque<SeenTask> outdated_;
-  // The facts about regions that were looked up, by their key.
+  // The facts about the regions of requirements that were looked up. The key has the region, the
+  // partition and the parent region of the requirement.
   std::map<RegionKey, std::shared_ptr<RegionFacts>> by_region_;
   std::map<std::vector<std::string>, std::shared_ptr<const RegionFacts::Aliases>> sets_;
   bool forgot_sets_ = false;

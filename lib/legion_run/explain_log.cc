@@ -106,7 +106,8 @@ class LogJudge {
     }
   }
 
-  // Returns every statement of the program with its state. Call it once.
+  // Returns every statement of the program with its state. This function may be called only once
+  // for each object.
   std::vector<LoggedStatement> judge() {
     for (const MapperLog::Task& task : log_.tasks) judge(task);
     for (const MapperLog::Data& data : log_.data) judge(data);
@@ -260,8 +261,8 @@ class LogJudge {
     const Origin by = taken == candidates.end() ? Origin{} : taken->origin;
     const std::string got = data.memory ? std::string(name_of(*data.memory)) : "another memory";
     acted(by, data.count);
-    // The memories that the run did not use although statements listed them first, by the number of
-    // the statement.
+    // For each statement, by its number: the memories that the statement lists before the memory
+    // that the run used, as text.
     std::map<std::uint32_t, std::string> passed;
     for (auto each = candidates.begin(); each != taken; ++each) {
       if (each->origin == by) continue;

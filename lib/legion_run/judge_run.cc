@@ -98,7 +98,7 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
   return difference ? to_text(*difference) : "";
 }
 
-// Judges one run. The public functions are called in the order in which they stand.
+// Judges one run. Callers call the public functions in the order in which they are declared.
 class RunJudge {
  public:
   RunJudge(const EndedRun& ended, const GuideRules& rules, ProgramResult& result)
@@ -143,8 +143,8 @@ class RunJudge {
            result_.same_results != Same::kSame;
   }
 
-  // Returns why the results of a successful run are not compared, or kUnknown if they must be
-  // compared.
+  // Returns the reason why the results of a successful run are not compared. Returns Same::kUnknown
+  // if there is no such reason, so that they must be compared.
   Same why_not_compared() const {
     if (ended_.mapping == nullptr || run_.results == nullptr) return Same::kNotCompared;
     if (is_launched()) return Same::kLaunched;
@@ -198,8 +198,8 @@ class RunJudge {
     context.program = ended_.mapping;
     context.profile = ended_.profile;
     context.lacking = lacking(run_);
-    // The guide suggests a run with Legion's checks, unless this run had them. An empty text means
-    // no suggestion.
+    // The guide suggests to repeat the run with Legion's checks, unless this run already had them.
+    // An empty text means that the guide suggests nothing.
     if (result_.checked || has_word(run_, kCheckFlag)) {
       context.checks = "";
     } else if (ended_.mapping != nullptr) {

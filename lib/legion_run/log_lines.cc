@@ -28,8 +28,8 @@ std::optional<Point> read_point(std::string_view text) {
 
 }  // namespace
 
-// Removes `begin` from the beginning of the text, if it is there. A series of calls of take() and
-// take_until() reads a line step by step.
+// If the text begins with `begin`, removes `begin` from the text and returns true. Callers read a
+// line step by step with calls of take() and take_until().
 bool take(std::string_view& text, std::string_view begin) {
   if (!text.starts_with(begin)) return false;
   text.remove_prefix(begin.size());

@@ -43,7 +43,7 @@ struct LoggedTask {
   std::string name;
   std::optional<Point> point;
   std::uint64_t uid = 0;
-  // The rest of the line after the task.
+  // The rest of the log line, after the text of the task.
   std::string_view rest;
 
   // Returns the text for the task in a message: "write (0) <20>".

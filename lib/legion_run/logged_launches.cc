@@ -15,8 +15,9 @@ constexpr int kMaxCandidates = 64;
 
 }  // namespace
 
-// Adds an index launch. A slice may be sliced again and then has the number of its launch. This
-// happens only to the latest launch of a task, so only its number is compared.
+// Adds an index launch, unless it was added before. A log shows a launch again if Legion slices one
+// of its slices again. This happens only to the latest launch of a task, so the unique id is
+// compared with that of the latest launch only.
 LoggedLaunches::Launch* LoggedLaunches::add(const LoggedTask& task, const Rect& domain, bool whole,
                                             LogLimits& limits) {
   if (count_ >= kMaxLogLaunches) {

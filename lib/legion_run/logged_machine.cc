@@ -97,9 +97,10 @@ bool LoggedMachine::read_memory(std::string_view line, LogLimits& limits) {
   return true;
 }
 
-// Returns each listed processor, by its id: its node, its kind and its number within both. The
-// result is cached until another processor is added. Processors of kinds that the language does not
-// have are left out.
+// Returns the listed processors by their ids. For each processor, the result has its kind, its
+// node, and its index among the processors of this kind in this node. The result is cached until
+// another processor is added. Processors of kinds that the mapping language does not have are left
+// out.
 const std::map<std::uint64_t, Processor>& LoggedMachine::places() const {
   if (!places_.empty()) return places_;
   std::map<std::pair<std::int64_t, ProcKind>, std::int64_t> counts;

@@ -35,7 +35,7 @@ struct MapperLogReader::State {
   struct Thread {
     In in = In::kOther;
     LoggedTask task;
-    // The first target processor of the task.
+    // The first target processor of the task that the current block maps.
     std::optional<Processor> processor;
     std::optional<ProcKind> kind;
     bool has_target = false;
@@ -44,7 +44,8 @@ struct MapperLogReader::State {
     bool has_requirement = false;
     // The index launch whose slices the current block lists.
     LoggedLaunches::Launch* launch = nullptr;
-    // The domain of the launch to which the point belongs, if the log states it.
+    // The domain of the index launch to which the task of the current block belongs, if the log
+    // states the domain.
     std::optional<Rect> domain;
   };
   using TaskKey = std::tuple<std::string, std::size_t, bool>;
@@ -65,13 +66,15 @@ struct MapperLogReader::State {
   LoggedLaunches launches;
   // The index in log.tasks of each group of equal tasks.
   std::map<TaskKey, std::size_t> tasks;
-  // The index in log.data of each group of equal data.
+  // The index in log.data of each group of equal entries. An entry is the data of one region
+  // requirement of a mapped task.
   std::map<DataKey, std::size_t> data;
   // True if launches were divided among shards before they were sliced.
   bool sharded = false;
-  // The indices of points whose launch is known only from slices.
+  // The indices in log.points of those points whose launch domain is known only from slices.
   std::vector<std::size_t> guessed;
-  // The number of times that tasks with this name were moved to the processor with this id.
+  // For each pair of a task's name and a processor's id: the number of times that a task with the
+  // name was moved to the processor.
   std::map<std::pair<std::string, std::uint64_t>, std::int64_t> moves;
 
   void add(std::string_view text);
@@ -265,9 +268,9 @@ void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
   log.points.push_back({known->second, launch_of(thread), *task.point, *thread.processor});
 }
 
-// Returns the index of the domain of a point's launch, or nullopt if the launch is unknown. If the
-// domain is known only from slices, the point is noted in `guessed`. Call this function before the
-// point is added.
+// Returns the index of the launch domain of the point task in the current block, or nullopt if its
+// launch is unknown. If the domain is known only from slices, the index that the point will have in
+// log.points is added to `guessed`. So call this function before the point is added.
 std::optional<std::size_t> MapperLogReader::State::launch_of(const Thread& thread) {
   if (thread.domain) return launches.domain_index(*thread.domain, limits);
   const LoggedLaunches::Launch* const launch = launches.launch_of_point(thread.task);

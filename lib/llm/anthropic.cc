@@ -41,7 +41,8 @@ class Anthropic final : public ChatFormat {
 
   const char* field_not_in_format() const override { return "seed"; }
 
-  // A schema is possible as the input of a tool, but a grammar is not.
+  // This API can ask for a reply that obeys a JSON schema, as the input of a tool, but not for one
+  // that obeys a grammar.
   std::string why_unsupported(const ChatConstraint& constraint, ServerSoftware) const override {
     return constraint.gbnf.empty() && constraint.lark.empty() ? "" : "this API takes no grammar";
   }

@@ -6,7 +6,8 @@
 
 namespace groma::llm {
 
-// Returns the cost of these tokens; nullopt without a price. Prices are for a million tokens.
+// Returns the cost of the tokens in `usage`; nullopt if no price is known. A price is for a million
+// tokens.
 std::optional<double> Budget::money_of(const ChatUsage& usage) const {
   if (!price_) return std::nullopt;
   return (static_cast<double>(usage.input_tokens) * price_->input +

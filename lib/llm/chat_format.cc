@@ -73,7 +73,8 @@ bool has_word(std::string_view text, std::string_view word) {
 
 }  // namespace
 
-// The bounds are checked first, because the parser is recursive.
+// The limits on the size and nesting of the JSON are checked before the text is parsed, because the
+// parser is recursive.
 json parse_json(std::string_view text) {
   return within_json_bounds(text) ? json::parse(text, nullptr, false)
                                   : json(json::value_t::discarded);
@@ -111,14 +112,15 @@ bool WireReply::is_stream() const {
   return typed("text/event-stream") || (begins && !typed("application/json"));
 }
 
-// Counts that are both 0 are treated as missing, because some servers report 0 for "not known".
+// If both token counts are 0, they are treated as missing, because some servers report 0 for "not
+// known".
 std::optional<ChatUsage> ParsedReply::usage() const {
   const bool said = reported_usage.input_tokens >= 0 && reported_usage.output_tokens >= 0;
   if (!said || reported_usage.input_tokens + reported_usage.output_tokens == 0) return std::nullopt;
   return reported_usage;
 }
 
-// If the body is not JSON, sets `wrong` and reads nothing else.
+// If the body is not JSON, sets `parse_error` and reads nothing else.
 ParsedReply ChatFormat::parse_body(std::string_view body) const {
   ParsedReply reply;
   const json value = parse_json(body);
@@ -133,7 +135,7 @@ ParsedReply ChatFormat::parse_body(std::string_view body) const {
   return reply;
 }
 
-// If an event is not JSON, sets `wrong`, unless the reply already has its finish reason.
+// If an event is not JSON, sets `parse_error`, unless the reply already has its finish reason.
 bool ChatFormat::add_event(std::string_view data, ParsedReply* reply) const {
   // In OpenAI's protocol, the last event of a stream is `[DONE]`.
   if (data == "[DONE]") return false;

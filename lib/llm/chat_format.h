@@ -1,6 +1,6 @@
 // ChatFormat: writes requests and parses replies in the format of OpenAI or of Anthropic. Servers
 // accept constraints on replies in different forms, and a ChatFormat chooses the form of the
-// server. Any input is safe: ParsedReply::wrong says why a reply is malformed.
+// server. Any input is safe: ParsedReply::parse_error says why a reply is malformed.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -87,7 +87,7 @@ class ChatFormat {
                                    bool stream, const ServerDialect& dialect) const = 0;
 
  private:
-  // read_rest() parses the body of a reply, and read_event() parses one event of a stream, both
+  // read_content() parses the body of a reply, and read_event() parses one event of a stream, both
   // without errors, token counts and the name of the model. add_usage() reads the token counts.
   virtual void read_content(const nlohmann::json& body, ParsedReply* reply) const = 0;
   virtual void read_event(const nlohmann::json& event, ParsedReply* reply) const = 0;

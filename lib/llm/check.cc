@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 18> kCodeNames = {
     "no-text",          "refusal",     "too-large",  "ceiling", "unsupported", "replay"};
 static_assert(kCodeNames.size() == static_cast<std::size_t>(Code::kReplay) + 1);
 
-// A schema, and an answer to the grammar, that a model gives only if the server enforces the
-// constraint.
+// A JSON schema, and the only text that the grammar of the check allows. A model gives a reply of
+// this form only if the server enforces the schema or the grammar.
 constexpr std::string_view kSchema =
     R"({"type":"object","properties":{"groma":{"type":"string","enum":["cohort"]}},)"
     R"("required":["groma"],"additionalProperties":false})";
@@ -47,9 +47,9 @@ bool keeps_schema(const std::string& text) {
   return value.is_object() && value.size() == 1 && text_in(value, "groma") == "cohort";
 }
 
-// Returns whether the server enforced the constraint, ignored it or refused it. `keeps` tells
-// whether a text obeys it. Returns nullopt if the request failed for a reason that says nothing
-// about the constraint.
+// Returns whether the server enforced the constraint, ignored it or refused it. keeps(text) returns
+// true if the text obeys the constraint. Returns nullopt if the request failed for a reason that
+// says nothing about the constraint.
 template <typename Keeps>
 std::optional<Obeys> judged(const Result<ChatReply, ChatError>& reply, const Keeps& keeps) {
   if (reply) return keeps(reply.value().text) ? Obeys::kYes : Obeys::kIgnored;

@@ -53,7 +53,8 @@ class LiveText {
   }
 
  private:
-  // The first piece of a further attempt tells the caller to forget the text of the attempt before.
+  // With the first piece of text of a further attempt, the caller is told to forget the text of the
+  // attempt before.
   void emit(const std::string& text) {
     if (text.empty()) return;
     watch_.on_text(text, restarted_);

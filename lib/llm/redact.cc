@@ -46,7 +46,7 @@ constexpr std::string_view kBase64 =
 // Returns only the characters that do not depend on the neighbouring bytes.
 std::string base64_within(std::string_view bytes, std::size_t before) {
   std::string text;
-  // The range of `bytes` in the longer text, in bits.
+  // The bits of the longer text at which `bytes` begin and end.
   const std::size_t first = before * 8, end = (before + bytes.size()) * 8;
   for (std::size_t bit = (first + 5) / 6 * 6; bit + 6 <= end; bit += 6) {
     unsigned value = 0;
@@ -197,7 +197,8 @@ std::vector<Span> spans_of_parts(std::string_view text, const KeyForms& key, boo
   bool inside = false;
   while (at < text.size() && (open == nullptr || !may_be_a_letter(text.substr(at)))) {
     const Letter letter = letter_at(text, at, escaped);
-    // This is the fast path, because most letters of a text occur in no part of the key.
+    // A letter that occurs in no part of the key ends every match. Most letters of a text are such
+    // letters, so this check makes the search fast.
     if (!key.has_letter(letter.value)) {
       count = 0;
       inside = false;
@@ -499,7 +500,7 @@ std::string redacted_body(const std::string& body, std::string_view key) {
   const KeyForms forms(key);
   if (!redact_document(&value, forms) && !holds_any(body, forms)) return body;
   const std::string text = dump(value);
-  // The key may also be a number in the JSON.
+  // A JSON number may also contain the key, so the text of the whole document is searched.
   return without(text, spans_of(text, forms, Want::kParts));
 }
 

@@ -11,8 +11,8 @@
 namespace groma::llm {
 namespace {
 
-// Reads a text character by character, and knows whether the last one is inside a comment or a
-// string of a program. A tag there belongs to the program.
+// Reads a text character by character. quoted() returns true if the last character that was read is
+// inside a comment or a string of a program. A tag inside one belongs to the program.
 class Line {
  public:
   bool quoted() const { return quoted_; }
@@ -46,7 +46,7 @@ bool move_out(std::string* text, std::string* reasoning, std::string_view open,
               std::string_view close) {
   const std::string_view all = *text;
   std::string kept;
-  // This object reads the text that stays in `*text`.
+  // `line` reads only the text that stays in `*text`, not the text that is moved to `*reasoning`.
   Line line;
   for (std::size_t at = 0;;) {
     const std::size_t begin = find_tag(all, open, at, &line);
@@ -66,7 +66,7 @@ bool move_out(std::string* text, std::string* reasoning, std::string_view open,
 // Each invalid byte is replaced separately by U+FFFD. A valid text is copied unchanged.
 std::string valid_utf8(std::string_view text) {
   std::string repaired;
-  // The text before this offset is already in `repaired`.
+  // The offset in `text` up to which the text was already copied to `repaired`.
   std::size_t kept = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = first_character(text.substr(at)).length;

@@ -155,7 +155,7 @@ FailureVerdict judge_server_error(const ServerError& error, int status) {
 }
 
 // A redirection is an error, because the key must not go to another address. If the server says
-// whether to retry, that decides, except after an exceeded quota.
+// whether a client should retry, the verdict says the same, except after an exceeded quota.
 FailureVerdict judge_failed_exchange(const WireReply& reply, const std::string& endpoint) {
   if (reply.failure != TransportFailure::kNone) {
     const FailureWords words = words_of(reply.failure);

@@ -78,7 +78,7 @@ Found check_memory(const MemoryGroup& group, const std::string& path) {
   return check_rate(path + "/bandwidth_bytes_per_s", group.bandwidth_bytes_per_s, true);
 }
 
-// Returns the fault that the node has no such processors or memories.
+// Returns the error that the node has no processors or no memories of this kind.
 NodeFault lacks(std::string path, std::string_view kind) {
   return {std::move(path), fmt::format("the node has no {}", kind)};
 }
@@ -121,8 +121,8 @@ Found check_channel(const NodeType& node, const Channel& channel, const std::str
   return check_latency(path + "/latency_s", channel.latency_s);
 }
 
-// Returns true if a node may have only one of two items. Channels work in both directions, so their
-// ends may be swapped.
+// Returns true if two items of a node type's list describe the same thing, so that only one of them
+// is allowed. Channels work in both directions, so their ends may be swapped.
 bool same(const ProcessorGroup& a, const ProcessorGroup& b) { return a.kind == b.kind; }
 bool same(const MemoryGroup& a, const MemoryGroup& b) { return a.kind == b.kind; }
 bool same(const Affinity& a, const Affinity& b) {
@@ -197,7 +197,8 @@ std::optional<NodeFault> find_node_fault(const NodeType& node) {
 
 namespace {
 
-// Checks that a text of a record is not longer than a message can show.
+// Checks that a text of a record of measurements is not longer than a message can show, and not
+// empty unless that is allowed.
 Found check_text(std::string path, const std::string& text, bool may_be_empty) {
   constexpr std::size_t kMaxText = 1024;
   if (text.size() > kMaxText) {
@@ -208,7 +209,8 @@ Found check_text(std::string path, const std::string& text, bool may_be_empty) {
   return std::nullopt;
 }
 
-// Checks that the middle half of the repeats contains the median, and that nothing is negative.
+// Checks that a measured value, the median of the repeats, lies in the middle half of the repeats
+// (from `low` to `high`), and that no number of the figure is negative.
 Found check_figure(const MeasuredFigure& figure, const std::string& path) {
   if (Found fault = check_text(path + "/figure", figure.what, false)) return fault;
   if (Found fault = check_text(path + "/unit", figure.unit, false)) return fault;

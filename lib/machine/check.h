@@ -15,9 +15,9 @@ inline Error malformed_machine(std::string message, std::string help = {}) {
   return {Error::Code::kMalformed, std::move(message), std::move(help)};
 }
 
-// An error in a node type.
+// An error in a node type or in a record of measurements.
 struct NodeFault {
-  // The JSON pointer within the node type: "/processors/1/count".
+  // The JSON pointer to the wrong value within the node type or the record: "/processors/1/count".
   std::string path;
   // The message that says what is wrong, such as "0 is not a count (1 to 65536)".
   std::string message;

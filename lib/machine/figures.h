@@ -30,9 +30,9 @@ struct NodeFigures {
   SourcedNumber core_bandwidth;
   SourcedNumber socket_bandwidth;
   SourcedNumber intersocket_bandwidth;
-  // The latency to the memory of the same socket.
+  // The latency of an access from a core to the memory of its own socket.
   SourcedNumber local_latency;
-  // The latency to the memory of another socket.
+  // The latency of an access from a core to the memory of another socket.
   SourcedNumber remote_latency;
   SourcedNumber host_copy_latency;
   SourcedNumber rdmem_bytes;
@@ -46,7 +46,7 @@ struct NodeFigures {
   SourcedNumber gpu_bytes;
   SourcedNumber gpu_bandwidth;
   SourcedNumber gpu_latency;
-  // The bandwidth with which the kernels of a GPU read host memory.
+  // The bandwidth with which the kernels of one GPU read host memory.
   SourcedNumber zero_copy_bandwidth;
   SourcedNumber zero_copy_latency;
   // The bandwidth between the host and one GPU, in each direction.
@@ -88,7 +88,7 @@ struct FigureLine {
 // Returns a line for every figure of NodeFigures.
 std::span<const FigureLine> figure_lines();
 
-// A preset: a node that a machine consists of.
+// A preset of a machine: a name, and the figures of its nodes.
 struct PresetEntry {
   std::string_view name;
   std::string_view summary;

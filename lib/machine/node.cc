@@ -77,8 +77,8 @@ double peer_bandwidth(const NodeFigures& figures, std::int64_t gpus) {
          (near / figures.peer_near_bandwidth.value + far / figures.peer_far_bandwidth.value);
 }
 
-// Collects channels. It leaves out a channel if the node lacks one of its memories, or if the
-// channel has no link.
+// A list of channels between memories. add() leaves out a channel if the node lacks one of its
+// memories, or if there are no links.
 struct ChannelList {
   const NodeType& node;
   std::vector<Channel> channels;

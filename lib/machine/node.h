@@ -59,7 +59,8 @@ std::vector<Channel> make_channels(const NodeFigures& figures, const NodeType& n
 // GPUs their FBMEM and ZCMEM, all others every memory except FBMEM.
 bool can_address(ProcKind processor, MemKind memory);
 
-// Replaces rates of 0 in processors and memories by those of the default preset.
+// Replaces each rate of 0 (unknown) in the node's processors and memories by that of the default
+// preset.
 void fill_unknown_rates(NodeType* node);
 
 }  // namespace groma

@@ -23,7 +23,8 @@ struct ParameterRule {
   std::int64_t most;
 };
 
-// The names of the parameters that count neither processors nor MiB.
+// The names of the two parameters that count neither processors nor MiB: the number of nodes and
+// the number of sockets of a node.
 inline constexpr std::string_view kNodes = "nodes", kSockets = "sockets";
 // Returns all parameters in the order in which machines are described.
 std::span<const ParameterRule> parameter_rules();

@@ -143,8 +143,8 @@ std::string name_of(const Spec& spec) {
   return fmt::format("{}{}{}", spec.preset->name, values.empty() ? "" : ":", values);
 }
 
-// Returns what the machine's description says: the summary of the preset, or that counts were
-// given.
+// Returns the description that the machine gets: the summary of the preset if the line names one,
+// otherwise a text that says that counts were given.
 std::string description_of(const Spec& spec) {
   if (spec.named) return std::string(spec.preset->summary);
   return fmt::format("counts as given, the rest as `{}`", spec.preset->name);

@@ -35,8 +35,9 @@ const VariantView* best_variant(const TaskView& task, ProcKind kind) {
   return best;
 }
 
-// Returns the variant by which the task runs, or null if the task has no variant for its processor
-// kind, or not the variant of the shard.
+// Returns the variant by which the task runs. For a shard this is the variant `shard_variant`, for
+// any other task the best one for its processor's kind. Returns null if the task has no such
+// variant.
 const VariantView* variant_to_run(const TaskView& task) {
   if (task.shard_variant == 0) return best_variant(task, task.current.kind);
   for (const VariantView& variant : task.variants) {
@@ -216,7 +217,7 @@ void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& 
 
 namespace {
 
-// Returns the help for a refusal with this id, or null if there is none.
+// Returns the help for all refusals with this id, or null if there is none.
 const char* cure_of(DiagId id) {
   switch (id) {
     case DiagId::kNoMemory:
@@ -241,7 +242,7 @@ const char* cure_of(DiagId id) {
 
 }  // namespace
 
-// Does nothing if the error has a help already, or if there is no general help for it.
+// Does nothing if the error has a help already, or if there is no help for its id.
 void add_refusal_help(Diagnostic& diagnostic) {
   const char* const cure = cure_of(diagnostic.id);
   if (cure == nullptr || !diagnostic.helps.empty()) return;

@@ -82,7 +82,7 @@ LaunchCursor::MapAndCursor* LaunchCursor::open_map(const FunctionLaunch& launch)
   if (last_ != nullptr && LaunchEqual()(launch, *last_key_)) return last_;
   MapAndCursor* found = open_.find(launch);
   if (found == nullptr) {
-    last_ = nullptr;  // Inserting a new entry may remove the last one.
+    last_ = nullptr;  // Inserting a new entry may remove the entry to which `last_` points.
     auto map = maps_->find_map(launch, diags_);
     if (map == nullptr) return nullptr;
     found = &open_.insert(LaunchKey(launch),

@@ -25,8 +25,8 @@ struct SingleTaskPlace {
   Text parent_name;
 };
 
-// An index launch of a task that is placed by a function, or a single task, whose domain is
-// ignored. `kind`, if known, is the processor kind of the task.
+// A launch that a mapping function places: an index launch of a task, or a single task, whose
+// domain is ignored. `kind`, if known, is the processor kind of the task.
 struct FunctionLaunch {
   FunctionId function = 0;
   std::string_view task;
@@ -133,8 +133,8 @@ class LaunchCursor {
   const std::function<bool()>& stop() const { return maps_->stop(); }
 
  private:
-  // The cache size. A launch that was evicted is opened again, under FunctionMaps' lock, in less
-  // than 1 us.
+  // The most launches that a cursor keeps open. A launch that was evicted is opened again, under
+  // FunctionMaps' lock, in less than 1 us.
   static constexpr std::size_t kKept = 2'048;
 
   std::optional<Diagnostic> last_error() const;

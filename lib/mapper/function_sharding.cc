@@ -12,8 +12,8 @@
 namespace groma::mapper {
 namespace {
 
-// The largest number of functors for task names, because a runtime registers all of them. A task
-// whose name has no functor shards as a task without a name.
+// The largest number of sharding functors for single task names; a runtime must register every
+// functor. A task whose name has no functor is sharded like a task without a name.
 constexpr std::size_t kMaxFunctorsOfNames = 4'096;
 
 // Returns the processors on the shard's node that the shard owns.
@@ -31,8 +31,9 @@ std::vector<Processor> owned_on_node(ShardId shard, const Machine& machine,
   return owned;
 }
 
-// Passes on the boxes of a shard, for a map that is proved not to fail. If every node has a shard,
-// a shard owns only processors of its own node, and only boxes of these are looked for.
+// Passes on the boxes of points that a shard owns, for a mapping function that is proved not to
+// fail. If every node has a shard, a shard owns only processors of its own node, and only boxes of
+// these are looked for.
 void give_boxes(LaunchCursor::MapAndCursor& at, ShardId shard, const Machine& machine,
                 const ShardTable& shards, const BoxSink& box, Diagnostics& diags) {
   if (!shards.covers(machine.node_count())) {
@@ -51,9 +52,9 @@ void give_boxes(LaunchCursor::MapAndCursor& at, ShardId shard, const Machine& ma
   }
 }
 
-// Returns the boxes of a shard, for a map whose function may fail at some points. Returns nothing
-// if this takes too many steps. The cursor is new: a used one would save steps by earlier answers,
-// but all shards must count the same steps to come to the same result.
+// Returns the boxes of points that a shard owns, for a function that may fail at some points.
+// Returns nothing if this takes too many steps. The cursor is new: a used one would save steps by
+// earlier answers, but all shards must count the same steps to come to the same result.
 std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, const Rect& domain,
                                                    ShardId shard, const ShardTable& shards,
                                                    Diagnostics& diags) {
@@ -85,8 +86,8 @@ ShardId FunctionSharding::shard(const Point& point, const Rect& domain,
   return processor ? shards.shard_of(*processor) : 0;
 }
 
-// Passes on the boxes of a shard. If they cannot be found within the step limit, the whole domain
-// belongs to shard 0.
+// Passes on the boxes of points that a shard owns. If they cannot be found within the step limit,
+// the whole domain belongs to shard 0.
 void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                                 const std::function<void(const Rect&)>& box) const {
   if (domain.volume() == 0) return;

@@ -26,8 +26,8 @@ class FunctionSharding final : public ShardingFunctor {
                    std::string task)
       : cursors_(cursors), machine_(machine), function_(function), task_(std::move(task)) {}
   ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override;
-  // Passes on the boxes of points that the shard owns: at once if the function cannot fail,
-  // otherwise when all are known.
+  // Passes on the boxes of points that the shard owns. If the function cannot fail, each box is
+  // passed on as soon as it is found, otherwise when all are known.
   void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                 const std::function<void(const Rect&)>& box) const override;
 

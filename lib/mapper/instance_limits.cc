@@ -7,7 +7,8 @@
 
 namespace groma::mapper {
 
-// Returns the message in these bytes, or nothing if they are not a message about limits.
+// Returns the message that these bytes encode, or nothing if they are not a message about instance
+// limits.
 std::optional<LimitMessage> read_limit_message(std::uint32_t kind, const void* bytes,
                                                std::size_t size) {
   LimitMessage message;
@@ -31,10 +32,11 @@ bool InstanceLimits::begin_instance(std::uint32_t id, const Processor& at, const
     if (in_flight >= limit.most) return false;
   } else if (!task.has_place) {
     if (task.asked) return false;
-    // The flag is set before the message is sent, since the answer may come before `send` returns.
+    // `asked` is set before the message is sent, since the answer may come before `send` returns.
     task.asked = true;
     const bool sent = send(*limit.keeper, {LimitMessage::Kind::kAsk, id, limit.most});
-    if (!sent) task.asked = false;  // No permission could ever come, so the limit is ignored.
+    // If the request cannot be sent, no permission can ever come. The limit is then ignored.
+    if (!sent) task.asked = false;
     if (sent && !task.has_place) return false;
   }
   task.has_place = false;
@@ -56,8 +58,8 @@ bool InstanceLimits::end_instance(std::uint32_t id, const Processor& at, const S
   return false;  // The keeper decides which processor may run the next instance.
 }
 
-// Returns true if permission was requested or granted for an instance that has not begun. Such a
-// task must not lose all its waiting instances to a thief.
+// Returns true if permission was requested or granted for an instance of the task that has not
+// begun. A thief must not get all waiting instances of such a task.
 bool InstanceLimits::expects_place(std::uint32_t id) const {
   const auto found = tasks_.find(id);
   return found != tasks_.end() && (found->second.asked || found->second.has_place);

@@ -25,8 +25,9 @@ namespace groma::mapper {
 //
 // Messages need no shared memory, so a limit of the whole machine holds across its nodes.
 struct LimitMessage {
-  // The values are above the kinds of messages that mappers themselves send. They differ from those
-  // with which idle processors ask for work (from 0xFFFFFF00).
+  // The kinds of messages about limits. Their values are above those of the messages that mappers
+  // themselves send, and differ from those with which idle processors ask for work (from
+  // 0xFFFFFF00).
   enum class Kind : std::uint32_t { kAsk = 0xFFFFFF10, kPlace, kReturn };
   Kind kind = Kind::kAsk;
   // The id of the task that the message is about.
@@ -44,8 +45,8 @@ class InstanceLimits {
   struct TaskLimit {
     // The largest number of instances of the task that may run at the same time. 0: no limit.
     std::int64_t most = 0;
-    // The processor whose mapper object counts for several processors. nullopt: each mapper object
-    // counts its own instances.
+    // The processor whose mapper object counts the instances on several processors together.
+    // nullopt: each mapper object counts its own instances.
     std::optional<Processor> keeper;
   };
   // Sends a message to the mapper object of that processor, which may be this one. Returns false if

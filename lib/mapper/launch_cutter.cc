@@ -91,9 +91,9 @@ TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes
   return made;
 }
 
-// Without several shards, the mapper of `by` cuts the whole domain. For a replicated task, asks for
-// the sharding functor, checks that the parts of the shards cover the domain, and lets each shard
-// cut its parts.
+// Cuts the domain of an index launch. Without several shards, the mapper of the processor `by` cuts
+// the whole domain. For a replicated task, asks this mapper for the sharding functor, checks that
+// the parts of the shards cover the domain, and lets each shard cut its parts.
 bool LaunchCutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
                        const ShardTable& shards, TaskSlices& slices) const {
   if (shards.size() < 2) return cut_part(task, by, domain, 0, slices);
@@ -118,7 +118,8 @@ bool LaunchCutter::cut(const TaskView& task, const Processor& by, const Rect& do
       all.slices.push_back({box, shards[shard]});
     });
   }
-  // The processor of a shard may lack a variant, so variants are not checked.
+  // The processor of a shard may be of a kind for which the task has no variant, so this check must
+  // not ask for variants.
   TaskView any_kind = task;
   any_kind.variants = {};
   if (!accepts(validate(all, any_kind, domain, machine))) return false;
@@ -128,8 +129,8 @@ bool LaunchCutter::cut(const TaskView& task, const Processor& by, const Rect& do
   return true;
 }
 
-// Cuts the parts of one shard one by one. If the mapper cuts by default and there are several
-// parts, the default blocks are those of the box around all parts.
+// Cuts the parts of a domain that belong to one shard, one by one. If the mapper cuts by default
+// and there are several parts, the box around all parts is cut into the default blocks instead.
 bool LaunchCutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                              TaskSlices& slices) const {
   SliceTaskOutput answer;
@@ -142,7 +143,7 @@ bool LaunchCutter::cut_parts(const TaskView& task, const Processor& by, std::spa
   return true;
 }
 
-// Cuts the box around the parts into the default mapper's blocks, and keeps the points that lie in
+// Cuts the box around all parts into the default mapper's blocks, and keeps the points that lie in
 // the parts.
 bool LaunchCutter::cut_blocks(const TaskView& task, const Processor& by,
                               std::span<const Rect> parts, TaskSlices& slices) const {
@@ -155,7 +156,8 @@ bool LaunchCutter::cut_blocks(const TaskView& task, const Processor& by,
   return true;
 }
 
-// Asks the mapper of `by` to cut one box. `depth` counts how often slices were cut again.
+// Asks the mapper of the processor `by` to cut one box. `depth` is the number of slices, one within
+// the other, that were cut again to get this box.
 bool LaunchCutter::cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
                             TaskSlices& slices) const {
   SliceTaskOutput answer;

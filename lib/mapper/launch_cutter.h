@@ -30,9 +30,9 @@ struct LaunchCutter {
   std::function<bool(const std::string& why)> fails_with;
 
   // Appends the slices of `domain`. Returns false if an answer was not accepted. If `shards` has
-  // several shards, the launching task is replicated. Then the functor that the mapper of `by`
-  // selects decides which shard owns which points, and the mapper of each shard cuts its part.
-  // Otherwise the mapper of `by` cuts the whole domain.
+  // several shards, the launching task is replicated. Then the functor that the mapper of the
+  // processor `by` selects decides which shard owns which points, and the mapper of each shard cuts
+  // its part. Otherwise the mapper of the processor `by` cuts the whole domain.
   bool cut(const TaskView& task, const Processor& by, const Rect& domain, const ShardTable& shards,
            TaskSlices& slices) const;
 

@@ -75,12 +75,14 @@ struct ProgramMapper::State {
   mapper::FactsCache known;
   mapper::InstanceLimits limits;
   mapper::LaunchCursor cursor;  // Answers queries about the launches that are being mapped.
-  // The event that all ready tasks wait for, or 0.
+  // The event for which all ready tasks wait, or 0 if they do not wait.
   MapperEvent deferred = 0;
-  // The processor from which this one tried to steal last.
+  // The processor that was last named as one from which to steal tasks.
   std::optional<Processor> last_victim;
-  const Rect no_domain;           // The domain of single tasks.
-  std::vector<Processor> single;  // The processors of the last single task.
+  // The domain of a single task: it has no dimensions.
+  const Rect no_domain;
+  // The processors that the mapping function returned for the last single task.
+  std::vector<Processor> single;
 
   explicit State(Shared& shared) : cursor(&shared.maps) {}
 
@@ -127,8 +129,8 @@ mapper::InstanceLimits::SendMessage sender(MapperRuntime& runtime) {
   };
 }
 
-// Returns the site with the machine of the binding in place of an equal machine, because the index
-// maps refer to the binding's machine.
+// Returns the site with the machine to which the program is bound in place of its own, equal
+// machine, because the index maps refer to the program's machine.
 MapperSite bound_site(const BoundProgram& bound, MapperSite site) {
   const bool same = site.machine.get() == &bound.machine() ||
                     (site.machine != nullptr && *site.machine == bound.machine());
@@ -160,8 +162,8 @@ std::string ProgramMapper::describe(Origin origin) const {
 
 // ---- The options of a task
 
-// Decides the kind, the first processor, replication and stealing. A failed decision goes into
-// `answer.failure`.
+// Decides the processor kind of a task, the first processor, whether it is replicated, and whether
+// other processors may steal it. If a decision fails, answer.failure has the error.
 void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
                                         TaskOptions& answer) {
   shared_->tell(runtime);
@@ -185,7 +187,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
     answer.replicate = default_replicates(task, kind);
   }
   answer.map_locally = site().settings.map_locally && !answer.replicate;
-  // Shards stay on their processors.
+  // A replicated task cannot be stolen: its shards stay on their processors.
   answer.stealable = facts.has_steal(runtime) && !answer.replicate;
   if (answer.stealable) answer.steal_origin = facts.steal->origin;
   if (task.is_index || !facts.function) {
@@ -243,7 +245,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
   if (part.volume() == 0) return;
   const TaskFacts& facts = state_->known.facts_of(program(), site(), task);
   const bool stealable = facts.has_steal(runtime);
-  // Cut into points if each point may end up on a processor of its own.
+  // If each point may end up on a processor of its own, the launch is cut into single points.
   const bool by_point = stealable || facts.has_limit(task, runtime) || task.must_epoch;
   if (!facts.function) {
     Mapper::slice_task(runtime, task, part, answer);
@@ -301,8 +303,9 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
 // Sets the processors where the task may run. Limited, stolen, replicated and must-epoch tasks are
 // not moved.
 //
-// A single task is already on the first processor that its function returned. Asked again from
-// there, the function may name more processors of that node.
+// A single task is already on the first processor that its mapping function returned. The function
+// is evaluated again for the task on this processor, since it may name more processors of that
+// node.
 void ProgramMapper::State::target_processors(const TaskFacts& facts, const TaskView& task,
                                              bool stays, const Machine& machine,
                                              MapTaskOutput& answer) {
@@ -330,8 +333,8 @@ void ProgramMapper::State::target_processors(const TaskFacts& facts, const TaskV
   if (!answer.processors.empty()) std::erase_if(answer.processors, elsewhere);
 }
 
-// Gives each task a processor of its own: one that its function wants and that is free, else the
-// next free one of its kind.
+// Gives each task of a must epoch a processor of its own: one that its mapping function returns and
+// that is free, otherwise the next free processor of the task's kind.
 void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tasks,
                                    MapMustEpochOutput& answer) {
   const auto is_free = [&](const Processor& p) {
@@ -369,7 +372,8 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
 
 // ---- Limits
 
-// Maps the tasks whose limit has room. If all tasks have to wait, they are deferred to an event.
+// Maps those ready tasks of which another instance may begin. If all ready tasks have to wait, they
+// are deferred to an event.
 void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                                         SelectMappingOutput& answer) {
   for (std::uint32_t i = 0; i < ready.size(); ++i) {
@@ -393,7 +397,7 @@ bool ProgramMapper::selects() const { return shared_->limits_any; }
 void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                      const ProfilingReport& report) {
   using enum OperationKind;
-  // The report may also be about a copy.
+  // The report may also be about a copy, which is not counted.
   if (operation.operation != kTask || report.operation != kTask) return;
   if (state_->limits.end_instance(operation.id, operation.current, sender(runtime))) {
     state_->look_again(runtime);
@@ -411,8 +415,8 @@ void ProgramMapper::handle_message(MapperRuntime& runtime, const Processor& from
 
 // ---- Stealing
 
-// Offers one victim: the next processor of the thief's kind after the last victim, on the node or
-// on the machine.
+// Names one processor to steal tasks from: the next processor of the thief's kind after the one
+// that was named last, on the thief's node or on the whole machine.
 void ProgramMapper::select_steal_targets(MapperRuntime&, std::span<const Processor> blacklist,
                                          std::vector<Processor>& answer) {
   const Processor& thief = site().local;
@@ -434,8 +438,9 @@ void ProgramMapper::select_steal_targets(MapperRuntime&, std::span<const Process
   } while (!(victim == begin));
 }
 
-// Gives away half of the tasks that a TaskSteal statement allows for this thief, rounded up. If a
-// place in a limit was requested for a task, one such task is kept.
+// Gives away half of the tasks that a TaskSteal statement allows this thief to take, rounded up. If
+// permission to run an instance of a limited task was requested or granted, one instance of this
+// task is kept.
 void ProgramMapper::permit_steal_request(MapperRuntime&, const Processor& thief,
                                          std::span<const TaskView> stealable,
                                          std::vector<std::uint32_t>& answer) {

@@ -38,7 +38,7 @@ class Refusals {
     refusals_.push_back({diagnostic_without_source(id, args...), origin});
     return refusals_.back().diagnostic;
   }
-  // Sets the cause of the refusal that was added last.
+  // Sets the field `cause` of the refusal that was added last.
   void set_cause(RefusalCause cause) { refusals_.back().cause = cause; }
 
   // Each of the next checks returns false after it has added a refusal. `hook` is the hook that

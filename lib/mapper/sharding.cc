@@ -131,8 +131,8 @@ void CyclicSharding::boxes_of(ShardId shard_id, const Rect& domain, const ShardT
   if (volume / count > kMostSorted) {
     return ShardingFunctor::boxes_of(shard_id, domain, shards, box);
   }
-  // Find the row-major places of the shard's points. A point belongs to the shard by its place in
-  // the other order, in which the first coordinate changes fastest.
+  // Find the positions of the shard's points in row-major order. Which shard owns a point depends
+  // on the point's position in the other order, in which the first coordinate changes fastest.
   std::vector<std::int64_t> places;
   for (std::int64_t i = shard_id; i < volume; i += count) {
     std::int64_t rest = i, place = 0;

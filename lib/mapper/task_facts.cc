@@ -12,7 +12,7 @@ namespace {
 // The largest number of cached facts. A full cache is emptied, because the application may use any
 // number of task names.
 constexpr std::size_t kMaxFacts = 4'096;
-constexpr std::size_t kMaxPlans = 64;  // At most this many plans are kept for one task.
+constexpr std::size_t kMaxPlans = 64;  // At most this many lists of wishes are kept for one task.
 
 // Returns the processor whose mapper object counts the instances of a task: the first processor of
 // the kind on the node or on the machine. Returns nothing if every processor counts its own.

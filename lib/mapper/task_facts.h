@@ -36,7 +36,8 @@ class PlannedWishes {
   // alias key are compared separately.
   struct RequirementKey {
     std::uint64_t aliases = 0;
-    // The number of names. It is set only if the requirement has no alias key.
+    // The number of names that the requirement has. It is set only if the requirement has no alias
+    // key.
     std::size_t names = 0;
     std::uint64_t tag = 0;
     Privilege privilege = Privilege::kNoAccess;
@@ -65,7 +66,7 @@ class PlannedWishes {
     std::vector<std::string> names;
     std::vector<RequirementWish> wishes;
 
-    // Returns true if the plan is for this task, variant and processor.
+    // Returns true if these wishes are those of this task for this variant and processor.
     bool is_for(const TaskView& task, const VariantView& chosen, const Processor& at) const {
       if (variant != chosen.id || leaf != chosen.leaf || inner != chosen.inner || node != at.node ||
           kind != at.kind || keys.size() != task.requirements.size()) {

@@ -40,13 +40,14 @@ bool same(const Point& a, const Point& b) {
   return equal;
 }
 
-// Moves `lower` by one box along the last dimension.
+// Moves `lower` along the last dimension by the extent of a box.
 void step_over(const Point& extents, Point& lower) {
   const int last = extents.dimensions() - 1;
   lower[last] = moved(lower[last], static_cast<std::uint64_t>(extents[last]));
 }
 
-// Returns true if `lower` is where `before` ends in the last dimension.
+// Returns true if a box with the lower corner `lower` begins where the box `before` ends in the
+// last dimension, and where it begins in all other dimensions.
 bool follows(const Point& lower, const Rect& before) {
   const int last = before.dimensions() - 1;
   if (last < 0 || lower.dimensions() != before.dimensions()) return false;

@@ -54,7 +54,8 @@ std::string meant(std::string_view name, const std::vector<std::string_view>& ca
 
 // Logs one warning for each statement that has no effect, with its line.
 void log_unsupported_statements(const Program& program, const Capabilities& can, LogSink& log) {
-  // The statement that was reported last. A statement may have several rows.
+  // The statement about which a warning was logged last. Several rows of the program's table may
+  // belong to one statement.
   std::uint32_t last = 0;
   for (const StatementRow& row : program.data().rows) {
     const std::string_view why = lacking(program, row, can);
@@ -86,7 +87,7 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
                        std::string_view where) {
   const std::vector<std::string_view> regions(run.regions.begin(), run.regions.end());
   std::vector<std::string_view> tasks;
-  std::size_t most = 0;  // The largest number of regions of any task.
+  std::size_t most = 0;  // The largest number of regions of any task of the run.
   for (const auto& [task, count] : run.tasks) {
     tasks.push_back(task);
     most = std::max(most, count);
@@ -96,8 +97,9 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
     std::string what, after;
     std::set<std::int64_t> lines;
   };
-  std::vector<Told> all;                     // The messages in the order of the program.
-  std::map<std::string, std::size_t> known;  // The index of each message in `all`.
+  std::vector<Told> all;  // The messages, in the order of the program's statements.
+  // Maps the text `what` of each message to the index of the message in `all`.
+  std::map<std::string, std::size_t> known;
   const auto tell = [&](const StatementRow& row, const std::string& what,
                         const std::string& after) {
     const auto [at, is_new] = known.emplace(what, all.size());

@@ -59,9 +59,9 @@ UnusableMemory why_not(const Machine& machine, const Processor& processor, MemKi
   return reason;
 }
 
-// Returns the parts of the layout that the variant refuses. The program's own mapper may run the
-// task by other variants. If all of them run at times, each must accept the layout. If it is not
-// known which one runs, one that accepts is enough.
+// Returns the parts of the layout that are refused. The program's own mapper may run the task by
+// other variants than `variant`. If all of these variants run at times, each must accept the
+// layout. If it is not known which one runs, one that accepts is enough.
 std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::size_t i,
                                                   const VariantView& variant,
                                                   const InstanceWish& wish) {
@@ -69,8 +69,8 @@ std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::siz
   if (!wish.layout_origin) return refused;
   const mapper::OtherVariants others = mapper::other_variants(task, variant);
   for (const VariantView* other : others.variants) {
-    // The answer is known: a variant that may run accepts the layout, or one that does run refuses
-    // it.
+    // No further variant can change the answer: one that may run accepts the layout where one is
+    // enough, or one refuses it where all must accept.
     if (refused.empty() == !others.all_run) break;
     auto more = mapper::refused_layouts(task, i, *other, wish, true);
     if (others.all_run || more.empty()) refused = std::move(more);
@@ -78,7 +78,8 @@ std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::siz
   return refused;
 }
 
-// Returns the cause by which other code can tell why the layout was refused.
+// Returns the cause of a refusal, from which other code can tell which part of the layout was
+// refused.
 RefusalCause cause_of(mapper::LayoutPart part) {
   if (part == mapper::LayoutPart::kOrder) return RefusalCause::kLayoutOrder;
   if (part == mapper::LayoutPart::kAlignment) return RefusalCause::kLayoutAlignment;
@@ -409,7 +410,8 @@ std::vector<Refusal> validate(const MapMustEpochOutput& answer, std::span<const 
 // Checks an answer of select_steal_targets.
 std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
                                             const Processor& thief, const Machine& machine) {
-  const std::string name = text_of(thief);  // This is a variable, because the checks refer to it.
+  // `refusals` keeps a reference to this text, so the text must have a name.
+  const std::string name = text_of(thief);
   Refusals refusals(name, machine);
   for (const Processor& victim : answer) {
     if (!refusals.check_processor("select_steal_targets", victim, {})) return refusals.take();

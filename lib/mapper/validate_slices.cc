@@ -50,11 +50,11 @@ class Measure {
   __extension__ typedef unsigned __int128 Wide;
   static constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
 
-  // The box that was added last, in one dimension.
+  // One dimension of the box that was added last.
   struct Side {
     bool known = false;
     std::int64_t begin = 0, end = 0;
-    std::uint64_t below_end = 0;  // The result of weight_below() for `end`.
+    std::uint64_t below_end = 0;  // The weight of all coordinates below `end`.
     std::uint64_t weight = 0;     // The weight of all coordinates from `begin` up to `end`.
   };
 
@@ -109,8 +109,8 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
   std::int64_t points = 0;
   Measure slices;
   std::vector<Processor> used;
-  // A kind of processor for which the task is known to have a variant, so that it is not looked up
-  // for each slice.
+  // The processor kind of the slice before. The variants are not looked up again for a slice of the
+  // same kind.
   std::optional<ProcKind> known;
   for (const TaskSlice& slice : answer.slices) {
     if (!refusals.check_processor("slice_task", slice.processor, answer.origin))

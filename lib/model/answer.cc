@@ -275,8 +275,8 @@ class Reader {
       const edit::EditableMapping statements(part.text);
       // A block that has only comments changes nothing.
       if (statements.items().empty()) continue;
-      // A block for `single` may define the function that its statement uses, although functions
-      // belong to `index`.
+      // In a reply, a block for the segment `single` may define the function that its SingleTaskMap
+      // statement uses, although the definitions of functions belong to the segment `index`.
       const bool helps = label == "single" && part.name == "index" && !maps_tasks(statements);
       if (label.empty() || part.name == label || helps) {
         replace(helps ? label : std::string_view(part.name), part.text);

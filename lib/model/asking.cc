@@ -50,8 +50,9 @@ ModelAsker::ModelAsker(const Problem& problem, std::uint64_t seed, const AskOpti
   grammar_.lark = std::move(narrow.lark);
 }
 
-// Builds the request to the model for a question. The seed of the request depends only on the seed
-// of the search, the step and `sample`, so that a resumed search sends the same requests.
+// Builds the request to the model for a question. `sample` is the number of the question among
+// those of this step of the search. The seed of the request depends only on the seed of the search,
+// the step and `sample`, so that a resumed search sends the same requests.
 llm::ChatRequest ModelAsker::make_request(const ModelQuestion& question,
                                           std::uint64_t sample) const {
   llm::ChatRequest request;

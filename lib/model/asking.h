@@ -31,9 +31,9 @@ class ModelAsker {
   ModelAsker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
              std::size_t prompt_bytes = kPromptBytes);
 
-  // Returns true if the model replies to a question with `program` set by a bare program without
-  // fences. This is so if replies are constrained (AskOptions::constrain) and the text is a
-  // mapping.
+  // Returns true if the model replies by a bare program without fences to a question with
+  // ModelQuestion::expects_program set. This is so if replies are constrained
+  // (AskOptions::constrain) and the text is a mapping.
   bool replies_with_program() const { return options_.constrain && is_mapping_; }
   ExpectedReplyForm expected_reply_form() const { return {is_mapping_, replies_with_program()}; }
 

@@ -142,7 +142,8 @@ std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
       bytes -= parts_[i].text.size();
     }
     // A heading is removed if no part of its stage remains between it and the next heading of this
-    // stage. The loop goes backwards. `follows` is true if a part remains behind the current one.
+    // stage. The loop goes backwards over the parts. `follows` is true if a part of this stage
+    // remains between the current part and the next heading of this stage.
     bool follows = false;
     for (std::size_t i = parts_.size(); i-- > 0;) {
       if (!is_one(parts_[i])) continue;

@@ -61,7 +61,8 @@ class Finder {
   // Ends the event of each task that launches others at its first launch. go_on() turns the later
   // work of the task into further events.
   void split_launching_tasks() {
-    // The index of each launching task, and the original end of its event.
+    // For each task that launches others: the index of its event in events_, and the end of that
+    // event before it was moved to the first launch.
     std::vector<std::pair<std::size_t, RunTime>> launching;
     for (std::size_t i = 0; i < events_.size(); ++i) {
       Event& event = events_[i].event;
@@ -168,7 +169,8 @@ class Finder {
   void find(std::int64_t i) {
     MeasuredEvent& each = events_[static_cast<std::size_t>(i)];
     Event& event = each.event;
-    // A copy counts as mapped together with the task that needed it.
+    // The time of mapping is looked up by the id of the task. For a copy, it is the time at which
+    // the mapping of the task that needed the copy began.
     const auto mapped = each.continues_task ? mapped_.end() : mapped_.find(each.task);
     event.after = last_ended(-1, mapped == mapped_.end() ? each.creation_time : mapped->second, i);
     if (each.continues_task) {

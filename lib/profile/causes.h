@@ -47,11 +47,11 @@ struct Launch {
 // Adds measured events to the record of a run, sorted by their start, with their causes. Also sets
 // the end of the run.
 //
-// A task that launched others worked until its first launch, but no longer than its total own time
-// (`own`). Of its later work only the total is measured. So the rest of `own` is distributed over
-// the longest intervals, each before one of its launches or its end, in which the task cannot have
-// waited: no task or copy ended there, and its processor ran no other task. Each such interval
-// becomes an event.
+// A task that launched others worked until its first launch, but no longer than its own time
+// (MeasuredEvent::own_time). Of its later work only the total is measured. So the rest of its own
+// time is distributed over the longest intervals, each before one of its launches or its end, in
+// which the task cannot have waited: no task or copy ended there, and its processor ran no other
+// task. Each such interval becomes an event.
 void add_events_with_causes(std::vector<MeasuredEvent> events, std::vector<Launch> launches,
                             RunRecord& record);
 

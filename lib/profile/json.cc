@@ -180,7 +180,8 @@ class JsonWriter {
                   {"reason", name_of(segment.reason)},
                   {"begin_ps", segment.begin},
                   {"end_ps", segment.end}};
-      // A segment of the runtime may belong to no event.
+      // A segment of the critical path in which the runtime worked may belong to no event. Its
+      // `event` is then negative.
       if (segment.event < 0) return one;
       const RunRecord::Event& event = record_.events[static_cast<std::size_t>(segment.event)];
       one["event"] = segment.event;

@@ -445,8 +445,9 @@ class Page {
       // The begin of a span is written as the gap since the previous span, which keeps the numbers
       // short.
       for (const EventSpan& span : lane.spans) {
-        // The mapping of a task is not marked as critical, because the row of the critical path
-        // shows the runtime separately.
+        // A span in the row of a runtime processor is the mapping of a task. It is never marked as
+        // part of the critical path, because the row of the critical path itself shows the time of
+        // the runtime.
         const bool on_path = all.on_path[static_cast<std::size_t>(span.event)] &&
                              lane.kind != TimelineLane::Kind::kRuntime;
         put("{}{},{},{},{:d},{}", &span == lane.spans.data() ? "" : ",", span.begin - at,

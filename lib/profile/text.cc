@@ -16,7 +16,8 @@ using namespace profile;
 // The width of the text and the width of a bar, in terminal columns.
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kBar = 20;
-// The column of the terminal at which the text behind a quantity and its share begins.
+// A row of a table begins with a quantity and its percentage. The text behind them begins at this
+// column of the terminal.
 constexpr std::size_t kIndent = 19;
 // Limit on the rows of the more important tables.
 constexpr std::size_t kListed = 5;

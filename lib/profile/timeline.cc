@@ -26,8 +26,8 @@ class LaneMaker {
   Timeline make() {
     lanes_.on_path.resize(record_.events.size());
     for (const Profile::Segment& segment : profile_.path) {
-      // A segment of the runtime names the event that waited for it, which does not put that event
-      // on the path.
+      // A segment in which the runtime worked has the number of the event that waited for the
+      // runtime. That event is on the critical path only if it has a segment of its own.
       if (segment.doing != Profile::Doing::kRuntime) {
         lanes_.on_path[static_cast<std::size_t>(segment.event)] = true;
       }
@@ -208,7 +208,7 @@ std::vector<std::vector<MemoryLevel>> memory_levels(const Profile& profile, std:
       levels[m].back().bytes = used[m];
     }
   }
-  // The last level reaches to the end of the run.
+  // The last entry of each list is the number of bytes at the end of the run.
   for (std::size_t m = 0; m < levels.size(); ++m) {
     if (!levels[m].empty()) levels[m].push_back({profile.total, used[m]});
   }

@@ -45,9 +45,10 @@ Timeline make_timeline(const Profile& profile, std::size_t most);
 // Returns the indices of the `most` longest segments of the critical path, in the order of time.
 std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most);
 
-// The bytes that are allocated in a memory at a time. memory_levels() returns a list of levels for
-// each memory, with at most `most` + 2 levels. Each level is the largest one of an interval of the
-// run. The last one is the level at the end. The list is empty for a memory without allocations.
+// The number of bytes that are allocated in a memory at a time. memory_levels() returns a list of
+// these numbers for each memory, with at most `most` + 2 entries. The run is divided into
+// intervals, and each entry is the largest number in one of them. The last entry is the number at
+// the end of the run. The list is empty for a memory without allocations.
 struct MemoryLevel {
   RunTime time;
   std::int64_t bytes;

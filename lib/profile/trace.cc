@@ -16,7 +16,8 @@ using namespace profile;
 
 // Limit on the points in time at which the trace shows the bytes in one memory.
 constexpr std::size_t kLevels = 2000;
-// Limit on these points in time for all memories together. The last memory may exceed the limit.
+// When the trace has this many points with the bytes in a memory, the remaining memories are left
+// out. The last memory that is written may exceed this limit.
 constexpr std::size_t kAllLevels = 200000;
 // The process number that stands for the critical path in the trace. Node n has the process number
 // n + 1.
@@ -168,7 +169,7 @@ class TraceWriter {
   const Profile& profile_;
   const RunRecord& record_;
   const ProfileWords& words_;
-  // The names of tasks, regions, points and memories as JSON strings.
+  // The names of tasks, regions, points of index launches, and memories, each as a JSON string.
   std::vector<std::string> tasks_, regions_, points_, memories_;
   std::unordered_map<std::int32_t, std::string> statements_;
   std::string text_;

@@ -113,7 +113,7 @@ void add_saturating(std::int64_t& sum, std::int64_t value) {
   }
 }
 
-// The whole is 0 for a run of no length or a memory without capacity.
+// `whole` is 0 for a run that took no time, or for a memory without capacity.
 double fraction_of(RunTime part, RunTime whole) {
   return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -49,7 +49,8 @@ void CodeBuilder::build_function(FunctionId id) {
 void CodeBuilder::bind_parameters(ProgramFunction& made, const syntax::DefStatement& def) {
   made.parameters = {static_cast<std::uint32_t>(context_.data.parameters.size()), def.params.count};
   for (const syntax::Param& param : Tree::entries_of(context_.tree.params, def.params)) {
-    // The types that parameters can have, in the order of syntax::ParamType.
+    // The type that the values of a parameter have, for each declared type in the order of
+    // syntax::ParamType.
     constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
                                Type::kTuple, Type::kMachine, Type::kTask};
     if (const LocalVariable* known = context_.scope.find_local(param.name.id)) {
@@ -85,7 +86,8 @@ void CodeBuilder::build_body_statement(const syntax::Statement& statement, Progr
 }
 
 // Builds an assignment in a function. Every assignment gets a slot of its own and hides an earlier
-// variable of the same name; a second assignment is reported because the original ignores it (D12).
+// variable of the same name; a second assignment is reported because the original language ignores
+// it (difference D12 in docs/language.md).
 void CodeBuilder::build_local_assignment(const syntax::AssignStatement& node, Range range) {
   ExecutableStatement action;
   action.kind = ExecutableStatement::Kind::kAssign;
@@ -107,7 +109,8 @@ ExecutableStatement CodeBuilder::build_print(const syntax::PrintStatement& node,
   action.kind = ExecutableStatement::Kind::kPrint;
   action.range = range;
   action.text = static_cast<std::uint32_t>(context_.data.strings.size());
-  // The text has no escapes, as in the original language.
+  // The text of a `print` has no escapes, as in the original language, so only its quotes are
+  // removed.
   const std::string_view quoted = context_.tree.source.text(node.text);
   context_.data.strings.emplace_back(quoted.size() < 2 ? quoted
                                                        : quoted.substr(1, quoted.size() - 2));
@@ -118,7 +121,8 @@ ExecutableStatement CodeBuilder::build_print(const syntax::PrintStatement& node,
     ++wanted;
   }
   action.args = expressions_.build_expressions(context_.tree.exprs_of(node.args));
-  // Too few values are an error. Values that no `{}` shows are reported at the first of them.
+  // A `print` with fewer values than `{}` is an error. If it has more values, the first value that
+  // no `{}` shows is reported.
   const std::uint32_t given = action.args.count;
   if (given < wanted) {
     context_.report(DiagId::kPrintArguments, node.text,
@@ -132,8 +136,8 @@ ExecutableStatement CodeBuilder::build_print(const syntax::PrintStatement& node,
   return action;
 }
 
-// Builds an assignment outside functions. `index` is the position among the globals; its expression
-// can read only earlier globals.
+// Builds an assignment outside functions. `index` is the position of the assigned global among all
+// globals. The assigned expression can read only earlier globals.
 void CodeBuilder::build_top_assignment(const syntax::AssignStatement& node, std::uint32_t index,
                                        Range range) {
   context_.current_global = index;

@@ -31,7 +31,8 @@ CodeId CallBuilder::report_unknown_member(CodeId base, std::string_view spelled,
   const Type type = context_.type_of(base);
   Diagnostic& diagnostic =
       context_.report(DiagId::kUnknownMember, focus, {describe_owner(base), std::string(spelled)});
-  // Suggest a similar member, otherwise list all members of the type.
+  // Suggest a member with a similar name. If there is none, list all members and methods of the
+  // type.
   const auto names = member_and_method_names(type);
   if (!suggest(diagnostic, spelled, names, focus) && !names.empty()) {
     diagnostic.note(fmt::format("it has {}", join_names(names, "and")));
@@ -59,14 +60,15 @@ CodeId CallBuilder::build_member_read(const Expr& expr) {
         .help(fmt::format("call it: `{}(...)`", spelled));
     return context_.make_broken_code(expr.range);
   }
-  // Note whether the function can be used for index launches or for single tasks.
+  // Remember the member that the function reads. It decides whether the function can be bound for
+  // index launches or for single tasks.
   if (is_task_member(*found) && type != Type::kParent && *found != Member::kName) {
     const TaskMemberRead read{true, *found, false, focus};
     context_.note_task_read(*found == Member::kParent ? &ProgramFunction::single_task_read
                                                       : &ProgramFunction::index_launch_read,
                             read);
   }
-  // The name of the task can be read in any function.
+  // Every function may read the name of its task, whether it is for index launches or single tasks.
   if (*found == Member::kName && context_.function != nullptr) context_.function->reads_name = true;
   CodeNode code;
   code.op = Op::kMember;
@@ -91,8 +93,8 @@ CodeId CallBuilder::build_call(const Expr& expr) {
   const std::string_view spelled = context_.name_text(callee.a);
   const Symbol symbol = context_.definitions.symbols[callee.a];
   const bool global = symbol.kind == Symbol::Kind::kGlobal;
-  // A variable cannot be called. An implied global may be a function whose definition is damaged,
-  // so a call of it is not reported again.
+  // A variable cannot be called. But a global that only a statement with an error defines may be
+  // meant as a function, so a call of it is not reported again.
   if (context_.scope.find_local(callee.a) != nullptr || global) {
     if (!global || !context_.data.globals[symbol.index].implied) {
       context_.report(DiagId::kNotCallable, callee.range,
@@ -113,8 +115,8 @@ CodeId CallBuilder::report_unknown_function(const Expr& expr, const Expr& callee
   std::vector<std::string_view> candidates = {"Machine", "tuple"};
   for (const ProgramFunction& function : context_.data.functions)
     candidates.push_back(context_.name_text(function.name));
-  // Some mistakes have a better help than a similar name: `not x`, and a member that is written as
-  // a function, such as size(m).
+  // Some mistakes get a better help than a similar name: `not x`, and a member that is written as a
+  // function, such as size(m).
   const auto args = context_.tree.elements_of(expr);
   if (spelled == "not") {
     diagnostic.help("write `!`");
@@ -129,8 +131,8 @@ CodeId CallBuilder::report_unknown_function(const Expr& expr, const Expr& callee
   return build_broken_call(expr);
 }
 
-// Builds the arguments after a mistake in the callee, so that mistakes in the arguments are
-// reported too. The failure of the code stays the first mistake.
+// Builds the arguments of a call whose callee has a mistake, so that mistakes in the arguments are
+// reported too. An evaluation of the call fails with the diagnostic about the callee.
 CodeId CallBuilder::build_broken_call(const Expr& expr) {
   const Diagnostic about = context_.last_diagnostic;
   expressions_.build_elements(expr);
@@ -150,7 +152,8 @@ CodeId CallBuilder::build_function_call(const Expr& expr, FunctionId id) {
        count_fits && i < args.list.count && !expressions_.has_splice(args.list); ++i) {
     constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
                                Type::kTuple, Type::kMachine, Type::kTask};
-    // The types can be compared only if no spliced tuple shifts the arguments.
+    // The types of arguments and parameters are compared only if the arguments contain no spliced
+    // tuple `*t`, which would shift them.
     const CodeId argument = context_.data.lists[args.list.begin + i];
     const Type wanted = kTypes[static_cast<std::size_t>(params[i].type)];
     if (context_.may_have_type(argument, wanted)) continue;
@@ -230,8 +233,8 @@ CodeId CallBuilder::build_method_call(const Expr& expr, const Expr& callee) {
   return context_.add_code(code);
 }
 
-// Returns false after reporting a wrong number of arguments. The caller then does not check the
-// types, because it is not known which argument is missing.
+// Returns false after it has reported that a call has a wrong number of arguments. The caller then
+// does not check the types of the arguments, because it is not known which argument is missing.
 bool CallBuilder::check_argument_count(std::string_view callee, const ElementList& args,
                                        std::size_t wanted, Range range) {
   if (args.list.count == wanted || expressions_.has_splice(args.list)) return true;

@@ -46,13 +46,14 @@ class Search {
  private:
   // The states of a function during the search. A function is open while it is on the stack.
   enum class State : std::uint8_t { kNew, kOpen, kDone };
-  // A function on the stack, and the next of its calls to follow.
+  // A function on the stack of the search. `next_call` is the index of the first of its calls that
+  // was not followed yet.
   struct Frame {
     FunctionId function;
     std::size_t next_call = 0;
   };
 
-  // Returns the calls of functions among these expressions of the tree.
+  // Returns the calls of the program's functions among the expressions `exprs` of the tree.
   std::vector<Call> calls_in(syntax::IndexRange exprs) const {
     std::vector<Call> calls;
     for (const Expr& expr : Tree::entries_of(tree_.exprs, exprs)) {
@@ -77,8 +78,8 @@ class Search {
         finish(caller);
         continue;
       }
-      // A callee on the stack closes a cycle. A callee that is done only tells how deep its calls
-      // go.
+      // A call of an open function closes a cycle of calls. If the called function is done, only
+      // the length of its longest chain of calls is used.
       const Call& call = calls_[caller][frame.next_call++];
       if (state_[call.callee] == State::kOpen) {
         report_recursion(call);
@@ -98,7 +99,7 @@ class Search {
     result_.order.push_back(function);
     stack_.pop_back();
     if (!stack_.empty()) deepen(stack_.back().function, function);
-    // The functions that call this one are deeper still, and are not reported.
+    // A function that calls this one exceeds the limit by more, and is not reported.
     if (depth_[function] == kMaxCallDepth + 1) {
       const syntax::NameUse& name = definitions_.defs[function]->name;
       diags_.report(DiagId::kCallsTooDeep, name.range, kMaxCallDepth, text(function))
@@ -153,7 +154,7 @@ class Search {
         for (FunctionId f = 0; f < calls_.size(); ++f) use(f);
       }
     }
-    // The expressions between functions belong to the top level.
+    // Expressions that lie between those of two functions belong to the top level.
     std::uint32_t begin = 0;
     for (const syntax::Statement& statement : tree_.statements) {
       const auto* def = std::get_if<syntax::DefStatement>(&statement.node);

@@ -13,7 +13,8 @@ Diagnostic& CodeContext::report(DiagId id, Range range, std::vector<DiagArg> arg
   Diagnostic& diagnostic = diags.add(id, range, std::move(args));
   last_diagnostic = diagnostic;
   if (diagnostic.severity != Severity::kError) return diagnostic;
-  // The original language accepts mistakes in code that it never evaluates.
+  // The original language accepts mistakes in code that it never evaluates, so an error in such
+  // code is lowered to a warning.
   if (function != nullptr && !function->used) {
     diagnostic.lower_to(Severity::kWarning);
     diagnostic.note(
@@ -54,8 +55,9 @@ CodeId CodeContext::make_code(Op op, Type type, Range range, std::uint32_t a, st
 }
 
 CodeId CodeContext::make_broken_code(Range range) {
-  // Only code whose error was lowered to a warning can be evaluated, and at most kMaxErrors
-  // diagnostics are kept for it.
+  // The evaluation of this code fails with the diagnostic that was reported last. Only code whose
+  // error was lowered to a warning can be evaluated. At most kMaxErrors diagnostics are stored for
+  // such code.
   if (data.broken_code_diagnostics.size() < kMaxErrors)
     data.broken_code_diagnostics.push_back(last_diagnostic);
   return make_code(Op::kBroken, Type::kAny, range,
@@ -71,7 +73,7 @@ bool CodeContext::may_have_type(CodeId id, Type wanted) const {
          (wanted == Type::kTask && found == Type::kParent);
 }
 
-// Keeps the first read, because the message points to it.
+// Only the first read is kept, because a message about the function points to it.
 void CodeContext::note_task_read(TaskMemberRead ProgramFunction::*which,
                                  const TaskMemberRead& read) {
   if (function == nullptr || !read.reads) return;

@@ -30,8 +30,8 @@ struct CodeContext {
   ProgramFunction* function = nullptr;
   // At the top level, only globals with a smaller index may be read.
   std::uint32_t current_global = 0;
-  // The number of branches of `?:` around the code under construction. Code in a branch may never
-  // be evaluated.
+  // The number of branches of `?:` in which the code under construction lies. Code in a branch may
+  // never be evaluated.
   int branch_depth = 0;
 
   // Reports a diagnostic. An error becomes a warning if the code may never be evaluated: in a

@@ -29,7 +29,8 @@ class Compiler {
   // mistakes.
   std::shared_ptr<const ProgramData> run() {
     data_->source = tree_.source;
-    // The tree tells how much there will be, so the vectors grow only once.
+    // The sizes of the tree's lists tell about how many entries the program will have, so that its
+    // vectors seldom need to grow.
     data_->code.reserve(tree_.exprs.size());
     data_->lists.reserve(tree_.expr_lists.size());
     data_->statement_ranges.reserve(tree_.statements.size());
@@ -39,8 +40,8 @@ class Compiler {
     const CallOrder calls = order_calls(tree_, definitions_, diags_);
     for (FunctionId f = 0; f < calls.used.size(); ++f) data_->functions[f].used = calls.used[f];
     build(calls.order);
-    // Number the statements from 1, and fill the tables in the order of the text, so that the first
-    // statement of a key wins.
+    // Number the statements from 1, and fill the tables in the order of the text. If several
+    // statements have the same key, the first of them decides.
     std::uint32_t number = 0;
     for (const Statement& statement : tree_.statements) {
       data_->statement_ranges.push_back(statement.range);
@@ -91,7 +92,8 @@ class Compiler {
       return;
     }
     if (implied(kind, index)) return;
-    // The name is taken. The message says by what, and where.
+    // The name is defined already. The message says whether as a function or a global, and points
+    // to the definition.
     const bool function = symbol.kind == Symbol::Kind::kFunction;
     const Range first =
         function ? data_->functions[symbol.index].name_range : data_->globals[symbol.index].range;
@@ -121,7 +123,8 @@ class Compiler {
   // ------------------------------------------------------------------------------------ tables
 
   // Adds a row to the tables of statements. If its key already has a row, warns at `range` that an
-  // earlier statement decides `what`, and keeps the new row in `shadowed`.
+  // earlier statement decides `what`. The new row is then kept in `shadowed_rows`, unless the
+  // earlier row belongs to the same statement.
   template <typename What>
   void add(StatementRow row, Range range, const What& what) {
     row.statement = origin_;
@@ -134,7 +137,8 @@ class Compiler {
         diags_.report(DiagId::kShadowedStatement, range, what())
             .note(known->statement == origin_ ? "by the same statement" : "by this statement",
                   first);
-    // A common expectation is that two Layout statements are combined.
+    // Users often expect that two Layout statements are combined, so the help says that they are
+    // not.
     if (row.key.table == TableId::kLayout) {
       diagnostic.help("`Layout` statements are not put together: write all words in the first");
     }
@@ -197,7 +201,8 @@ class Compiler {
                    std::string_view what, std::string_view where) {
     for (const NameUse& name : tree_.names_of(names)) {
       for (const syntax::RegionRef& region : Tree::entries_of(tree_.region_refs, which)) {
-        // The error about the limit is reported once.
+        // The error that there are too many pairs is reported only once, at the first pair beyond
+        // the limit.
         if (pairs_ == kMaxPairs) {
           diags_.report(DiagId::kProgramTooLarge, name.range, kMaxPairs,
                         "pairs of task and region");
@@ -246,7 +251,8 @@ class Compiler {
   }
 
   // Collects the constraints of a Layout statement and notes which properties it names. Warns about
-  // combinations that the original treats differently (D10, D18).
+  // combinations that the original language treats differently (differences D10 and D18 in
+  // docs/language.md).
   StatedLayout layout_of(const syntax::LayoutStatement& node) {
     StatedLayout stated;
     LayoutSpec& layout = stated.layout;
@@ -385,7 +391,8 @@ class Compiler {
     const Symbol symbol = definitions_.symbols[node.function.id];
     const std::string_view name = text(node.function.id);
     if (symbol.kind != Symbol::Kind::kFunction) {
-      // A global that only a damaged statement defines may be a function in fact.
+      // A global that only a statement with an error defines may be meant as a function, so its use
+      // is not reported.
       const bool global = symbol.kind == Symbol::Kind::kGlobal;
       if (diags_.full() || (global && data_->globals[symbol.index].implied)) return std::nullopt;
       Diagnostic& diagnostic = diags_.report(DiagId::kUnknownFunction, node.function.range, name);
@@ -400,7 +407,7 @@ class Compiler {
     }
     // A mapping function takes the task as its only parameter.
     const ProgramFunction& function = data_->functions[symbol.index];
-    // A broken function was reported already, so its use is not reported again.
+    // The errors in a broken function were already reported, so its use is not reported again.
     if (function.broken) return symbol.index;
     const IndexRange parameters = function.parameters;
     const ParamType type =
@@ -446,7 +453,7 @@ class Compiler {
         .help(fmt::format("bind it with `{}`", node.index ? "SingleTaskMap" : "IndexTaskMap"));
   }
 
-  // The statements that are in no table: declare() and build() have handled them.
+  // These kinds of statements have no row in the tables. declare() and build() have handled them.
   void enter(const syntax::AssignStatement&) {}
   void enter(const syntax::PrintStatement&) {}
   void enter(const syntax::ReturnStatement&) {}

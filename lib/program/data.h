@@ -43,7 +43,8 @@ std::string_view describe_type(Type type);
 using CodeId = std::uint32_t;
 inline constexpr CodeId kNoCode = 0xFFFFFFFF;
 
-// An operation, with the meaning of CodeNode::a, b and c.
+// An operation of typed code. The comment of each enumerator says what CodeNode::a, b and c mean
+// for it.
 enum class Op : std::uint8_t {
   // An integer, whose two halves are `a` and `b`.
   kInt,
@@ -102,7 +103,7 @@ enum class Op : std::uint8_t {
   // The member `member` of the value `a`.
   kMember,
   // An expression with a mistake, which may never be evaluated. The evaluation fails with
-  // diagnostic number `a` of ProgramData::failures.
+  // diagnostic number `a` of ProgramData::broken_code_diagnostics.
   kBroken,
 };
 
@@ -136,8 +137,8 @@ struct CodeNode {
   Range focus;
 };
 
-// A range of entries of a vector: `count` entries from index `begin` of ProgramData::lists. The
-// comment of a member of this type may name another vector.
+// `count` entries of ProgramData::lists, from index `begin` on. If a member of this type refers to
+// another vector, the member's comment names that vector.
 struct IndexRange {
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
@@ -168,8 +169,8 @@ struct FunctionParameter {
 // calls.
 struct TaskMemberRead {
   bool reads = false;
-  // The first member of the task that the function reads. kParent stands for `processor`, too,
-  // since both are only known for single tasks.
+  // The first member of the task that the function reads. A read of `processor` is stored as
+  // kParent, since both exist only for single tasks.
   Member member = Member::kIpoint;
   bool is_processor = false;
   Range range;
@@ -209,7 +210,8 @@ struct GlobalVariable {
 
 // ---------------------------------------------------------------------------------------- tables
 
-// A region in a key: kStarName, a NameId, or a position with the upper bit set.
+// The region in a statement's key: kStarName for `*`, the NameId of the region's name, or the
+// position of the region's requirement with the upper bit set.
 using RegionKey = std::uint32_t;
 inline constexpr RegionKey position_key(std::uint32_t position) { return 0x80000000U | position; }
 
@@ -261,7 +263,7 @@ struct StatementKey {
 // `value` and `kinds` hold.
 struct StatementRow {
   StatementKey key;
-  // The number of the statement, as in Origin.
+  // The number of the statement in the order of the program's text, from 1, as in Origin.
   std::uint32_t statement = 0;
   // The number of kinds of a kTask or kRegion row. The kinds stand in the order of the statement
   // and without duplicates.
@@ -280,7 +282,8 @@ struct ProgramData {
 
   // The range of each statement. The statement with Origin o is at index o - 1.
   std::vector<Range> statement_ranges;
-  // The rows of the statements that can decide something. Each key occurs once.
+  // The rows that can decide something: for each key that occurs, the row of the first statement
+  // with this key.
   std::vector<StatementRow> rows;
   // The rows that an earlier row with the same key hides, sorted by key and then by their place in
   // the text.

@@ -14,7 +14,8 @@ namespace {
 
 // `Machine(KIND)` has two dimensions: the nodes, and the processors in each node.
 constexpr std::int64_t kGridDimensions = 2;
-// Evaluation refuses larger machines and tuples, so a larger size counts as unknown.
+// The evaluation refuses a machine or a tuple beyond these limits, so a larger size counts as
+// unknown.
 constexpr std::int64_t kMaxMachineDimensions = 32, kMaxTupleItems = 65'536;
 
 // What the analysis knows about the value of an expression if its evaluation succeeds.
@@ -29,8 +30,8 @@ struct Known {
     kSizes,
   };
   Kind kind = Kind::kNothing;
-  // The value of an integer, the number of dimensions of a machine, or the number of items of a
-  // tuple.
+  // If the value is an integer: the integer. If it is a machine: the number of its dimensions. If
+  // it is a tuple: the number of its items.
   std::int64_t number = 0;
 
   bool is_integer() const { return kind == Kind::kInteger; }
@@ -171,8 +172,8 @@ class DimensionCheck {
   FunctionId current_ = 0;
   // The number of branches around the current code. Code in a branch may never be evaluated.
   int branches_ = 0;
-  // What is known about each global, each variable of the current function, and the result of each
-  // function.
+  // What is known about each global, about each variable of the current function, and about the
+  // result of each function.
   std::vector<Known> globals_, slots_, results_;
   // For each function: the functions that it calls whenever it runs.
   std::vector<std::vector<FunctionId>> calls_;
@@ -211,7 +212,8 @@ Known DimensionCheck::visit(CodeId id) {
       return count ? sized(Known::Kind::kTuple, *count) : Known{};
     }
     case Op::kComprehension: {
-      // The item is certainly evaluated only if the range is known not to be empty.
+      // The expression of the items is certainly evaluated only if the range is known to have
+      // items.
       const Known range = visit(node.b);
       if (range.is_tuple() && range.number > 0) {
         visit(node.a);
@@ -250,7 +252,7 @@ Known DimensionCheck::visit(CodeId id) {
       return {};
     case Op::kConditional: {
       visit(node.a);
-      // Both branches must agree.
+      // The result is known only if the same is known about the values of both branches.
       const Known yes = visit_in_branch(node.b);
       return yes == visit_in_branch(node.c) ? yes : Known{};
     }
@@ -260,7 +262,7 @@ Known DimensionCheck::visit(CodeId id) {
       return slice(node);
     case Op::kCall:
       visit_list({node.a, node.b});
-      // A call in a branch does not make the callee run in any case.
+      // A call in a branch may never be executed, so it is not a call that always happens.
       if (branches_ == 0) calls_[current_].push_back(node.c);
       return results_[node.c];
     case Op::kMachine:
@@ -314,7 +316,7 @@ std::optional<std::int64_t> DimensionCheck::count_of(IndexRange list,
   return count;
 }
 
-// Returns true if the list has an entry of this kind.
+// Returns true if the list has an entry with the operation `op`.
 bool DimensionCheck::has_entry(IndexRange list, Op op) const {
   for (std::uint32_t i = 0; i < list.count; ++i) {
     if (data_.code[entry(list, i)].op == op) return true;
@@ -365,8 +367,8 @@ Known DimensionCheck::index_machine(const CodeNode& node, std::int64_t dimension
   return has_entry(list, Op::kAll) ? Known{} : sized(Known::Kind::kTuple, 2);
 }
 
-// Returns the tuple that a slice takes from a tuple or from the extents of a machine. An end is cut
-// to the size, and a negative end counts from the back.
+// Returns what is known about a slice of a tuple or of the extents of a machine. An end beyond the
+// number of items counts as this number, and a negative end counts from the back.
 Known DimensionCheck::slice(const CodeNode& node) {
   const Known base = visit(node.c);
   const Known from = node.a == kNoCode ? integer(0) : visit(node.a);
@@ -430,7 +432,8 @@ bool DimensionCheck::check_operation(const CodeNode& node, const Known& base,
 
 // ------------------------------------------------------------------------------------ reports
 
-// Keeps a mistake. No more than kMaxErrors are kept, because Diagnostics drops the others.
+// Stores a mistake for report(). No more than kMaxErrors mistakes are stored, because Diagnostics
+// would drop the others.
 void DimensionCheck::find(DiagId id, Range range, std::vector<DiagArg> args, std::string note) {
   if (findings_.size() >= kMaxErrors) return;
   findings_.push_back({current_, branches_ > 0, id, range, std::move(args), std::move(note)});
@@ -446,7 +449,7 @@ std::vector<bool> DimensionCheck::certainly_run() const {
     certain[function] = true;
     open.push_back(function);
   };
-  // The code of the top level runs whenever the program is bound.
+  // The code of the top level runs whenever the program is bound to a machine.
   add(top_level());
   for (const StatementRow& row : data_.rows) {
     const bool map = row.key.table == TableId::kIndexMap || row.key.table == TableId::kSingleMap;

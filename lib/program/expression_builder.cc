@@ -165,7 +165,7 @@ ElementList ExpressionBuilder::build_elements(const Expr& expr, std::string_view
           context_.make_code(Op::kSplice, context_.type_of(inner), element.range, inner));
     } else if (element.kind == ExprKind::kOption) {
       const CodeId value = build_expression(element.a);
-      // The options of an unknown callee are not checked.
+      // If the called function is unknown, the names of its options are not checked.
       if (callee.empty()) continue;
       if (!option_name.empty() && context_.name_text(element.c) == option_name) {
         made.option = value;
@@ -183,7 +183,8 @@ ElementList ExpressionBuilder::build_elements(const Expr& expr, std::string_view
   return made;
 }
 
-// Moves the pending items from `first` on into ProgramData::lists and returns them as a list.
+// Moves the entries of pending_ from index `first` on to the end of ProgramData::lists, and returns
+// their range there.
 IndexRange ExpressionBuilder::take_pending(std::size_t first) {
   const IndexRange list{static_cast<std::uint32_t>(context_.data.lists.size()),
                         static_cast<std::uint32_t>(pending_.size() - first)};
@@ -213,11 +214,11 @@ CodeId ExpressionBuilder::build_comprehension(const Expr& expr) {
     context_.report_type_mismatch(context_.range_of(range), "`tuple(... for ... in ...)`",
                                   "a tuple to go through", context_.type_of(range));
   }
-  // The range is built before, so it cannot refer to the variable.
+  // The range was built before the variable is declared, so it cannot refer to the variable.
   const std::uint32_t slot = context_.scope.declare_local(expr.c, Type::kAny);
   const CodeId item = build_expression(expr.a);
-  // The variable's scope ends here. An expression cannot assign, so nothing else needs to be
-  // removed.
+  // The scope of the variable ends here. It is the last variable that was declared, because an
+  // expression cannot assign others.
   context_.scope.remove_last_local();
   return context_.make_code(Op::kComprehension, Type::kTuple, expr.range, item, range, slot);
 }
@@ -329,7 +330,8 @@ CodeId ExpressionBuilder::build_conditional(const Expr& expr) {
                        {std::string("`?:` groups to the right; the original groups to the left"),
                         std::string("D9")});
   }
-  // A branch that a literal condition excludes is never evaluated, so mistakes in it do not matter.
+  // If the condition is a literal, only the chosen branch is built. The other one is never
+  // evaluated, so mistakes in it do not matter.
   if (condition.kind == ExprKind::kBool)
     return build_expression(condition.a != 0 ? expr.b : expr.c);
   const CodeId test = build_expression(expr.a);
@@ -392,7 +394,8 @@ CodeId ExpressionBuilder::build_index(const Expr& expr) {
 }
 
 // Builds a slice of a tuple or a machine. A missing end becomes kNoCode. A literal 0 as the second
-// end is reported because the original takes it for the tuple's end (D3).
+// end is reported because the original language takes it for the tuple's end (difference D3 in
+// docs/language.md).
 CodeId ExpressionBuilder::build_slice(const Expr& expr) {
   const CodeId base = build_expression(expr.c);
   const Type type = context_.type_of(base);
@@ -410,7 +413,7 @@ CodeId ExpressionBuilder::build_slice(const Expr& expr) {
                                     context_.type_of(ends[i]));
     }
   }
-  // The original language also accepts `t[1:0]`, but with another result.
+  // The original language also accepts an end of 0, as in `t[1:0]`, but with another result.
   if (expr.b != kNoExpr) {
     const Expr& end = context_.expr_of(context_.without_parentheses(expr.b));
     if (end.kind == ExprKind::kInt && end.value() == 0) {

@@ -12,12 +12,12 @@
 
 namespace groma::program {
 
-// The built elements of a tuple, an index or the arguments of a call.
+// The typed code for the elements of a tuple or an index, or for the arguments of a call.
 struct ElementList {
   IndexRange list;
-  // The value of the option, if it is given.
+  // The code for the value of the call's option, such as `halo`. kNoCode if the call has no option.
   CodeId option = kNoCode;
-  // True if an unknown option was reported.
+  // True if the call has an option that the callee does not know. It was reported.
   bool unknown_option = false;
 };
 
@@ -39,8 +39,8 @@ class ExpressionBuilder {
                              std::string_view callee = "");
   // Returns true if the list has a spliced item, so that its length is unknown before evaluation.
   bool has_splice(IndexRange list) const;
-  // Must be called after each function. A name that is also unknown in the next function is then
-  // reported again.
+  // Must be called when a function is complete. Forgets which unknown names were reported, so that
+  // a name that is also unknown in the next function is reported again.
   void end_function() { unknown_.clear(); }
 
  private:
@@ -62,7 +62,8 @@ class ExpressionBuilder {
   // The unknown names that were reported for this function. The second member is true if the name
   // was reported outside of branches.
   std::vector<std::pair<NameId, bool>> unknown_;
-  // The items of the lists under construction.
+  // The code of the entries of all lists that are not complete yet. The entries of an inner list
+  // come after those of the list around it.
   std::vector<CodeId> pending_;
 };
 

@@ -46,7 +46,7 @@ bool is_task_member(Member member) { return member >= Member::kIpoint; }
 bool type_has_member(Type type, Member member) {
   if (is_unknown_type(type)) return true;
   if (type == Type::kTask) return is_task_member(member);
-  // Only the name of a parent task is known.
+  // A parent task has no member but its name.
   if (type == Type::kParent) return member == Member::kName;
   return (type == Type::kMachine || is_pair_like(type)) && !is_task_member(member);
 }
@@ -70,7 +70,7 @@ std::vector<std::string_view> member_and_method_names(Type type) {
   return names;
 }
 
-// Extents, points and corners are tuples.
+// The members that the switch does not name (extents, points and corners) are tuples.
 Type type_of(Member member) {
   switch (member) {
     case Member::kVolume:

@@ -18,16 +18,17 @@ using program::TableId;
 
 namespace {
 
-// Returns the number of a task's or region's name; kNone if the program never mentions the name.
+// Returns the id of a task's or region's name, or kNone if the program never mentions the name.
 NameId id_of(const program::ProgramData& data, std::string_view name) {
   return data.names.find(name);
 }
 
 Origin origin_of(const StatementRow& row) { return {row.statement}; }
 
-// Calls one_key(task, region) for the keys of a task's region, most specific first, until it
-// returns true. The task by name comes before `*`. For each of them, the region comes by position,
-// then by its aliases in their order, then as `*`.
+// Calls one_key(task, region) for each pair of words with which a statement can name a region of a
+// task, the most specific pair first, until one_key returns true. Pairs with the task's name come
+// before pairs with the task `*`. For each of the two, the region comes by its position, then by
+// its aliases in their order, then as `*`.
 template <typename Use>
 void for_region_keys(const program::ProgramData& data, std::string_view task,
                      const RegionNames& region, const Use& one_key) {
@@ -50,8 +51,9 @@ void for_region_keys(const program::ProgramData& data, std::string_view task,
   one_key(kStarName, kStarName);
 }
 
-// Calls use(row) for the rows of a task's region, most specific key first, until it returns true.
-// For each key, only the first place in `places` that has a row counts.
+// Calls use(row) for the rows that apply to a region of a task, those with the most specific key
+// first, until `use` returns true. For each pair of a task and a region in the keys, only the first
+// place in `places` that has a row counts.
 template <typename Use>
 void for_region(const program::ProgramData& data, TableId table, std::string_view task,
                 const RegionNames& region, std::span<const PlaceKey> places, const Use& use) {
@@ -214,15 +216,16 @@ std::vector<Match> Program::matches(const MatchQuery& query) const {
   const program::ProgramData& data = *data_;
   const auto table = static_cast<TableId>(query.statement);
   std::vector<Match> found;
-  // Without a limit, a long program of equal statements would make every query slow.
+  // The number of hidden rows that were looked at. It is limited, because a long program of
+  // statements with equal keys would otherwise make every query slow.
   std::size_t shadowed = 0;
-  // A statement may have several matching rows, and is listed once.
+  // Several rows of one statement may apply, but the statement is listed once.
   const auto add = [&](const StatementRow& row, bool is_shadowed) {
     const auto same = [&](const Match& match) { return match.origin == origin_of(row); };
     if (std::any_of(found.begin(), found.end(), same)) return;
     found.push_back({origin_of(row), is_shadowed});
   };
-  // Adds the row that decides for the key, and the rows that it hides.
+  // Adds the row that decides for the key, and the rows with the same key that it hides.
   const auto add_key = [&](const program::StatementKey& key) {
     const StatementRow* row = data.find_row(key);
     if (row == nullptr) return;
@@ -297,7 +300,7 @@ std::string mapping_mark(const Program& program) {
        token = lexer.next_token()) {
     for (const char c : source.text(token.range))
       mark = mix_bits(mark ^ static_cast<unsigned char>(c));
-    // This step separates the tokens, so that `ab` and `a b` differ.
+    // This marks the end of a token, so that `ab` and `a b` have different hashes.
     mark = mix_bits(mark + 1);
   }
   return fmt::format("{:016x}", mark);

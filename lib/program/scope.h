@@ -8,7 +8,7 @@
 
 namespace groma::program {
 
-// The slot of a variable, and what is known about its value.
+// A local variable: its name, its slot, and the type of its value as far as it is known.
 struct LocalVariable {
   NameId name;
   std::uint32_t slot;

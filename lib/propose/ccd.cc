@@ -64,7 +64,7 @@ class Ccd : public Proposer {
     std::size_t kind = 0;
     // The index of the collection whose memory varies; -1 if no memory varies.
     int argument = -1;
-    // The index of the decision that varies if `plain` is true.
+    // The index of the decision that varies. It counts only if `plain` is true.
     std::size_t decision = 0;
     bool plain = false;
   };
@@ -249,8 +249,8 @@ std::vector<Proposal> Ccd::propose(Round& round) {
       const bool listed = std::find(fresh.begin(), fresh.end(), choice) != fresh.end();
       if (!listed && tried_.find(hash_of(choice)) == nullptr) fresh.push_back(std::move(choice));
     }
-    // The axis comes again if the budget does not allow all of its mappings, because the search may
-    // be resumed with a larger budget.
+    // If this round does not allow all mappings of the axis, the axis comes again in the next
+    // round, because the search may be resumed with a larger budget.
     if (fresh.size() > round.max_proposals()) --next_axis_;
     why = fmt::format("rotation {}: {}", rotation_ + 1, words(axis));
   }

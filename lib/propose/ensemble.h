@@ -37,11 +37,12 @@ class Ensemble {
     Configuration configuration;
     // The index in `kTechniques` of the technique that made the request.
     std::size_t technique = 0;
-    // True if the configuration was requested before. tell() then ignores a result of this request.
+    // True if the configuration was requested before. report_result() then ignores a result of this
+    // request.
     bool repeated = false;
   };
-  // Returns the next generation of at most min(`most`, kGeneration) requests. Returns an empty list
-  // if no technique has another request.
+  // Returns the next generation of at most min(`most`, kGenerationSize) requests. Returns an empty
+  // list if no technique has another request.
   std::vector<Request> next_generation(std::size_t most = kGenerationSize);
   // Reports the result of a request of the last generation. `score` is infinite if the request
   // failed.

@@ -115,26 +115,28 @@ class Guided : public Proposer {
   DraftMaker drafts_;
   const MappingDraft start_;
   RandomNumbers draws_;
-  // The hashes of the texts that were estimated or proposed.
+  // The hashes of the texts that were estimated or proposed by this proposer.
   RecentMap<std::monostate> seen_;
   bool searched_ = false, exhausted_ = false;
   // The drafts with the best estimates, the best first.
   std::vector<Known> elite_;
-  // How many drafts of `elite_` were proposed.
+  // The number of drafts at the front of `elite_` that were proposed or passed over.
   std::size_t proposed_ = 0;
 
   // The draft whose changes are proposed.
   Known best_;
-  // The best change of `best_` so far; nullopt if no change is better than `best_`.
+  // The best draft so far that was made by changes of `best_`; nullopt if none of them is better
+  // than `best_`.
   std::optional<Known> better_;
   // The number of changes of `best_` that were tried.
   int tried_here_ = 0;
   std::optional<Known> pending_;
-  // The last draft that failed to run, or the start.
+  // The draft of this proposer that failed to run most recently. If none failed, with_room() sets
+  // it to the start.
   std::optional<Known> failed_;
   std::size_t pending_what_ = DraftChange::kAspectCount;
-  // The untried changes of `best_`, one queue for each Move::Aspect. The last one of a queue has
-  // the highest weight.
+  // The untried changes of `best_`, one queue for each DraftChange::Aspect. The last change of a
+  // queue has the highest weight.
   std::array<std::vector<DraftChange>, DraftChange::kAspectCount> queues_;
   bool queues_stale_ = true, began_ = false, risky_ = false;
   std::array<int, DraftChange::kAspectCount> tries_{}, wins_{};
@@ -259,8 +261,8 @@ void Guided::search(Round& round) {
   }
 }
 
-// Returns the shortage of memory that check() reports for the text, as far as the level of detail
-// allows.
+// Returns the shortage of memory that the evaluator's check() finds for the text; nullopt if it
+// finds none. The feedback of the check has no more detail than the round allows.
 std::optional<Shortage> Guided::shortage_of(const Round& round, const std::string& text) {
   const auto refused =
       round.evaluator().check(text, std::min(round.detail(), GuideDetail::kExecution));

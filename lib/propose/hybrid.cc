@@ -20,7 +20,8 @@ constexpr std::size_t kBestShown = 4, kRecentShown = 2;
 constexpr int kMostFailed = 2;
 // The number of turns until the model is asked again after such rounds.
 constexpr int kPauseTurns = 16;
-// The tag of the model's proposals. The proposer `guided` uses its own tags.
+// The tag that marks a proposal as one of the language model. The proposer `guided` uses other
+// tags.
 constexpr std::int64_t kAsked = -1;
 
 class Hybrid : public Proposer {

@@ -60,7 +60,7 @@ class Technique {
 
 // DifferentialEvolutionAlt: the member of the population that has waited longest gets a child,
 // which combines three other members. At least one parameter of the parent is replaced, and each
-// other parameter with probability kCrossing. The child replaces its parent if it is better.
+// other parameter with probability kCrossoverRate. The child replaces its parent if it is better.
 class DifferentialEvolution : public Technique {
  public:
   static constexpr std::size_t kPopulation = 30;
@@ -129,7 +129,7 @@ class NelderMead : public Technique {
   std::size_t rounds_ = 0;
   std::vector<TrialRef> simplex_, last_simplex_;
   std::vector<TrialRef> wanted_;
-  // The number of entries of `wanted_` that ask() has returned or skipped.
+  // The number of entries of `wanted_` that next_trial() has returned or skipped.
   std::size_t returned_count_ = 0;
   Configuration centroid_;
   TrialRef reflection_, expansion_, contraction_, base_;

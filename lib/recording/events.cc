@@ -33,7 +33,8 @@ class Reader : public archive::ArchiveReader {
   using archive::ArchiveReader::ArchiveReader;
   using archive::ArchiveReader::operator();
 
-  // Reads a number and checks its limit. kNoNumber is allowed, and only coordinate() refuses it.
+  // Reads a number and checks that it is within the limit. The number kNoNumber is allowed here;
+  // coordinate() refuses it.
   template <Number T>
   void operator()(T& value) {
     archive::ArchiveReader::operator()(value);
@@ -255,7 +256,8 @@ bool good(const Events& events, const Events::Launch& launch) {
   return due == launch.numbers.size();
 }
 
-// Every repetition must be executed at least once and must name an existing launch.
+// Each loop must be repeated at least once, and each symbol must be the number of an existing
+// launch.
 bool good(const Events& events, const std::vector<FoldedElement>& folded) {
   for (const FoldedElement& each : folded) {
     if (each.count == 0 || !among(each.symbol, events.launches)) return false;
@@ -332,7 +334,9 @@ std::size_t Events::color_dimensions(const Requirement& requirement) const {
       color_dimensions(partitions[static_cast<std::size_t>(requirement.partition)]));
 }
 
-// The prefix of a kPoint requirement has the dimensions that the point does not give.
+// With kFixed, the launch's numbers hold all coordinates of a colour. With kPoint, the launch's
+// point gives the last coordinates of the colour, so the numbers hold only the coordinates before
+// them.
 std::size_t Events::count_given_colors(const Requirement& requirement,
                                        std::size_t dimensions) const {
   if (requirement.color_rule != ColorRule::kFixed && requirement.color_rule != ColorRule::kPoint)
@@ -341,8 +345,8 @@ std::size_t Events::count_given_colors(const Requirement& requirement,
   return requirement.color_rule == ColorRule::kFixed ? colors : colors - dimensions;
 }
 
-// Returns the lengths of the parts of Context::given: the dimensions of the point, then those of
-// the colour of each requirement. The list is empty if the runtime started the runs.
+// Returns the lengths of the parts of TaskRunGroup::run_arguments: the dimensions of the point,
+// then those of the colour of each requirement. The list is empty if the runtime started the runs.
 std::vector<std::size_t> Events::argument_part_lengths(const TaskRunGroup& context) const {
   if (context.shape < 0) return {};
   const LaunchShape& shape = shapes[static_cast<std::size_t>(context.shape)];

@@ -175,11 +175,12 @@ struct Events {
   // Returns the dimensions of the colours that select the piece of a requirement; 0 for a whole
   // region.
   std::size_t color_dimensions(const Requirement& requirement) const;
-  // Returns how many of a launch's numbers give the requirement's single colour or the prefix of
-  // its colours. `dimensions` are those of the launch's domain.
+  // Returns how many numbers of a launch belong to the colours of this requirement, apart from
+  // tables: the coordinates of the single colour (kFixed) or of the prefix (kPoint), otherwise 0.
+  // `dimensions` is the number of dimensions of the launch's domain.
   std::size_t count_given_colors(const Requirement& requirement, std::size_t dimensions) const;
-  // Returns how many numbers each part of Context::given has: the dimensions of the point, then
-  // those of the colour of each requirement.
+  // Returns how many numbers each part of TaskRunGroup::run_arguments has: the dimensions of the
+  // point, then those of the colour of each requirement.
   std::vector<std::size_t> argument_part_lengths(const TaskRunGroup& context) const;
 };
 

@@ -18,7 +18,8 @@ constexpr std::size_t kMostPeriods = 16;
 constexpr std::int64_t kMostDigits = 64;
 // Limit on the samples of a formula that consists of nested conditions.
 constexpr std::size_t kMostChoices = 512;
-// Limits on the work if there are many variables. steps_of() estimates the work.
+// Limits on the work of the fits, which steps_of() estimates. They matter if there are many
+// variables.
 constexpr std::size_t kMostSteps = std::size_t{1} << 26, kMostDigitSteps = std::size_t{1} << 18;
 
 // Estimates the work of fitting `count` samples: for each variable, linear() compares all
@@ -53,7 +54,8 @@ std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t
   const std::size_t n = samples.names.size();
   Linear found{std::vector<std::int64_t>(n, 0), 0};
   for (std::size_t v = 0; v < n; ++v) {
-    // For the values of the other coordinates: the previous sample that has them.
+    // Maps the coordinates of a sample, with the coordinate of variable v set to 0, to the previous
+    // sample that has the same coordinates apart from v.
     std::map<std::vector<std::int64_t>, std::size_t> before;
     std::int64_t best = 0;
     for (const std::size_t s : chosen) {
@@ -167,12 +169,14 @@ std::optional<Formula> wrapped(const Samples& samples, std::int64_t period,
 // values, and as n the periods and all small numbers.
 std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_t> periods,
                              std::span<const std::size_t> all) {
-  // The candidates for n. The value 0 means that there is no modulo.
+  // The candidates for n in the formula a * ((x / k) % n) + b. The value 0 stands for the formula
+  // without `% n`.
   std::vector<std::int64_t> wraps = {0};
   wraps.insert(wraps.end(), periods.begin(), periods.end());
   for (std::int64_t n = 2; n <= kMostDigits; ++n) wraps.push_back(n);
   for (std::size_t v = 0; v < samples.names.size(); ++v) {
-    // `run` becomes the smallest positive x whose value differs from the value at the smallest x.
+    // `run` is a candidate for k: the smallest positive x of a sample whose value differs from the
+    // value of the sample with the smallest x. It is 0 if there is no such sample.
     const auto x = [&](std::size_t s) { return samples.point(s)[v]; };
     const std::size_t first =
         *std::min_element(all.begin(), all.end(), [&](auto a, auto b) { return x(a) < x(b); });
@@ -212,7 +216,7 @@ std::optional<Formula> bent(const Samples& samples, const std::vector<std::size_
     const auto x = [&](std::size_t s) { return samples.point(s)[v]; };
     std::vector<std::size_t> order = all;
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return x(a) < x(b); });
-    // The positions in `order` where the variable's next larger value begins.
+    // The positions in `order` at which a new, larger value of the variable begins.
     std::vector<std::size_t> begins;
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (i == 0 || x(order[i]) != x(order[i - 1])) begins.push_back(i);
@@ -287,7 +291,7 @@ std::optional<std::string> choice(const Samples& samples, std::vector<std::size_
 }
 
 // Returns the samples without those variables that are constant or always equal to another
-// variable. Such variables explain nothing and would make the fits slower.
+// variable. Such variables give a formula nothing new, and would make the fits slower.
 Samples with_telling_variables(const Samples& samples) {
   std::vector<std::size_t> kept;
   for (std::size_t v = 0; v < samples.names.size(); ++v) {
@@ -340,7 +344,8 @@ Linear common_linear(const Samples& samples) {
   const std::size_t n = samples.names.size();
   Linear found{std::vector<std::int64_t>(n, 0), 0};
   for (std::size_t v = 0; v < n; ++v) {
-    // For the values of the other coordinates: the previous sample that has them.
+    // Maps the coordinates of a sample, with the coordinate of variable v set to 0, to the previous
+    // sample that has the same coordinates apart from v.
     std::map<std::vector<std::int64_t>, std::size_t> before;
     std::map<std::int64_t, std::size_t> slopes;
     for (std::size_t s = 0; s < samples.count(); ++s) {
@@ -374,7 +379,7 @@ Linear common_linear(const Samples& samples) {
   return found;
 }
 
-// Returns the smallest periods without repetitions, at most kMostPeriods.
+// Returns the smallest of the given periods in ascending order, each once, at most kMostPeriods.
 std::vector<std::int64_t> some_periods(std::span<const std::int64_t> periods) {
   std::vector<std::int64_t> some(periods.begin(), periods.end());
   std::sort(some.begin(), some.end());

@@ -12,8 +12,8 @@
 
 namespace groma::app {
 
-// Limit on the samples from which a formula is derived. More executions of a launch are only
-// compared with the formula.
+// Limit on the samples from which a formula is derived. If a launch statement has more executions,
+// the formula is only compared with the remaining ones.
 inline constexpr std::size_t kMostSamples = std::size_t{1} << 14;
 
 // A list of samples. Each sample is a point (the values of the variables) and the value that the

@@ -9,8 +9,8 @@
 namespace groma::app {
 namespace {
 
-// Limits how often a formula is fitted again, and how many of the executions at which it was wrong
-// are then added to the samples.
+// Limits how often a formula is fitted again. Also limits how many of the executions at which the
+// formula was wrong are then added to its samples.
 constexpr std::size_t kMostRefits = 8;
 // Limit on the points at which a formula is compared with the recorded colours.
 constexpr std::size_t kMostCompared = std::size_t{1} << 24;
@@ -89,9 +89,9 @@ FittedFormula LaunchFormulas::fit_number(std::size_t position,
   return best;
 }
 
-// Adds one sample for each point of an execution. The variables are the counters, the arguments and
-// the coordinates of the point. The value is one coordinate of the point's colour. Points whose
-// colour was not seen are left out.
+// Adds one sample for each point of the execution `run`. The variables are the loop counters, the
+// arguments of the task and the coordinates of the point. The value is one coordinate of the colour
+// that the point has in `table`. Points whose colour was not seen are left out.
 void LaunchFormulas::add_points(std::uint32_t run, const ColorTable& table, std::size_t coordinate,
                                 Samples& samples) const {
   const Events::Launch& launch = events_.launches[runs_.launches[run]];
@@ -118,7 +118,8 @@ LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const Col
                                                std::size_t coordinate,
                                                const std::vector<std::string>& names) const {
   Score score;
-  // If the executions do not differ, one stands for all.
+  // If all executions are the same launch and the task has no arguments, the first execution stands
+  // for all executions.
   const std::size_t last =
       runs_.are_all_one_launch() && names_.size() == runs_.loops ? 1 : runs_.launches.size();
   for (std::uint32_t i = 0; i < last && score.all < kMostCompared; ++i) {

@@ -11,7 +11,7 @@
 
 namespace groma::app {
 
-// All recorded executions of one launch statement of a task body.
+// All recorded executions of one launch statement in the body of a task.
 struct LaunchExecutions {
   // For each execution: the counters of the enclosing loops, followed by the arguments of the task.
   std::vector<std::int64_t> variable_values;
@@ -23,14 +23,15 @@ struct LaunchExecutions {
   bool are_all_one_launch() const;
 };
 
-// Where the numbers of a launch (Events::Launch::numbers) hold the colours of one requirement, one
-// colour for each point. The number of points differs between launches.
+// A table of colours within the numbers of a launch (Events::Launch::numbers). The table gives one
+// requirement (with ColorRule::kMapped) a colour for each point of the launch. Its length differs
+// between launches, because the number of points does.
 struct ColorTable {
-  // The position of the first table in the numbers of the launch.
+  // The position in the numbers of the launch at which its first table begins.
   std::size_t begin = 0;
-  // How many numbers each point has in the tables before this one.
+  // How many numbers the tables before this one have for each point together.
   std::size_t before = 0;
-  // How many numbers each point has in this table.
+  // How many numbers this table has for each point.
   std::size_t colors = 0;
 };
 
@@ -58,7 +59,8 @@ class LaunchFormulas {
                                     std::span<const std::int64_t> periods) const;
 
  private:
-  // The number of points at which a formula is right, and the number of all compared points.
+  // How well a formula agrees with recorded colours: the number of points at which it is right, and
+  // the number of all compared points.
   struct Score {
     std::size_t right = 0, all = 0;
     // The first few executions that have a point at which the formula is wrong.

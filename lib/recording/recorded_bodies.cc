@@ -113,7 +113,8 @@ void RecordedBodies::add_body(std::uint32_t task) {
     add_kind(kinds[k], trees[k], loop.body);
     to.body.push_back({std::move(loop)});
   }
-  // add_arguments() makes the launches pass these arguments.
+  // The task gets the arguments that its body uses. add_arguments() later makes the launches of the
+  // task pass them.
   NeededArguments& needs = needs_[to.name];
   for (std::size_t position = 0; position < most_given; ++position) {
     if (!used_.contains(argument_name(position))) continue;
@@ -130,7 +131,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
 // reached.
 void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
                               std::vector<AppStatement>& body) {
-  // The sizes of the lists to which described() appends. They serve to remove the results of a
+  // The sizes of the lists to which body_of_kind() appends. They serve to remove the results of a
   // description that is not used.
   struct Sizes {
     std::size_t notes, shapes, partitions;
@@ -138,7 +139,8 @@ void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
   const auto sizes = [&] {
     return Sizes{notes_.size(), launch_shapes_.size(), app_.partitions.size()};
   };
-  // Removes from these lists the items between two moments.
+  // Removes the items that were appended to these lists between two moments, given by the sizes of
+  // the lists.
   const auto drop = [&](const Sizes& from, const Sizes& to) {
     const auto drop_of = [](auto& list, std::size_t begin, std::size_t end) {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -212,7 +214,8 @@ RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
       continue;
     }
     has_loop = true;
-    // The caller rejects a longer tree, so a long loop is not unrolled completely.
+    // add_kind() rejects a tree with more than kMostUnrolled additional statements, so the
+    // iterations of a long loop need not all be listed.
     for (std::uint32_t i = 0; i < std::min<std::uint32_t>(each.count, 2 * kMostUnrolled); ++i) {
       made.insert(made.end(), copy.body.begin(), copy.body.end());
     }
@@ -311,7 +314,8 @@ std::vector<AppData> RecordedBodies::describe_launch_data(const Events::LaunchSh
   const std::size_t dimensions = shape.dimensions;
   const std::vector<std::string> index = coordinate_names(dimensions);
   const Point size = extents_of(events_.launches[runs.launches.front()], dimensions);
-  // Position in the numbers of a launch. The numbers of single colours come first, then the tables.
+  // The position of the next single colour or prefix in the numbers of a launch. All of them stand
+  // behind the domain and before the tables, which give each point a colour.
   std::size_t next = 2 * dimensions;
   ColorTable table{next};
   for (const Events::Requirement& from : shape.requirements) {

@@ -60,7 +60,8 @@ class RecordedBodies {
   std::map<const FoldedElement*, LaunchExecutions> runs_;
   // The names that the formulas of the current body use.
   std::set<std::string> used_;
-  // The number of values that the current task may get as arguments.
+  // The number of arguments that a run of the current task has in the events. The task may get each
+  // of them as an argument.
   std::size_t arguments_ = 0;
   // The number of recorded values at which the formulas of the current description are wrong, and
   // the launch statements that have such a formula.

@@ -408,7 +408,7 @@ void RecordedData::add_partition(std::size_t number) {
   const bool with_holes = std::any_of(from.pieces.begin(), from.pieces.end(),
                                       [](const auto& piece) { return !piece.boxes.empty(); });
   std::optional<AppPartition> best;
-  // The number of pieces that the best description reproduces.
+  // The number of recorded pieces that the partition `best` reproduces.
   std::size_t most = 0;
   const auto try_way = [&](AppPartition way) {
     const auto right = count_matching_pieces(way, number);

@@ -152,7 +152,7 @@ class Renumbering {
 
 }  // namespace
 
-// Counts the recorded boxes. A piece without holes has none.
+// Counts the boxes of all recorded pieces. Only pieces with holes have recorded boxes.
 std::size_t count_boxes_around_holes(const Events& events) {
   std::size_t boxes = 0;
   for (const Events::Partition& partition : events.partitions) {

@@ -21,8 +21,8 @@ using Color = std::vector<std::int64_t>;
 
 // The colours of a partition that launches use.
 struct Used {
-  // If true, all pieces are kept, because too many are used or because it is unknown which are
-  // used.
+  // If true, all pieces of the partition are kept, because too many are used or because it is
+  // unknown which are used.
   bool all = false;
   std::set<Color> colors;
 
@@ -96,7 +96,8 @@ void drop_unused_pieces(Events& events) {
         !own.all && count >= kFewestPieces && own.colors.size() * kUnusedShare <= count;
     if (few) {
       partition.has_only_used_pieces = true;
-      // A partition without boxes means equal blocks, so at least one piece is kept.
+      // In an application, a partition that lists no boxes means equal blocks. So if no piece is
+      // used, the first piece is kept.
       const auto first_color = partition.pieces.front().color.coordinates();
       if (own.colors.empty()) own.colors.emplace(first_color.begin(), first_color.end());
       std::erase_if(partition.pieces, [&](const Events::Piece& piece) {

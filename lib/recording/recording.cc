@@ -24,8 +24,8 @@ using app::Events;
 // Limit on the number of tasks that one note names.
 constexpr std::size_t kMostNamed = 8;
 
-// Returns the privilege that allows what either of them allows. Two different kinds of access need
-// read-write.
+// Returns a privilege that allows everything that privilege `a` or privilege `b` allows: read-write
+// if the two differ and neither of them is no access.
 Privilege both(Privilege a, Privilege b) {
   if (a == b || b == Privilege::kNoAccess) return a;
   return a == Privilege::kNoAccess ? b : Privilege::kReadWrite;

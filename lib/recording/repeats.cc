@@ -77,7 +77,7 @@ class Folder {
         numbers_.try_emplace(std::pair(body, count), static_cast<std::uint32_t>(loops_.size()));
     const std::uint32_t number = found->second;
     if (is_new) {
-      // The loop takes its number before the loops in its body take theirs.
+      // A new loop gets its number before the loops within its body get theirs.
       loops_.emplace_back();
       FoldedElement made{0, count, fold(std::move(body), depth)};
       loops_[number] = std::move(made);

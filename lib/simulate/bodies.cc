@@ -12,7 +12,7 @@
 
 namespace groma::sim {
 
-// At first no body runs, and no time was spent in any phase.
+// In a new object no task body runs, and no time has been spent in any phase.
 Bodies::Bodies(const RunInput& input, const OpGraph& ops, Launcher& launcher, LoopReplay& replay,
                Outcome& outcome, Agenda& agenda, RecordWriter& record, std::int64_t max_iterations)
     : input_(input),
@@ -69,8 +69,8 @@ bool Bodies::waits_for_window(LaunchingTask& context) {
   return true;
 }
 
-// A launch that uses data of an earlier launch may have to wait first. After a launch, wake() makes
-// the body continue here when all points of the launch are mapped.
+// A launch that uses data of an earlier launch may have to wait before it is issued. After each
+// launch, this function returns. It is called again when all points of the launch are mapped.
 void Bodies::run_statements(LaunchingTask& context) {
   while (!outcome_.over() && outcome_.spend(kStepWork)) {
     if (context.places.empty()) {
@@ -173,7 +173,8 @@ bool Bodies::leave_body(LaunchingTask& context) {
         context.frame[static_cast<std::size_t>(place.loop->slot)] = place.iteration;
       }
       place.next = 0;
-      // The iterations of an empty loop body do nothing, so skip to the last one.
+      // If the loop body has no statements, its iterations do nothing, so skip to the last
+      // iteration.
       if (place.body->empty()) place.iteration = place.count - 1;
       replay_.begin_iteration(context, *place.loop);
       return true;
@@ -199,8 +200,9 @@ bool Bodies::conflicts_with_earlier(const LaunchingTask& context, const app::Lau
   return false;
 }
 
-// Decrements two counters of the parent task, for all its launches and for the launch of this task.
-// They count the tasks that are not mapped together with everything that they launch.
+// Decrements two counters in the context of the parent task: `unmapped`, which counts tasks of all
+// its launches, and the count in `inner`, which counts only tasks of the launch to which this task
+// belongs. A task is counted until it is mapped together with everything that it launches.
 void Bodies::note_mapped(const TaskRun& run, DelayStart since) {
   LaunchingTask* const parent = run.parent;
   if (parent == nullptr) return;
@@ -217,7 +219,8 @@ void Bodies::note_mapped(const TaskRun& run, DelayStart since) {
   report_if_mapped(*parent, since);
 }
 
-// Reports a launching task as mapped once its body has ended and all launched tasks are mapped.
+// Notes a task that launches other tasks as completely mapped, as soon as all launches of its body
+// are issued and all launched tasks are completely mapped.
 void Bodies::report_if_mapped(LaunchingTask& context, DelayStart since) {
   if (!context.issued || context.unmapped > 0 || context.told) return;
   context.told = true;

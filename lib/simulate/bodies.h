@@ -28,7 +28,8 @@ class Bodies {
   Bodies(const RunInput& input, const OpGraph& ops, Launcher& launcher, LoopReplay& replay,
          Outcome& outcome, Agenda& agenda, RecordWriter& record, std::int64_t max_iterations);
 
-  // Called to issue a launch. The launching task then waits until wake() is called for it.
+  // Called to issue a launch. The launching task then waits until resume_body_at() is called for
+  // it.
   std::function<void(LaunchingTask&, const app::Launch&)> on_launch;
   // Called when a task that launches other tasks has ended together with everything that it
   // launched.
@@ -43,7 +44,8 @@ class Bodies {
   // Lets a waiting task continue its body at `time`.
   void resume_body_at(LaunchingTask& context, RunTime time);
   // Notes that a task, and everything that it launches, is mapped. If a launch of the parent task
-  // waits for this, the parent task continues. `since` is the event that allowed the mapping.
+  // waits for this, the parent task continues. `since` is the recorded event without which the
+  // mapping could not have happened at this time.
   void note_mapped(const TaskRun& run, DelayStart since);
   // Ends the task if its body, the task itself and all tasks that it launched are over.
   void end_task_if_over(LaunchingTask& context);

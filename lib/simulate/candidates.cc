@@ -16,7 +16,8 @@ const Piece* shape_of(const RunInput& input, const RequirementWish& wish,
   const Piece* piece = run.pieces[position];
   const app::RequirementData& where = data_of_requirement(input.data, run, position);
   if (!wish.shares(candidate) || where.kind != app::RequirementData::Kind::kPartition) return piece;
-  // Collect the piece itself, the pieces that it was cut from, and the whole region at the end.
+  // The list `above` holds the piece itself, then the pieces of the enclosing partitions from the
+  // inside to the outside, and at the end the whole region.
   std::array<const Piece*, kMaxAppPartitionDepth + 1> above;
   std::array<std::int64_t, kMaxAppPartitionDepth + 1> volumes;
   std::size_t count = 0;
@@ -35,7 +36,8 @@ const Piece* shape_of(const RunInput& input, const RequirementWish& wish,
 
 }  // namespace
 
-// The memory of the query is the one of the candidate's kind that the processor of the task uses.
+// The candidate names only a kind of memory. The instance has to lie in the memory of that kind
+// that the processor of the task uses.
 std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run,
                                        const RequirementView& requirement,
                                        const RequirementWish& wish, const InstanceWish& candidate,
@@ -45,8 +47,8 @@ std::optional<InstanceQuery> query_for(const RunInput& input, const TaskRun& run
   return query_in(memory, input, run, requirement, wish, candidate, position);
 }
 
-// If the wish allows it, a new instance gets more fields and a larger piece than the requirement
-// needs.
+// If the mapper's wish for the requirement allows it, a new instance gets more fields and covers a
+// larger piece than the requirement needs.
 InstanceQuery query_in(std::int32_t memory, const RunInput& input, const TaskRun& run,
                        const RequirementView& requirement, const RequirementWish& wish,
                        const InstanceWish& candidate, std::uint32_t position) {

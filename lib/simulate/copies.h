@@ -25,8 +25,8 @@ class Copies {
   Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& agenda,
          RecordWriter& record, Noise& noise, const TimeModel& model);
 
-  // Adds a copy for a mapped task. The copy itself is mapped at the time `mapped`, before which it
-  // cannot start. Returns the number of the copy.
+  // Adds a copy for a mapped task. The runtime maps the copy itself at the time `mapped`, and the
+  // copy cannot start earlier. Returns the number of the copy.
   std::uint32_t add(const NeededCopy& fetch, const TaskRun& run, RunTime mapped);
   CopyRun& operator[](std::uint32_t copy) { return copies_[copy]; }
   // Starts a copy as soon as all links of its route are free for its whole duration. If there is no

@@ -140,8 +140,9 @@ void Engine::handle_ready_ops() {
 bool Engine::handle(ReadyOp ready) {
   if (parts_.outcome.over()) return false;
   const OpUse use = uses_[ready.op];
-  // Notes the cause of a copy or task. Calls go() if the copy or task is already mapped; otherwise
-  // adds an event at the time when it is mapped.
+  // Notes the recorded event that made a copy or task ready. If the copy or task is already mapped,
+  // calls go(), which starts the copy or queues the task. Otherwise adds an event at the time when
+  // it is mapped.
   const auto once_mapped = [&](RunTime mapped, std::int64_t& cause, const auto& go) {
     if (ready.cause >= 0) cause = ready.cause;
     if (mapped <= agenda_.now()) return go();

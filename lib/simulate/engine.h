@@ -89,7 +89,7 @@ class Engine {
   std::int64_t launched_ = 0;
   // The memory of all kept plans of launches, in bytes.
   std::int64_t planned_bytes_ = 0;
-  // Buffers, kept so that their memory is reused.
+  // Buffers that are members only so that their memory is used again by later calls.
   std::vector<RequirementView> report_views_;
   std::vector<TaskRun*> launched_runs_;
 };

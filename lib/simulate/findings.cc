@@ -37,7 +37,7 @@ void Findings::mark_incomplete(std::string why) {
   if (incomplete_.empty()) incomplete_ = std::move(why);
 }
 
-// Ends the rehearsal before it has examined everything.
+// Ends the rehearsal before it has examined the whole program, for the reason `why`.
 void Findings::end(std::string why) {
   ended_ = true;
   mark_incomplete(std::move(why));

@@ -25,7 +25,7 @@ class Findings {
   // Adds a warning unchanged, even if an equal warning was found before.
   void add_warning(Refusal warning) { all_.push_back(std::move(warning)); }
   const std::vector<Refusal>& all() const { return all_; }
-  // Returns true if there are kMaxErrors findings, so that add() drops further ones.
+  // Returns true if there are kMaxErrors findings. Further findings are then dropped by add().
   bool full() const { return all_.size() >= kMaxErrors; }
   bool has_error() const;
 

@@ -15,8 +15,9 @@ bool allows(Privilege held, Privilege used) {
   return all || held == used;
 }
 
-// Returns a bit mask of the field groups that requirement `position` of the task uses and that no
-// requirement of the parent task `by` holds for the whole piece.
+// Returns a bit mask of field groups: those that requirement `position` of the task uses, but for
+// which the parent task `by` has no requirement with a sufficient privilege that covers the whole
+// piece.
 std::uint64_t groups_not_held(const RunInput& input, const TaskRun& run, std::uint32_t position,
                               const TaskRun& by) {
   const app::RequirementData& used = data_of_requirement(input.data, run, position);

@@ -10,7 +10,7 @@
 namespace groma::sim {
 namespace {
 
-// Returns the key of a memory and a region in the table `at_`.
+// Returns a number that combines a memory and a region. It is their key in the table `at_`.
 std::uint64_t place_of(std::int32_t memory, std::uint32_t region) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(memory)) << 32 | region;
 }
@@ -37,7 +37,7 @@ bool fits(const Instance& instance, const InstanceQuery& query, bool same_shape)
 
 }  // namespace
 
-// Notes the most finely cut dimension of each region.
+// For each region, stores the dimension that the pieces of its partitions cut into the most parts.
 InstanceIndex::InstanceIndex(std::size_t regions, const Spaces& spaces,
                              std::vector<Instance>& instances, Budget& budget)
     : instances_(instances), budget_(budget) {
@@ -50,8 +50,9 @@ InstanceIndex::InstanceIndex(std::size_t regions, const Spaces& spaces,
   }
 }
 
-// Returns the key of a box in Wide: the bit width of its extent in the most cut dimension, and its
-// lower bound in that dimension.
+// Returns the key of a box in the map InstancesByWidth. The key has two parts, for the dimension of
+// the region that is cut most: the bit width of the extent of the box, and the lower bound of the
+// box.
 InstanceIndex::InstancesByWidth::key_type InstanceIndex::width_key(std::uint32_t region,
                                                                    const Rect& box) const {
   const int d = cut_most_[region];
@@ -114,17 +115,19 @@ std::optional<InstanceNumber> InstanceIndex::find(const InstanceQuery& query) co
   return find_covering(query, here->second);
 }
 
-// Returns the oldest instance that covers the piece of the query. Goes through `here` by width, and
-// skips boxes that begin after the piece or cannot reach its end.
+// Returns the oldest instance that covers the piece of the query. `here` holds the instances by the
+// bit width of the extent of their boxes. The search skips boxes that begin after the piece or end
+// before its end.
 std::optional<InstanceNumber> InstanceIndex::find_covering(const InstanceQuery& query,
                                                            const InstancesByWidth& here) const {
   const Rect& box = query.piece->box;
   const int d = cut_most_[query.region];
-  // Every box covers an empty piece.
+  // An empty piece is covered by every box.
   const bool empty = box.volume() == 0;
   const std::int64_t begin = empty ? INT64_MAX : box.lower[d];
-  // Returns the first key of a width class that can cover the piece. Boxes of the class extend over
-  // less than 2^width, so they must begin late enough to reach the end of the piece.
+  // Returns the smallest key, among the boxes whose extent has this bit width, of a box that can
+  // cover the piece. Such a box extends over less than 2^width, so it can reach the end of the
+  // piece only if it does not begin too early.
   const auto least = [&](int width) {
     if (empty || width > 62) return InstancesByWidth::key_type{width, INT64_MIN};
     return InstancesByWidth::key_type{width,

@@ -33,15 +33,16 @@ class InstanceIndex {
   std::optional<InstanceNumber> find(const InstanceQuery& query) const;
 
  private:
-  // The ends of a list of the instances of a region in a memory whose boxes have the same hash.
-  // Instance::next links the instances of the list.
+  // The oldest and the newest instance of a list. The list holds instances of one region in one
+  // memory whose boxes have the same hash. Instance::next links its instances.
   struct Chain {
     InstanceNumber oldest, newest;
   };
   using Chains = std::unordered_map<std::uint64_t, Chain>;
-  // The instances of a region in a memory, from the oldest. The key is the bit width of the extent
-  // of their boxes in the dimension that is cut most finely, and the lower bound of the boxes in
-  // that dimension. So a search for a box that covers another one visits few instances.
+  // The instances of one region in one memory, sorted by their boxes so that a search for a box
+  // that covers another one visits few instances. The key consists of the bit width of the extent
+  // and the lower bound of a box in the dimension of the region that is cut most. Instances with
+  // equal keys are in the order of their age, the oldest first.
   using InstancesByWidth = std::map<std::pair<int, std::int64_t>, std::vector<InstanceNumber>>;
 
   InstancesByWidth::key_type width_key(std::uint32_t region, const Rect& box) const;

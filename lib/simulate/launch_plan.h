@@ -26,25 +26,26 @@ struct TaskWork {
   struct MemoryTraffic {
     std::int32_t memory;
     double bytes;
-    // The part of `bytes` that no hardware prefetcher fetches in time.
+    // Those of `bytes` that no hardware prefetcher fetches before the processor needs them.
     double unforeseen;
   };
 
   bool known = false;
-  // The time to launch the kernels of the task, in seconds.
+  // The time that it takes to launch the GPU kernels of the task, in seconds.
   double overhead_s = 0;
   // The time for the arithmetic operations of the task in seconds, but at least its measured time.
   double computing_s = 0;
-  // The loads of the task, one for each memory.
+  // The memory traffic of the task: one entry for each memory that it uses.
   std::vector<MemoryTraffic> loads;
 
-  // The instances and arguments of the task for which the work was computed.
+  // The instances and the argument values of the task for which this work was computed. For others
+  // the work has to be computed again.
   std::vector<InstanceNumber> instances;
   std::vector<std::int64_t> arguments;
 };
 
-// The parts of a mapper's answer that matter after the task is mapped: its priority and its
-// profiling.
+// The parts of a mapper's answer to map_task that the run still needs after the task is mapped: the
+// task's priority and the wanted profiling.
 struct PriorityAndProfiling {
   int priority = 0;
   ProfilingWish profiling;
@@ -53,24 +54,27 @@ struct PriorityAndProfiling {
 // How one task was mapped, so that a later equal task can be mapped without asking its mapper.
 struct CachedTaskMapping {
   struct Requirement {
-    // The number of instances that were tried for the requirement, in the order of the queries.
+    // How many of the entries in CachedTaskMapping::queries belong to this requirement: the
+    // instances that were tried for it, one after the other.
     std::uint32_t queries = 0;
     // True if the requirement has no data.
     bool is_empty = false;
-    // True if the requirement got no instance, because the tasks that the task launches take their
-    // own.
+    // True if the requirement got no instance because it is mapped virtually: the tasks that this
+    // task launches take instances for their parts of the data.
     bool is_handed_on = false;
-    // The value of RequirementWish::untracked: the data need not be kept after the task.
+    // The value of RequirementWish::untracked: after the task, the data need not be remembered as
+    // valid in the instance.
     bool untracked = false;
   };
 
-  // The largest number of plans that are made for one task of a launch. The pieces of some
-  // statements change each time, so that no plan ever fits.
+  // The largest number of plans that are made, one after the other, for one task of a launch. For
+  // some launch statements the pieces change each time, so that no plan can ever be used.
   static constexpr int kMostPlans = 2;
 
   // The number of plans that were made for this task so far.
   int plans = 0;
-  // The number of the processor whose mapper was asked. -1: there is no plan yet.
+  // The number of the processor on which the task was held when its mapper was asked. -1: there is
+  // no plan yet.
   std::int32_t asked = -1;
   // The processors in the mapper's answer, of one kind in one node. The least loaded of them runs
   // the task. All of them use the same memories of the kinds in the answer.
@@ -82,7 +86,7 @@ struct CachedTaskMapping {
   std::vector<Requirement> requirements;
   // The instance queries of all requirements, one requirement after the other.
   std::vector<InstanceQuery> queries;
-  // The work of the task, as it was computed when such a task started last.
+  // The work of the task, as it was computed when a task with this plan was last started.
   TaskWork work;
 };
 
@@ -91,7 +95,8 @@ struct CachedLaunchMapping {
   static constexpr std::int64_t kMostPoints = std::int64_t{1} << 14;
 
   Rect domain;
-  // The processor where the slicing of the launch started. Only its kind and node count.
+  // The processor at which the mapper began to slice the launch. The slices may be used again for a
+  // launch that starts at any processor of the same kind in the same node.
   Processor initial;
   // The slices that the mapper chose for an index launch. nullopt: they are not known yet.
   std::optional<TaskSlices> slices;

@@ -13,7 +13,7 @@
 
 namespace groma::sim {
 
-// At first, no launch has been started.
+// A new object has not started any launch.
 Launcher::Launcher(const RunInput& input, Views& views, Mappers& mappers, Outcome& outcome,
                    MapperRuntime& runtime, Arena& lists)
     : input_(input),
@@ -23,8 +23,9 @@ Launcher::Launcher(const RunInput& input, Views& views, Mappers& mappers, Outcom
       runtime_(runtime),
       lists_(lists) {}
 
-// Returns the first processor that has a variant of the task, or -1. Its mapper is asked where the
-// top-level task starts.
+// Returns the first processor for which the task has a variant, or -1 if there is none. The mapper
+// of this processor is asked where the top-level task starts. The kinds of processors are tried in
+// the order of kTopLevelKinds.
 std::int32_t Launcher::first_top_level_processor(std::uint32_t task) const {
   for (const ProcKind kind : mapper::kTopLevelKinds) {
     if (!input_.has_variant(task, kind)) continue;
@@ -148,7 +149,8 @@ bool Launcher::start_launch(const LaunchingTask& context, const app::Launch& lau
   return true;
 }
 
-// `point` is not used for a single task, which gets the point of the task that launches it.
+// If the launch is not an index launch, `point` is ignored, and the task gets the point of the task
+// that launches it.
 bool Launcher::make_task_of_point(TaskRun& run, LaunchingTask& context, const app::Launch& launch,
                                   LaunchRun* of, const TaskSlice& slice, const Point& point,
                                   bool as_planned) {
@@ -257,9 +259,9 @@ bool Launcher::refuse_aliased_pieces(const TaskRun& run) {
   return true;
 }
 
-// Takes the slices from the plan, if its slices began on a processor of the same kind and node.
-// Otherwise slices the domain, and stores the slices in the plan if all mappers repeat their
-// answers.
+// If the plan holds slices that were made at a processor of the same kind in the same node, takes
+// these slices. Otherwise has mappers slice the domain, and stores the slices in the plan if all
+// mappers repeat their answers.
 bool Launcher::slice_domain(const LaunchingTask& context, const TaskView& view, const Rect& domain,
                             CachedLaunchMapping* plan) {
   const Processor& from = view.current;
@@ -289,8 +291,8 @@ bool Launcher::cut(const LaunchingTask& context, const TaskView& view, const Rec
   return cutter.cut(view, *context.run->processor, domain, context.shards, start_.slices);
 }
 
-// Computes the pieces of each other point of the launch, and compares them with the piece of the
-// task. The number of pieces is limited for the whole run.
+// For each other point of the launch, computes the pieces and compares them with the task's piece
+// of this requirement. In a whole run, only a limited number of pieces is computed in this way.
 std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const TaskRun& run,
                                                                            std::uint32_t position) {
   const std::size_t requirements = input_.data.tasks[run.task].requirements.size();

@@ -50,9 +50,9 @@ class Launcher {
   // Computes the launch domain of an index launch. For the launch of a single task, `domain` stays
   // as it is.
   bool domain_of(const LaunchingTask& context, const app::Launch& launch, Rect& domain);
-  // Asks the mapper where the launch starts and how it is sliced, and sets start(). The launch must
-  // have points. If `plan` is not null, takes the slices of an earlier equal launch from the plan,
-  // or stores the new slices there.
+  // Asks the mapper where the launch starts and how it is sliced. The answers are then returned by
+  // launch_answers(). The launch must have points. If `plan` is not null, takes the slices of an
+  // earlier equal launch from the plan, or stores the new slices there.
   bool start_launch(const LaunchingTask& context, const app::Launch& launch, const Rect& domain,
                     CachedLaunchMapping* plan = nullptr);
   // Makes the task for one point of the launch; the point lies in `slice`. Sets all members of

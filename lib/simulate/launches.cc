@@ -89,8 +89,9 @@ bool Engine::make_points(LaunchingTask& context, const app::Launch& launch, cons
   return true;
 }
 
-// Makes the tasks of a launch wait for the futures that it takes, and `join` (the future that it
-// gives) for the tasks. Returns false if the run is over.
+// Adds the dependences on futures: each task of the launch waits for the futures that the launch
+// takes. The future that the launch gives (`join`) waits for all tasks of the launch. Returns false
+// if the run is over.
 bool Engine::add_future_dependences(LaunchingTask& context, const app::Launch& launch, Op join,
                                     std::span<TaskRun* const> runs) {
   for (TaskRun* run : runs) {
@@ -195,8 +196,9 @@ void Engine::keep_plan(CachedLaunchMapping& launch, CachedTaskMapping& plan) {
   planned_bytes_ += size(plan) - before;
 }
 
-// Returns the plan of a launch statement in a loop, or null if none is kept. Only the first domain
-// of a statement gets a plan, since tasks that refer to the plan may be under way.
+// Returns the plan of a launch statement in a loop, or null if none is kept. The plan is made for
+// the launch domain with which the statement is first executed. With another domain the result is
+// null; the plan is not replaced, since unfinished tasks may refer to it.
 CachedLaunchMapping* Engine::plan_for(LaunchingTask& context, const app::Launch& launch,
                                       const Rect& domain) {
   const bool comes_again = std::any_of(context.places.begin(), context.places.end(),
@@ -219,8 +221,8 @@ CachedLaunchMapping* Engine::plan_for(LaunchingTask& context, const app::Launch&
   return context.plans.emplace(&launch, std::move(plan)).first->second.get();
 }
 
-// Sets the times at which the mapping of the task begins and ends. The runtime processor of a node
-// maps one task after the other. Returns false if the run is over.
+// Sets the times at which the runtime begins and ends the mapping of the task. Each node has one
+// runtime processor, which maps one task after the other. Returns false if the run is over.
 bool Engine::occupy_runtime(TaskRun& run) {
   const bool replay = run.parent != nullptr && run.parent->replaying > 0;
   const bool remote = run.parent != nullptr && run.parent->shards.size() < 2 &&

@@ -42,8 +42,8 @@ std::string_view legion_name(ProcKind kind) {
   return "NO_KIND";
 }
 
-// Returns the beginning of a message of Legion: "Invalid mapper output from invocation of
-// 'map_task' on mapper groma. "
+// Returns the beginning of Legion's message about a bad answer of the hook `hook`, for example
+// "Invalid mapper output from invocation of 'map_task' on mapper groma. "
 std::string from(std::string_view hook, const RefusedAnswer& answer) {
   return fmt::format("Invalid mapper output from invocation of '{}' on mapper {}. ", hook,
                      answer.mapper);
@@ -145,7 +145,7 @@ std::string bad_replication(const Refusal& refusal, const RefusedAnswer& answer)
 
 }  // namespace
 
-// Legion's ids hold the type of the object in their upper bits.
+// In Legion, the upper bits of an id tell the type of the object: here a memory or a processor.
 std::uint64_t memory_id(std::int32_t memory) {
   return 0x1e00000000000000 + static_cast<std::uint64_t>(memory);
 }

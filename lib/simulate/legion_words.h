@@ -15,7 +15,7 @@ struct RefusedAnswer {
   const TaskView& task;
   // The name of the mapper that gave the answer.
   std::string_view mapper;
-  // The answer, if it is an answer of map_task; else null.
+  // The answer itself if the refused answer is one of map_task; null for any other hook.
   const MapTaskOutput* wish = nullptr;
 };
 

@@ -16,9 +16,9 @@ void LinkSchedule::Block::update_widest_gap() {
   }
 }
 
-// Moves `start` to the first time, not before `start.time`, at which the link is free for
-// `duration`. Returns true if `start` moved. `start.after` is then the user that occupies the link
-// until that time.
+// Finds the first time, not before `start.time`, from which the link is free for `duration`, and
+// stores it in `start.time`. Returns true if this changed `start.time`. `start.after` is then the
+// user that occupies the link until the found time.
 bool LinkSchedule::delay_until_free(Start& start, RunTime duration) const {
   const RunTime wished = start.time;
   const auto over = [&](const BusyInterval& busy) { return busy.end <= start.time; };
@@ -27,7 +27,8 @@ bool LinkSchedule::delay_until_free(Start& start, RunTime duration) const {
   for (; block != blocks_.end(); ++block) {
     const std::vector<BusyInterval>& all = block->all;
     if (all.front().begin >= start.time + duration) break;
-    // No gap in this block is long enough, so skip the block.
+    // All gaps between the busy intervals of this block are shorter than `duration`, so skip the
+    // block.
     if (block->widest < duration) {
       start = {all.back().end, all.back().user};
       continue;
@@ -41,10 +42,11 @@ bool LinkSchedule::delay_until_free(Start& start, RunTime duration) const {
   return start.time != wished;
 }
 
-// Marks the link as busy from `begin` to `end`. The caller has found this time free with
-// delay_until_free().
+// Marks the link as busy from `begin` to `end`. The caller has made sure with delay_until_free()
+// that the link is free then.
 //
-// A block with kMost intervals is split in two. Leading blocks that end by `now` are dropped then.
+// If the block already holds kMost intervals, it is split in two. On this occasion, blocks at the
+// beginning of the list that lie entirely before `now` are removed.
 void LinkSchedule::reserve_interval(RunTime begin, RunTime end, std::int64_t user, RunTime now) {
   if (begin == end) return;
   auto block = std::partition_point(blocks_.begin(), blocks_.end(), [&](const Block& each) {
@@ -58,7 +60,7 @@ void LinkSchedule::reserve_interval(RunTime begin, RunTime end, std::int64_t use
   std::vector<BusyInterval>& all = block->all;
   auto at = std::partition_point(all.begin(), all.end(),
                                  [&](const BusyInterval& each) { return each.begin < begin; });
-  // Join the interval with a neighbour that ends where it begins, or begins where it ends.
+  // If the new interval touches a neighbour (one ends when the other begins), join them.
   if (at != all.begin() && std::prev(at)->end == begin) {
     at = std::prev(at);
     at->end = end;

@@ -11,14 +11,14 @@ namespace groma::sim {
 
 class LinkSchedule {
  public:
-  // The start time of a copy, and the last user of the link that the copy waited for (-1: the copy
-  // did not wait).
+  // The start time of a copy, and the last user of the link for which the copy has to wait. -1: the
+  // copy does not wait.
   struct Start {
     RunTime time;
     std::int64_t after;
   };
-  // Moves `start.time` to the first time from then on at which the link is free for `duration`.
-  // Returns true if `start.time` changed.
+  // Looks for the first time, not before `start.time`, from which the link is free for `duration`,
+  // and stores it in `start.time`. Returns true if this changed `start.time`.
   bool delay_until_free(Start& start, RunTime duration) const;
   // Marks the link as busy in an interval that was free. Intervals that end by `now` may be
   // forgotten, so later calls must not ask for a time before `now`.
@@ -27,8 +27,8 @@ class LinkSchedule {
  private:
   struct BusyInterval {
     RunTime begin, end;
-    // The user of the link at the end of the interval. Adjacent intervals of several users are
-    // joined.
+    // The user that occupies the link at the end of the interval. Adjoining intervals of several
+    // users are stored as one interval.
     std::int64_t user;
   };
   struct Block {

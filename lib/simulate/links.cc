@@ -30,8 +30,9 @@ Links::Links(const Machine& machine, const Memories& memories, const TimeModel& 
       model_(model),
       lane_numbers_(static_cast<std::size_t>(machine.node_count())) {}
 
-// Returns the index in `lanes_` of a lane of the channel `name` in a node, in the outgoing (`out`)
-// or incoming direction. The lane is made when it is first asked for.
+// Returns the index in `lanes_` of one link: lane `number` of the channel called `name` in a node,
+// in the outgoing (`out` is true) or the incoming direction. The link is made when it is first
+// asked for.
 std::uint32_t Links::link_index(std::int64_t node, const std::string& name, std::int64_t number,
                                 bool out) {
   std::vector<Lanes>& here = lane_numbers_[static_cast<std::size_t>(node)];
@@ -61,9 +62,9 @@ const Channel* Links::channel_between(const Memory& from, const Memory& to) cons
   return best;
 }
 
-// Adds the lanes that a copy over the channel takes. A copy within a node between two kinds of
-// memory takes one lane. Any other copy takes the outgoing lane of the source and the incoming lane
-// of the target.
+// Adds to the route the links of one channel that a copy occupies. A copy within a node between two
+// kinds of memory occupies one link. Any other copy occupies the outgoing link at the source and
+// the incoming link at the target.
 void Links::add_lanes(const Memory& from, const Memory& to, const Channel& channel, Route& route) {
   const auto add = [&](const Memory& memory, bool out) {
     const NodeType& node = machine_.node(memory.node);
@@ -85,8 +86,8 @@ void Links::add_lanes(const Memory& from, const Memory& to, const Channel& chann
 // node. The route has no links if no channels connect the memories.
 Route Links::find(std::int32_t from, std::int32_t to) {
   const Memory a = memories_[from], b = memories_[to];
-  // Returns the memories of other kinds in the node of `end`: of each kind the one nearest to
-  // `end`.
+  // Returns the memories in the node of the memory `end` over which a route may go: for each other
+  // kind of memory, the one that is nearest to `end`.
   const auto stops = [&](const Memory& end) {
     std::vector<Memory> found;
     const NodeType& node = machine_.node(end.node);
@@ -102,7 +103,8 @@ Route Links::find(std::int32_t from, std::int32_t to) {
   struct Way {
     bool possible = true;
     double latency_s = 0, seconds_per_byte = 0;
-    // The hops of the path: the memory where each hop ends, and the channel of the hop.
+    // The hops of the path in their order. Each entry holds the memory at which the hop ends, and
+    // the channel that the hop uses.
     std::array<std::pair<Memory, const Channel*>, 3> hops{};
     std::size_t count = 0;
   };
@@ -168,8 +170,8 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
   return kept.links.empty() && from != to ? nullptr : &kept;
 }
 
-// Each link may delay the start of the copy. The loop ends when all links are free at the same
-// start.
+// Each link of the route may delay the start of the copy. The loop ends when one start time has
+// been found at which all links are free.
 LinkSchedule::Start Links::reserve_links(const Route& route, RunTime now, RunTime duration,
                                          std::int64_t user) {
   LinkSchedule::Start start{now, -1};

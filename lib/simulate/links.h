@@ -64,12 +64,13 @@ class Links {
   // The lanes of the channels with one name in a node.
   struct Lanes {
     std::string channel;
-    // Maps the number of a lane within the channel, and a direction (true: outgoing), to the index
-    // of that link in `lanes_`.
+    // For each pair of a lane's number within the channel and a direction (true: outgoing), the
+    // index of the link in `lanes_`.
     std::map<std::pair<std::int64_t, bool>, std::uint32_t> lanes;
   };
-  // Returns the index in `lanes_` of lane `number` of the channel `name` in a node, in the outgoing
-  // (`out`) or incoming direction. The lane is made at its first use.
+  // Returns the index in `lanes_` of one link: lane `number` of the channel called `name` in a
+  // node, in the outgoing (`out` is true) or the incoming direction. The link is made when it is
+  // first asked for.
   std::uint32_t link_index(std::int64_t node, const std::string& name, std::int64_t number,
                            bool out);
   const Channel* channel_between(const Memory& from, const Memory& to) const;
@@ -82,7 +83,7 @@ class Links {
   std::vector<LinkSchedule> lanes_;
   // For each node: the lanes of its channels.
   std::vector<std::vector<Lanes>> lane_numbers_;
-  // The known routes. The key combines the numbers of the source and the target memory.
+  // For each node: for each of its channels, where the links of its lanes are in `lanes_`.
   std::unordered_map<std::uint64_t, Route> routes_;
 };
 

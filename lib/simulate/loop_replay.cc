@@ -12,16 +12,18 @@
 namespace groma::sim {
 namespace {
 
-// The least number of iterations of a loop that is watched. The first iterations of a loop often
-// differ, so a shorter loop would not repeat.
+// A loop with fewer iterations is not watched. The first iterations of a loop often differ from the
+// later ones, so a shorter loop would have no iterations that can be repeated.
 constexpr std::int64_t kLeastIterations = 4;
 // The number of iterations after which a loop that has not become steady is no longer watched.
 constexpr int kMostWatched = 4;
-// The state of the data is compared only if the regions of the loop have at most so many cells for
-// each wait, copy and task of an iteration. Otherwise comparing takes longer than mapping.
+// The states of the data at two iterations are compared only if that is quicker than mapping. For
+// this, the number of cells of the regions of the loop may be at most this many times the number of
+// waits, copies and tasks of an iteration.
 constexpr std::size_t kCellsToCompare = 16;
 
-// The largest number of copies of one task, which has 31 bits. A run has fewer ops.
+// The largest number of a copy within its task, since Edge::waiter has 31 bits. No run has so many
+// ops.
 constexpr std::uint32_t kMostCopies = 0x7FFFFFFF;
 
 bool read(std::span<const app::CompiledFormula> codes, int slot) {
@@ -64,8 +66,8 @@ bool LoopReplay::is_same_each_iteration(const app::Body& body, int slot) {
   });
 }
 
-// While a loop is watched, ValidData keeps users of data that are done: a later iteration may have
-// to wait for the ops in their place.
+// While a loop is watched, ValidData keeps the ops that used data even when they are over. A later
+// iteration may have to wait for the ops that take their place in that iteration.
 void LoopReplay::begin_loop(const LaunchingTask& context, const app::Loop& loop,
                             std::int64_t count) {
   if (state_ != State::kIdle || count < kLeastIterations) return;
@@ -100,9 +102,9 @@ void LoopReplay::start_recording(StateHash hash, Op here) {
   mapper_changes_ = parts_.instances.changes();
 }
 
-// Returns true if the recorded iteration can be repeated: no mapper was asked, no other task body
-// maps tasks, no instance was made or removed, and no instance will be removed as soon as it is
-// unused.
+// Returns true if the recorded iteration can be repeated. Among other things, no mapper was asked
+// in it, no other task still launches tasks, no instance was made or removed, and no instance
+// exists that will be removed as soon as nobody uses it.
 bool LoopReplay::can_repeat(const LaunchingTask& context) const {
   return is_steady_ && context.inner.empty() && !tasks_.empty() && parts_.mappers.all_repeat() &&
          store_changes_ == parts_.store.changes() &&
@@ -151,8 +153,8 @@ void LoopReplay::end_repetition() {
   stop();
 }
 
-// Changes the state of the data as task `number` of the present iteration does when it is mapped as
-// usual.
+// Changes the state of the data as mapping task `number` of the present iteration in the usual way
+// would change it.
 void LoopReplay::reapply_task_uses(std::size_t number) {
   const RepeatedTask& task = repeated_[number];
   const MappedTask first = previous_mapped_task(number), &end = tasks_[number];
@@ -182,8 +184,9 @@ void LoopReplay::stop() {
   start_recording({}, kBeginning);
 }
 
-// An iteration is not repeated if there was no room for an instance that was wanted. Another time
-// there may be room, or instances may be removed in vain.
+// If a memory had no room for the first instance that a task wanted, the recorded iteration is not
+// repeated: in another iteration there may be room, or other instances may be removed without
+// making enough room.
 void LoopReplay::note_mapped(const TaskRun& run, std::span<const NeededCopy> fetches) {
   if (state_ != State::kWatching) return;
   if (run.pieces.empty()) return;
@@ -204,10 +207,11 @@ void LoopReplay::note_mapped(const TaskRun& run, std::span<const NeededCopy> fet
   log_.clear();
 }
 
-// Adds the waits of the task and of its copies in their order, without duplicates. Leaves out ops
-// that are done and that precede the previous iteration. The iteration is not repeated if it waits
-// for a user of data that precedes the previous iteration, since the list of users is empty from
-// then on.
+// Adds the waits of the task and of its copies to `edges_`, in their order and without duplicates.
+// Waits for ops that are over are left out if these ops are older than the iteration before the
+// recorded one. The recorded iteration is not repeated if an op in it waits for such an old op
+// because that op used the data: afterwards that op is no longer in the list of users, so the next
+// iteration would not wait for it.
 void LoopReplay::add_edges(const TaskRun& run, std::span<const NeededCopy> fetches) {
   const std::vector<ValidData::Wait>& waits = log_.waits;
   is_steady_ = is_steady_ && std::none_of(waits.begin(), waits.end(), [this](const auto& wait) {
@@ -232,8 +236,9 @@ void LoopReplay::add_edges(const TaskRun& run, std::span<const NeededCopy> fetch
   }
 }
 
-// A mapper that changes instances during the repetition does not keep its promise to repeat its
-// answers, so it is asked from then on.
+// A mapper that has promised to repeat its answers must not make, collect or change instances in
+// the meantime. If one does so during the repetition, the repetition ends and mappers are asked
+// again.
 bool LoopReplay::keeps_repeating(const TaskRun& run) {
   if (state_ != State::kRepeating || run.pieces.empty()) return false;
   const CachedTaskMapping* const plan = tasks_[repeated_.size()].plan;

@@ -31,7 +31,8 @@ class LoopReplay {
   // Notes that a loop of `count` iterations begins. Does nothing inside a loop that is watched
   // already.
   void begin_loop(const LaunchingTask& context, const app::Loop& loop, std::int64_t count);
-  // Notes that another iteration of the loop begins. This is not called for the first iteration.
+  // Notes that the second or a later iteration of the loop begins. Not called for the first
+  // iteration, since begin_loop() is called then.
   void begin_iteration(const LaunchingTask& context, const app::Loop& loop);
   // Notes that the loop is over.
   void end_loop(const LaunchingTask& context, const app::Loop& loop);
@@ -39,9 +40,10 @@ class LoopReplay {
   // Returns true if the present iteration repeats an earlier one. Then all its tasks have the same
   // pieces.
   bool repeats() const { return state_ == State::kRepeating; }
-  // Returns true if the task is to be mapped by repeat_mapping(). If the task differs from that of
-  // the recorded iteration, returns false and ends the repetition. Also returns false for a task
-  // without data, since no other task depends on how it is mapped.
+  // Returns true if the task can be mapped by repeat_mapping(). If the task differs from the one at
+  // the same place in the recorded iteration, returns false and ends the repetition. A task without
+  // data is never mapped in this way, since no other task depends on how it is mapped; for it, the
+  // function returns false and the repetition goes on.
   bool keeps_repeating(const TaskRun& run);
   // Maps the task as in the recorded iteration: takes the same instances, adds its copies to
   // `fetches`, and makes the task and the copies wait for the same ops. The processor of the task
@@ -66,22 +68,26 @@ class LoopReplay {
 
  private:
   enum class State : std::uint8_t { kIdle, kWatching, kRepeating };
-  // A dependence in the recorded iteration: one op waits for another.
+  // A dependence in the recorded iteration: one op (of a task or of one of its copies) waits for
+  // another op.
   struct Edge {
-    // The op that waits. 0: the task itself; i > 0: copy number i of the task.
+    // The op that waits. 0: the op of the task; i > 0: the op of copy number i of the task, counted
+    // from 1.
     std::uint32_t waiter : 31;
-    // 1: `on` is the number of an op from before the iteration that precedes the recorded one.
+    // 1 if the awaited op is older than the iteration before the recorded one. `on` is then its
+    // number in the whole run.
     std::uint32_t is_absolute : 1;
-    // The op that is waited for. If `is_absolute` is 0, it is counted from the first op of the
-    // iteration, modulo 2^32.
+    // The number of the op that is waited for. If `is_absolute` is 0, the number is relative to the
+    // first op of the recorded iteration (modulo 2^32, since the op may lie before it).
     std::uint32_t on;
   };
   struct TakenInstance {
     InstanceNumber number;
     CollectPriority priority;
   };
-  // How one task of the recorded iteration was mapped: its plan, and where its entries end in the
-  // lists `instances_`, `fetches_`, `edges_` and `ranked_`.
+  // How one task of the recorded iteration was mapped: by which plan. The other members say up to
+  // where the lists `instances_`, `fetches_`, `edges_` and `ranked_` belong to this task and the
+  // tasks before it.
   struct MappedTask {
     const CachedTaskMapping* plan = nullptr;
     std::size_t instances = 0, fetches = 0, edges = 0, ranked = 0;
@@ -89,7 +95,7 @@ class LoopReplay {
   // A task of the present iteration that was mapped by repeat_mapping().
   struct RepeatedTask {
     const app::Launch* launch;
-    // The op of the task, and the op of its first copy.
+    // The number of the op of the task, and the number of the op of its first copy.
     Op op, copies;
   };
 
@@ -111,16 +117,16 @@ class LoopReplay {
   RunParts& parts_;
   const std::int64_t max_bytes_;
   State state_ = State::kIdle;
-  // The context of the task that runs the watched loop.
+  // The context of the task whose body has the watched loop.
   const LaunchingTask* context_ = nullptr;
   const app::Loop* loop_ = nullptr;
   // The regions that the tasks of the loop use.
   std::vector<std::uint32_t> regions_;
   // The number of iterations that were watched so far.
   int iterations_ = 0;
-  // The first op of the iteration before the recorded iteration.
+  // The number of the first op of the iteration before the recorded iteration.
   Op before_ = kBeginning;
-  // The first op of the recorded iteration.
+  // The number of the first op of the recorded iteration.
   Op since_ = kBeginning;
   // The number of ops that one iteration adds.
   Op ops_ = 0;
@@ -136,16 +142,18 @@ class LoopReplay {
   // The recorded iteration.
   std::vector<MappedTask> tasks_;
   std::vector<TakenInstance> instances_;
-  // The copies of the tasks. When they are repeated, each gets a new op.
+  // The copies that the tasks of the recorded iteration needed. When they are repeated, each copy
+  // gets a new op.
   std::vector<NeededCopy> fetches_;
   std::vector<Edge> edges_;
   // The sources of copies in the order in which mappers ranked them (ValidData::Log::ranked).
   std::vector<InstanceNumber> ranked_;
-  // The log of the task that is being mapped.
+  // What ValidData logs about the task that is being mapped.
   ValidData::Log log_;
 
-  // The state of the repetition: the first op of the present iteration, its tasks so far, and the
-  // number of iterations that were repeated before it.
+  // The state of the repetition: the number of the first op of the present iteration, the tasks of
+  // the present iteration that were mapped so far, and the number of complete iterations that were
+  // repeated before it.
   Op here_ = kBeginning;
   std::vector<RepeatedTask> repeated_;
   std::int64_t times_ = 0;

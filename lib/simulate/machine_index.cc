@@ -12,8 +12,9 @@
 namespace groma::sim {
 namespace {
 
-// The memory that a run needs for each node, processor and memory of its machine, in bytes: the sum
-// over all arrays that have an entry for each, in the run and in its record.
+// Estimates of the memory that a run needs for one node, for one processor and for one memory of
+// its machine, in bytes. Each is the sum of the sizes of an element, over all arrays of the run and
+// of its record that have an element for each node, processor or memory.
 constexpr std::int64_t kNodeBytes = 128, kProcessorBytes = 160, kMemoryBytes = 208;
 
 // The number of processors and memories of a machine, or of one of its nodes.
@@ -89,7 +90,7 @@ std::int32_t Memories::find(const Memory& memory) const {
   return first < 0 ? -1 : first + static_cast<std::int32_t>(memory.index);
 }
 
-// Returns -1 also if the machine does not have the memory.
+// Returns -1 if the machine does not have the memory, and also if the memory has no capacity.
 std::int32_t Memories::number_of(const Memory& memory) const {
   if (memory.node < 0 || memory.node >= machine_.node_count()) return -1;
   const MemoryGroup* group = machine_.node(memory.node).find(memory.kind);
@@ -107,7 +108,7 @@ const MemoryGroup& Memories::group(std::int32_t memory) const {
   return *machine_.node(one.node).find(one.kind);
 }
 
-// The estimate depends only on the numbers of nodes, processors and memories.
+// The estimated bytes follow from the numbers of nodes, processors and memories alone.
 std::int64_t machine_bytes(const Machine& machine) {
   const Counts counts = counts_of(machine);
   return machine.node_count() * kNodeBytes + counts.processors * kProcessorBytes +

@@ -62,8 +62,9 @@ void MapperCalls::trigger_event(MapperEvent event) {
   }
 }
 
-// Queues a message, which is delivered at the present time. Returns false for an unknown processor,
-// or if too many messages were sent since a task was mapped.
+// Puts a message into the queue of events. It is delivered at the present simulated time. Returns
+// false for an unknown processor, or if mappers have sent too many messages since a task was last
+// mapped.
 bool MapperCalls::send_message(const Processor& target, std::uint32_t kind,
                                std::span<const std::byte> message) {
   if (!clock_) return MapperRuntime::send_message(target, kind, message);

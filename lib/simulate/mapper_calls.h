@@ -19,8 +19,8 @@ struct RunParts;
 
 class MapperCalls final : public MapperRuntime {
  public:
-  // The parts of the run must outlive this object. The constructor does not use them, so they may
-  // be under construction until a mapper's first hook is called.
+  // The parts of the run must outlive this object. The constructor only keeps a reference to
+  // `parts`, which may still be under construction until a mapper's hook is first called.
   explicit MapperCalls(RunParts& parts) : parts_(parts) {}
 
   // The objects that the events and messages of mappers need. They must outlive the MapperCalls
@@ -30,8 +30,8 @@ class MapperCalls final : public MapperRuntime {
     Agenda& agenda;
     const TaskPool& tasks;
   };
-  // Lets mappers use events and messages from now on. Without a clock, as in a rehearsal, calls
-  // about events and messages fail as MapperRuntime says.
+  // Lets mappers use events and messages from now on, by means of the objects in `clock`. Without
+  // this call, as in a rehearsal, calls about events and messages fail as MapperRuntime says.
   void enable_events(const EventServices& clock) { clock_.emplace(clock); }
 
   // ---- The calls (MapperRuntime)

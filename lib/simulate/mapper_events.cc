@@ -7,7 +7,7 @@
 
 namespace groma::sim {
 
-// Each event counts as a fixed number of bytes, for its nodes in the maps.
+// The memory of each event is estimated as a fixed number of bytes, for its entries in the maps.
 std::int64_t MapperEvents::bytes() const {
   constexpr std::size_t kEventMade = 64;
   return heap_bytes(messages_) + static_cast<std::int64_t>(made_.size() * kEventMade);
@@ -19,7 +19,8 @@ MapperEvent MapperEvents::create() {
   return last_event_;
 }
 
-// A processor appears in the result once for each time that its tasks were deferred to the event.
+// If the tasks of a processor were deferred to the event several times, the processor is in the
+// result as many times.
 std::vector<std::int32_t> MapperEvents::trigger(MapperEvent event) {
   const auto found = made_.find(event);
   if (found == made_.end()) return {};

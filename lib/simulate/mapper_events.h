@@ -14,8 +14,9 @@
 
 namespace groma::sim {
 
-// Returns how often mappers may put off their tasks, or send messages, before a task has to be
-// mapped. `live` is the number of unfinished tasks. Without this limit they could do so for ever.
+// Returns the largest number of times that mappers may defer a task or send a message without any
+// task being mapped meanwhile. `live` is the number of unfinished tasks. Without this limit,
+// mappers could defer tasks and send messages for ever.
 inline std::int64_t max_deferrals(std::int64_t live) { return (std::int64_t{1} << 20) + 16 * live; }
 
 struct Message {
@@ -47,7 +48,8 @@ class MapperEvents {
   std::int64_t bytes() const;
 
  private:
-  // For each event that is not triggered: the processors to ask again when it is.
+  // For each event that is not triggered: the processors whose tasks wait for it. Their mappers are
+  // asked again when the event is triggered.
   std::map<MapperEvent, std::vector<std::int32_t>> deferred_;
   MapperEvent last_event_ = 0;
   // For each event: whether it was triggered.

@@ -13,8 +13,8 @@
 
 namespace groma::sim {
 
-// Makes the store report each removed instance, so that report_collected_instances() can tell the
-// mappers that were given it.
+// Makes the store report each removed instance. report_collected_instances() then tells those
+// mappers that had found or made the instance.
 MapperInstances::MapperInstances(const RunInput& input, Store& store, const Views& views,
                                  Mappers& mappers, Outcome& outcome, MapperRuntime& runtime)
     : input_(input),
@@ -113,7 +113,8 @@ std::optional<FoundInstance> MapperInstances::find_instance(const InstanceReques
 std::optional<FoundInstance> MapperInstances::create_instance(const InstanceRequest& request) {
   auto query = mappers_.asked_for_operation() ? this->query(request) : std::nullopt;
   if (!query) return std::nullopt;
-  // Count the call even if there is no room, since instances may have been evicted.
+  // Count this call as a change even if there was no room for the new instance, since other
+  // instances may have been evicted.
   ++changes_;
   const bool joined = query->piece == &shape_;
   if (joined) query->piece = query->shape = &shapes_.emplace_back(shape_);
@@ -165,8 +166,9 @@ void MapperInstances::release_instance(InstanceId instance) {
   store_.release(number);
 }
 
-// Returns true if the instance is gone, whether it was collected now or before. Returns false for a
-// number that was never used.
+// Returns true if the instance does not exist any more, because this call has collected it or
+// because it was removed before. Returns false if the instance still exists, or if no instance ever
+// had this number.
 bool MapperInstances::collect_instance(InstanceId instance) {
   if (!is_alive(instance)) return instance != 0 && store_.knows(instance - 1);
   ++changes_;
@@ -188,8 +190,8 @@ void MapperInstances::report_collected_instances() {
   collected_.clear();
 }
 
-// Checks each named instance for its requirement, and then the layouts of all of them against the
-// demands of the variant.
+// For each requirement for which the answer names an instance, checks that instance. Then checks
+// the layouts of all named instances against the demands of the variant.
 bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
                                   const MapTaskOutput& wish) {
   bool any = false;

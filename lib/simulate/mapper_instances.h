@@ -40,8 +40,8 @@ class MapperInstances {
   void set_collect_priority(InstanceId instance, CollectPriority priority);
   std::int64_t free_bytes(const Memory& memory);
 
-  // Lasts as long as the mapping of one task. Until its end, the store does not evict instances
-  // that the hooks find, make or acquire.
+  // An object of this class exists while one task is mapped. Until its end, the store does not
+  // evict the instances that hooks find, make or acquire.
   class MappingScope {
    public:
     explicit MappingScope(MapperInstances& instances) : instances_(instances) {
@@ -95,7 +95,7 @@ class MapperInstances {
   Mappers& mappers_;
   Outcome& outcome_;
   MapperRuntime& runtime_;
-  // True while a task is being mapped, so that instances are held.
+  // True while a task is being mapped. Instances that hooks find, make or acquire are then held.
   bool holds_ = false;
   bool asked_ = false;
   std::int64_t changes_ = 0;
@@ -111,8 +111,8 @@ class MapperInstances {
   std::vector<std::pair<std::int32_t, InstanceNumber>> collected_;
   // The fields that the views of instances list, by region and mask of field groups.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FieldId>> fields_;
-  // The answer of a mapper in which each named instance is replaced by a request for such an
-  // instance.
+  // A copy of the mapper's answer in which each instance that is named by its number is replaced by
+  // a request that describes this instance.
   MapTaskOutput named_;
 };
 

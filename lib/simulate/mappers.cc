@@ -11,8 +11,8 @@ namespace groma::sim {
 Mappers::Mappers(const RunInput& input, const MapperFactory& make, Outcome& outcome)
     : input_(input), make_(make), outcome_(outcome), mappers_(input.processors.size()) {}
 
-// If the factory makes no mapper, the run fails and a default mapper is returned, so that callers
-// need no check.
+// If the factory makes no mapper for the processor, ends the run with an error and returns a
+// default mapper, so that callers need not check for null.
 Mapper& Mappers::mapper_of(std::int32_t processor) {
   std::unique_ptr<Mapper>& mapper = mappers_[static_cast<std::size_t>(processor)];
   const Processor& local = input_.processors[processor];
@@ -30,8 +30,8 @@ Mapper& Mappers::mapper_of(std::int32_t processor) {
   return *mapper;
 }
 
-// Called for the hooks that select or steal tasks, receive messages, or hear of collected
-// instances.
+// Used for the hooks by which a mapper selects or steals tasks, receives a message, or is told
+// about a collected instance.
 Mapper& Mappers::mapper_for_scheduling(std::int32_t processor) {
   Mapper& mapper = mapper_of(processor);
   for_operation_ = false;

@@ -19,14 +19,14 @@ class Mappers {
   // processor is made when it is first asked.
   Mappers(const RunInput& input, const MapperFactory& make, Outcome& outcome);
 
-  // Returns the mapper of a processor, whose hook about an operation (such as a task) is called
-  // next. From now on speaking() returns this processor.
+  // Returns the mapper of a processor, to call one of its hooks that is about an operation (such as
+  // a task). From now on last_asked_processor() returns this processor.
   Mapper& mapper_of(std::int32_t processor);
   Mapper& mapper_of(const Processor& processor) {
     return mapper_of(input_.processors.number_of(processor));
   }
-  // Returns the mapper of a processor, whose hook is called next. The hook is not about an
-  // operation, and no instance can be made in it. From now on speaking() returns this processor.
+  // Returns the mapper of a processor, to call one of its hooks that is not about an operation. No
+  // instance can be made in such a hook. From now on last_asked_processor() returns this processor.
   Mapper& mapper_for_scheduling(std::int32_t processor);
   // Returns the processor whose mapper was asked last.
   const Processor& last_asked_processor() const { return speaking_; }
@@ -35,9 +35,9 @@ class Mappers {
   // Returns true if all mappers that were asked so far repeat their answers
   // (Mapper::repeats_answers).
   bool all_repeat() const { return all_repeat_; }
-  // Ends the run if `refusals` are not empty: they refuse the answer of the mapper that was asked
-  // last. The answer is about `task`; `wish` is set for map_task. Returns true if there are no
-  // refusals.
+  // If `refusals` is not empty, ends the run: the refusals say why the answer of the mapper that
+  // was asked last is not accepted. The answer is about `task`; `wish` is the answer if the hook
+  // was map_task, else null. Returns true if there are no refusals.
   bool end_run_if_refused(std::vector<Refusal> refusals, const TaskView& task,
                           const MapTaskOutput* wish = nullptr);
 

@@ -25,11 +25,11 @@ struct Row {
   Place place;
   std::string_view unit;
   double scale;
-  // The lowest and the highest plausible value, in `unit`.
+  // The lowest and the highest plausible value of the constant, counted in `unit`.
   double lowest, highest;
   Confidence confidence;
   std::string_view range_source;
-  // The source of the value. Empty: the source that the machine figure names.
+  // Where the value comes from. Empty: where the machine figure says that it comes from.
   std::string_view source = {};
 };
 

@@ -32,7 +32,7 @@ class OpGraph {
   void add_dependence(Op op, Op on) {
     if (ops_[on].done || op == on) return;
     const std::uint32_t last = ops_[on].first;
-    // `op` already waits for `on`.
+    // The last op that began to wait for `on` is `op` itself, so do not add the dependence again.
     if (last != 0 && edges_[last - 1].op == op) return;
     edges_.push_back({op, ops_[on].first});
     ops_[on].first = static_cast<std::uint32_t>(edges_.size());
@@ -65,8 +65,8 @@ class OpGraph {
  private:
   struct Node {
     std::uint32_t missing;
-    // The first edge of the op's list of waiting ops: an index into `edges_`, counted from 1. 0:
-    // none.
+    // The head of the list of ops that wait for this op: an index into `edges_`, counted from 1. 0:
+    // no op waits.
     std::uint32_t first;
     bool done;
   };
@@ -74,7 +74,7 @@ class OpGraph {
     Op op;
     std::uint32_t next;
   };
-  // The value of Node::missing for an op that was reported as ready.
+  // A special value of Node::missing: the op has already been reported as ready.
   static constexpr std::uint32_t kReady = 0xFFFFFFFF;
 
   std::vector<Node> ops_;

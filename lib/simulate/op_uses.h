@@ -17,13 +17,13 @@ struct OpUse {
   // kNone: nothing. kJoin: a future, which is there when all tasks of a launch are over.
   enum class Kind : std::uint8_t { kNone, kTask, kCopy, kJoin } kind = Kind::kNone;
   std::uint32_t copy = 0;
-  // For a task: the task itself. For a future: the task that launched the launch which gives the
-  // future. That task may be finished.
+  // For the op of a task: that task. For a future: the task whose body has the launch that gives
+  // the future; that task may be finished.
   TaskRun* run = nullptr;
 };
 
-// An op that waits for nothing any more, and the number of the recorded event that it waited for
-// last (-1: none).
+// An op that waits for nothing any more, and the number in the record of the event that it waited
+// for last (-1: it waited for none).
 struct ReadyOp {
   Op op;
   std::int64_t cause;
@@ -43,14 +43,15 @@ class OpUses {
   void release(Op op) {
     if (ops_.release(op)) note_ready(op);
   }
-  // Notes that an op is over. Ops that waited only for it become ready; `record` is the number of
-  // the recorded event that is their cause.
+  // Notes that an op is over. Ops that waited only for it become ready; the record names the event
+  // with the number `record` as their cause.
   void complete(Op op, std::int64_t record) {
     ops_.complete(op, [&](Op ready) { note_ready(ready, record); });
   }
   void note_ready(Op op, std::int64_t cause = -1) { ready_.push_back({op, cause}); }
-  // Calls handle(ready) for every op that became ready, also for those that become ready during
-  // these calls, until handle returns false. A list replaces recursion.
+  // Calls handle(ready) for every op that became ready, including those that become ready during
+  // these calls. Stops if handle returns false. The ops are taken from a list, so that the calls
+  // are not nested.
   template <typename Handle>
   void handle_all_ready(const Handle& handle) {
     for (std::size_t i = 0; i < ready_.size() && handle(ready_[i]); ++i) {

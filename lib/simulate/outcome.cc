@@ -10,7 +10,8 @@
 
 namespace groma::sim {
 
-// The budget is also exceeded when the run needs too much memory, so that long work ends early.
+// The budget also counts as exceeded when the run needs more memory than allowed, so that lengthy
+// work stops early in that case, too.
 Outcome::Outcome(std::string_view application, Limits limits)
     : application_(application),
       limits_(std::move(limits)),
@@ -58,8 +59,8 @@ void Outcome::end_by_budget() {
 // Ends the run with this status and these refusals. Only the first call of a run counts.
 bool Outcome::refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw) {
   if (over_) return false;
-  // A mapper whose work the budget has stopped gives answers that are refused for that reason only,
-  // so ask the budget first.
+  // If the budget is exceeded, a mapper stops its work, and its incomplete answer is refused only
+  // for that reason. So check the budget before these refusals are used.
   if (budget_.check_now()) {
     end_by_budget();
     return false;

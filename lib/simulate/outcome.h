@@ -46,9 +46,9 @@ class Outcome {
     return false;
   }
   // Returns true if the run may go on with `more` additional bytes of memory: the memory is within
-  // the limit, and nothing ends the run. Otherwise ends the run. `task` is used in the message. If
-  // `more` is 0, the memory is added up only in one of kBetweenCounts calls, since that takes
-  // longer than to map a requirement.
+  // the limit, and nothing ends the run. Otherwise ends the run with a message that names `task`.
+  // If `more` is 0, only one of kBetweenCounts calls adds up the memory of the run, since adding it
+  // up takes longer than mapping a requirement.
   bool within_limits(std::string_view task, std::int64_t more = 0);
   // Ends the run because it needs more memory than allowed. Returns false.
   bool fail_of_memory(std::string_view task);

@@ -36,11 +36,12 @@ std::int64_t RecordWriter::bytes() const {
          heap_bytes(record_->phases) + static_cast<std::int64_t>(record_->points.size() * kPoint);
 }
 
-// Appends to a list of the record. Ends the run if there is no memory left to grow the list.
+// Appends an entry to a list of the record. If the memory limit of the run leaves no room for the
+// list to grow, ends the run.
 template <typename Entry>
 void RecordWriter::append(std::vector<Entry>& list, const std::type_identity_t<Entry>& entry) {
   if (list.size() == list.capacity()) {
-    // Both the old and the new array exist while the entries are moved.
+    // While the list grows, both its old and its new array take memory.
     const std::int64_t room = outcome_.bytes_left() / static_cast<std::int64_t>(sizeof(Entry));
     const auto size = static_cast<std::int64_t>(list.size());
     if (room <= size + size / 8) {
@@ -60,7 +61,7 @@ std::int32_t RecordWriter::point_number(const Point& point) {
   return known->second;
 }
 
-// The point of an index launch is written as a number in the record's list of points.
+// The record stores the point of a task of an index launch as an index into its list of points.
 void RecordWriter::add_task(const TaskRun& run, RunTime end) {
   if (!record_) return;
   RunRecord::Event event;
@@ -81,7 +82,7 @@ void RecordWriter::add_task(const TaskRun& run, RunTime end) {
   append(record_->events, event);
 }
 
-// The copy is an event at the memory that it fills.
+// The recorded copy belongs to the memory into which it copies.
 void RecordWriter::add_copy(const CopyRun& copy, const Instance& from, const Instance& to,
                             const Route& route, RunTime end) {
   if (!record_) return;
@@ -109,7 +110,7 @@ void RecordWriter::add_phase(int phase, RunTime start, RunTime end) {
   if (record_) append(record_->phases, {phase, start, end});
 }
 
-// The bytes of a freed instance are recorded as a negative number.
+// If the instance is freed, the record gets the negative number of its bytes.
 void RecordWriter::add_allocation(RunTime now, const Instance& instance, bool made) {
   if (!record_) return;
   append(record_->allocations, {now, instance.memory, static_cast<std::int32_t>(instance.region),

@@ -23,8 +23,9 @@ std::string corner_text(const Point& lower) {
   return at_zero ? std::string() : " from " + text_of(lower);
 }
 
-// Adds notes that say what the memory of the last candidate holds. Adds a help line that says how
-// many bytes an instance without alignment needs, if that is at most half of the aligned instance.
+// Adds notes to an error about a full memory: what the memory of the last candidate holds. If the
+// instance would need at most half of the bytes without its alignment, adds a help line with that
+// number of bytes.
 void explain_full_memory(const RunInput& input, const Store& store, const InstanceQuery& full,
                          Diagnostic& diagnostic) {
   const Memory memory = input.memories[full.memory];
@@ -55,7 +56,8 @@ void explain_full_memory(const RunInput& input, const Store& store, const Instan
 
 }  // namespace
 
-// The note names the place in the application, since the error cannot be fixed in the mapping.
+// The note names the requirement in the application that has no `data`, since changing the mapping
+// cannot remove this error.
 RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t position) {
   const std::string why = fmt::format("its requirement {} has no `data`", position);
   Diagnostic diagnostic = diagnostic_without_source(DiagId::kCannotRun, view.name, why);
@@ -64,7 +66,7 @@ RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t
   return {{std::move(diagnostic), {}}, why};
 }
 
-// Appends the candidate to the text of tried candidates, and remembers it as the last one.
+// Appends a candidate that has no room to the text `tried`, and stores its query in `last`.
 void CandidatesWithoutRoom::add(const Store& store, const InstanceWish& candidate,
                                 const InstanceQuery& query) {
   const std::int64_t needs = store.bytes_of(query);
@@ -76,7 +78,8 @@ void CandidatesWithoutRoom::add(const Store& store, const InstanceWish& candidat
   last = query;
 }
 
-// The raw output is the message that Legion's default mapper writes.
+// The second part of the result, the raw output, is the message that Legion's default mapper prints
+// in this case.
 RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskRun& run,
                           const TaskView& view, std::uint32_t position,
                           const CandidatesWithoutRoom& full) {
@@ -102,7 +105,8 @@ RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskR
   return {{std::move(diagnostic), full.origin}, std::move(raw)};
 }
 
-// The origin of the refusal is the statement that placed the target instance in its memory.
+// The refusal points to a statement of the mapping as its origin: the statement that placed the
+// target instance of the copy in its memory.
 Refusal no_route(const Memories& memories, const Instance& from, const Instance& to) {
   const Memory &a = memories[from.memory], &b = memories[to.memory];
   return {diagnostic_without_source(DiagId::kNoRoute,
@@ -111,8 +115,8 @@ Refusal no_route(const Memories& memories, const Instance& from, const Instance&
           Origin{static_cast<std::uint32_t>(to.statement)}};
 }
 
-// The error names the variant by its kind of processor, and the place of the variant in the
-// application.
+// The error names the variant by its kind of processor, and says where in the application the
+// variant is described.
 void fail_formula(Outcome& outcome, const app::Data& data, const TaskRun& run,
                   app::FormulaFault fault) {
   if (fault == app::FormulaFault::kNone) return;
@@ -122,7 +126,8 @@ void fail_formula(Outcome& outcome, const app::Data& data, const TaskRun& run,
                run.variant->place);
 }
 
-// The note names a point together with its launch domain, and a single task only by its name.
+// For a point of an index launch, the note names the point and the launch domain; for a single
+// task, only the task.
 void note_launch(const app::Data& data, const app::Launch* launch, const TaskRun* run,
                  std::vector<Refusal>& refusals) {
   std::string note;

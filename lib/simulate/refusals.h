@@ -34,11 +34,12 @@ RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t
 struct CandidatesWithoutRoom {
   // The text that lists the candidates and their sizes for the message.
   std::string tried;
-  // The query of the last candidate. nullopt: the processor can address none of the memories.
+  // The request for the instance of the last candidate. nullopt: the processor can address none of
+  // the memories.
   std::optional<InstanceQuery> last;
   // The statement of the mapping that chose the memory of the first candidate.
   Origin origin;
-  // Adds a candidate that has no room in the store.
+  // Adds a candidate for which the store has no room.
   void add(const Store& store, const InstanceWish& candidate, const InstanceQuery& query);
 };
 // Returns the error for a requirement none of whose candidates has room.

@@ -21,12 +21,14 @@ namespace {
 // The numbers that a rehearsal counts while it goes through the program.
 struct RehearsalCounts {
   std::int64_t tasks = 0, statements = 0;
-  // The largest possible number of unfinished tasks.
+  // The largest possible number of tasks that are unfinished at the same time.
   std::int64_t live = 1;
-  // The number of single tasks that the default mapper placed on processors in turn.
+  // The number of single tasks (not of index launches) that the default mapper placed by taking its
+  // processors in turn.
   std::int64_t turns = 0;
 
-  // Adds `times` times the difference between the present counts and the earlier counts `before`.
+  // For iterations of a loop that are not examined. `before` holds the counts before the last
+  // examined iteration. Adds to each count `times` times what that iteration added.
   void repeat(const RehearsalCounts& before, std::int64_t times) {
     const auto more = [times](std::int64_t& count, std::int64_t then) {
       count = saturating_add(count,
@@ -83,8 +85,8 @@ class Rehearsal {
     }
   }
 
-  // Rehearses the statements of a body in order. A wait for a future does not make all tasks end,
-  // so it is ignored.
+  // Rehearses the statements of a body in order. A wait for a future is ignored, since it does not
+  // mean that all launched tasks are over.
   void body(Level& level, const app::Body& body) {
     for (const app::Statement& statement : body) {
       if (!step(1)) return;
@@ -121,13 +123,15 @@ class Rehearsal {
   // * The second of the two iterations found its instances, so all of them exist.
   // * For each cell, the copies show which instances were valid and which reductions were pending
   //   at each use.
-  // * The state after the last use that writes or folds follows from the uses alone.
-  // * If no use writes or folds, every reader stays valid. An untracked reader stays valid only if
-  //   no other instance is valid, which the source of the next copy shows.
+  // * The state of the cell after the last task that writes or reduces to it depends only on the
+  //   tasks from then on, which are the same in each iteration.
+  // * If no task writes or reduces to the cell, the instance of every reader stays valid. If the
+  //   wish of a reader is untracked, its instance stays valid only if no other instance is valid,
+  //   which the source of the next copy shows.
   //
-  // If the store is not certain anyway, an iteration that wants and finds nothing new stands for
-  // all later iterations. If processors are not certain, the mappers were asked about all possible
-  // processors.
+  // If the state of the store is uncertain in any case, an iteration that adds no want and no
+  // finding stands for all later iterations. If it is uncertain where tasks run, mappers were asked
+  // about all possible processors.
   void loop(Level& level, const app::Loop& loop) {
     std::int64_t count = 0;
     if (!parts_.launcher.count_iterations(level.context, loop, count))
@@ -159,8 +163,9 @@ class Rehearsal {
     state_.signature = all;
   }
 
-  // Counts steps of the rehearsal. Returns false if the rehearsal is over: a limit is exceeded,
-  // enough was found, or the store is uncertain and wants are not noted.
+  // Counts steps of the rehearsal (statements and points of launches). Returns false if the
+  // rehearsal has to end: a limit is exceeded, the first error was found and no more is wanted, or
+  // the state of the store is uncertain and wants are not noted.
   bool step(std::int64_t steps) {
     if (state_.findings.ended() || !(state_.certain || state_.notes_wants)) return false;
     steps_ += steps;
@@ -237,7 +242,8 @@ class Rehearsal {
     launching.of = {launches_, domain, 0, options.valid_instances, points};
     counts_.turns += launching.in_turn ? 1 : 0;
     if (!launch.is_index) launching.may = places_of(level, launch);
-    // The slices are moved out of the launcher, since tasks of this launch may launch tasks, too.
+    // The slices are moved out of the launcher, which needs its own list if the tasks of this
+    // launch launch tasks, too.
     TaskSlices slices;
     std::swap(slices, parts_.launcher.launch_answers().slices);
     for (const TaskSlice& slice : slices) {
@@ -270,7 +276,8 @@ class Rehearsal {
     if (state_.findings.complete())
       state_.findings.mark_incomplete(why_parent_lacks_data(parts_.input, run));
     const bool waits = tasks_.mapper_of(*run.processor).selects();
-    // If tasks wait until their mapper selects them, a run may map them in another order.
+    // If the mapper selects when to map the waiting tasks, a run may map them in another order than
+    // this rehearsal.
     if (waits) state_.certain = false;
     const bool moves = waits && run.stealable;
     if (moves) {
@@ -291,7 +298,7 @@ class Rehearsal {
     return true;
   }
 
-  // Returns whether it makes a difference which processor of its kind the task runs on.
+  // Returns true if it may make a difference on which of the processors of one kind the task runs.
   bool matters(const TaskRun& run) const {
     if (launches_tasks(parts_.input.data, run) || parts_.input.machine->node_count() > 1)
       return true;
@@ -345,8 +352,9 @@ class Rehearsal {
   }
 
   // Sets `places` to the processors where a stealable task may run: where it may start, and every
-  // thief that may get it. A program answers for a thief by its kind and node, so one thief of each
-  // is asked. A thief does not give the task on.
+  // other processor (a thief) to which a mapper may give it. The answers of a mapper about a thief
+  // depend only on the thief's kind and node, so mappers are asked about one thief of each kind and
+  // node. A stolen task is not stolen again.
   void with_thieves(TaskRun& run, const std::vector<Processor>& may,
                     std::vector<Processor>& places) {
     places = may;
@@ -382,13 +390,14 @@ class Rehearsal {
   RunParts& parts_ = state_.parts;
   TaskRehearsal tasks_{state_};
   RehearsalCounts counts_;
-  // True if some tasks that were placed on processors in turn were not counted.
+  // True if the loop iterations that were skipped contain tasks that the default mapper places in
+  // turn. The next processor in turn is then unknown.
   bool turned_ = false;
   // The number of launch statements that were examined so far.
   std::uint32_t launches_ = 0;
   // The number of statements and points that were examined so far.
   std::int64_t steps_ = 0;
-  // Buffers, kept so that their memory is reused.
+  // Buffers that are members only so that their memory is used again by later calls.
   TaskRun run_;
   std::vector<Processor> places_, thieves_;
   std::vector<RequirementView> views_;
@@ -420,8 +429,9 @@ RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const M
   if (workload.data().top_level < 0) return {{}, "it has no top-level task, so it cannot be run"};
   std::string too_large = why_machine_too_large(*machine, spaces->bytes(), options.max_bytes);
   if (!too_large.empty()) return {{}, std::move(too_large)};
-  // If only the top-level task launches tasks, usually everything is certain, and the wants do not
-  // matter.
+  // If only the top-level task launches tasks, the result is usually certain without knowing which
+  // instances all tasks may want. So these wants are noted from the start only if other tasks
+  // launch tasks, too.
   const app::Data& data = workload.data();
   const bool nested = std::any_of(data.tasks.begin(), data.tasks.end(), [&](const app::Task& task) {
     return !task.body.empty() && &task - data.tasks.data() != data.top_level;

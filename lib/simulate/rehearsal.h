@@ -45,8 +45,9 @@ struct RehearsalResult {
   std::string incomplete;
 };
 
-// Rehearses a workload. `make` must make ProgramMappers or DefaultMappers of one program, or
-// mappers whose answers for a processor depend only on its kind and node.
+// Rehearses a workload. The mappers that `make` makes must all be ProgramMapper objects of one
+// program, or all be DefaultMapper objects, or must be mappers whose answers for a processor depend
+// only on its kind and node.
 RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const Machine>& machine,
                          const MapperFactory& make, const RehearsalOptions& options = {});
 

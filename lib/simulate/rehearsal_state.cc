@@ -7,7 +7,8 @@
 
 namespace groma::sim {
 
-// If wants are noted, the instances that mappers make themselves are noted, too.
+// If the rehearsal notes the instances that tasks may want, it also notes those that mappers make
+// by their own calls.
 RehearsalState::RehearsalState(const app::Data& data, const Spaces& spaces,
                                std::shared_ptr<const Machine> machine, const MapperFactory& make,
                                const RehearsalOptions& its_options, bool does_note_wants)
@@ -30,7 +31,8 @@ bool RehearsalState::stops() const {
   return parts.outcome.budget().spent() > options.max_work || (options.stop && options.stop());
 }
 
-// If a limit has ended the work, the rehearsal is incomplete.
+// If the refusals came from a limit on memory or work, ends the rehearsal and marks it as
+// incomplete.
 void RehearsalState::collect_refusals(const app::Launch* launch, const TaskRun* run,
                                       bool is_certain) {
   const bool too_large =
@@ -50,8 +52,8 @@ void RehearsalState::collect_refusals(const app::Launch* launch, const TaskRun* 
   add_to_signature(findings.all().size());
 }
 
-// Looks for memories that may be too small and for missing routes. Both count work, so a limit may
-// end them.
+// Adds warnings for memories that may be too small, and for copies that may have no route. Looking
+// for them costs work, so the limit on the work may end this search.
 void RehearsalState::warn_about_wants() {
   wants.find_small_memories(parts.outcome, findings);
   if (parts.outcome.over()) collect_refusals(nullptr, nullptr);
@@ -60,7 +62,8 @@ void RehearsalState::warn_about_wants() {
   if (parts.outcome.over()) collect_refusals(nullptr, nullptr, false);
 }
 
-// Adds the reasons why a run may differ that are known only at the end of the rehearsal.
+// Adds those reasons why a run may differ from the rehearsal that are known only at the end of the
+// rehearsal.
 RehearsalResult RehearsalState::finish() {
   const Store::Doubts& doubts = parts.store.doubts();
   const bool unsure = !findings.has_error() && (!certain || doubts.guessed || doubts.keeps_eager);
@@ -69,7 +72,8 @@ RehearsalResult RehearsalState::finish() {
         "its mapper looks at instances, and which of them are there depends on the order in which "
         "tasks run");
   }
-  // A task that waits for others still counts in its limit, and the others may need that place.
+  // While a task waits for the tasks that it launched, it still counts as one of the tasks that its
+  // `InstanceLimit` allows. The tasks that it waits for may not be allowed to start until it ends.
   if (limited_inside) {
     findings.mark_incomplete(
         "tasks that tasks launch have an `InstanceLimit`, so they may come to wait for each other");

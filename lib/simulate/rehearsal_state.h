@@ -20,9 +20,9 @@ struct RehearsalState {
                  std::shared_ptr<const Machine> machine, const MapperFactory& make,
                  const RehearsalOptions& its_options, bool does_note_wants);
 
-  // Moves the refusals that ended the run to the findings, and lets the rehearsal go on. With
-  // `is_certain` false they become warnings. Afterwards the store is not certain, since the run
-  // would be over.
+  // Moves the refusals that ended the run to the findings, and lets the rehearsal go on. If
+  // `is_certain` is false, the refusals become warnings. Afterwards the state of the store is
+  // uncertain, since a real run would have ended here.
   void collect_refusals(const app::Launch* launch, const TaskRun* run, bool is_certain = true);
   // Adds warnings about memories and copies that may fail if the tasks run in another order.
   void warn_about_wants();

@@ -23,7 +23,8 @@ namespace groma::sim {
 
 // The work of one event, one statement or one point of a launch, in units of Budget.
 inline constexpr std::int64_t kStepWork = 64;
-// Limit on the statements of a run that launch nothing, so that long empty loops end.
+// The largest number of statements that a run may execute, so that a long loop whose body launches
+// nothing ends, too.
 inline constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
 // The largest number of unfinished tasks of a run. It limits the memory of the tasks.
 inline constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;

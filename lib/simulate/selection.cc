@@ -8,14 +8,14 @@
 
 namespace groma::sim {
 
-// Only adds the task to the list of its processor. The caller calls select() for the processor
-// later.
+// Puts the task into the list of tasks that wait at its processor. The mapper is not asked here:
+// the caller calls select() for the processor later.
 void Selection::add(TaskRun& run) {
   run_.stations[run.number].unmapped.push_back(&run);
   stealable_ += run.stealable ? 1 : 0;
 }
 
-// Tasks that the answer of the mapper does not name continue to wait at the processor.
+// Waiting tasks that the mapper does not name in its answer stay in the list of the processor.
 void Selection::select(std::int32_t processor) {
   std::vector<TaskRun*>& unmapped = run_.stations[processor].unmapped;
   if (unmapped.empty() || run_.outcome.over()) return;
@@ -44,8 +44,9 @@ void Selection::select(std::int32_t processor) {
   carry_out(waiting, answer);
 }
 
-// Lets the mapper of a processor be asked again about the tasks that still wait there: at once if
-// it took some tasks, else after the event that it names. Fails if it names no event.
+// Sees to it that the mapper of the processor is asked again about the tasks that still wait there:
+// at once if it has taken some tasks, otherwise when the event that it has named is triggered. Ends
+// the run if the mapper has named no event.
 bool Selection::schedule_next_selection(std::int32_t processor, const SelectMappingOutput& answer,
                                         const TaskView& first) {
   if (answer.map.empty() && answer.relocate.empty()) {
@@ -80,8 +81,8 @@ void Selection::carry_out(const std::vector<TaskRun*>& waiting, const SelectMapp
   if (may_move) run_.agenda.add(now, Event::Kind::kSteal, -1);
 }
 
-// Returns whether there is memory and time for views of all these tasks at once. Ends the run if
-// not.
+// Returns true if the limits on memory and work allow making the views of all these tasks at once.
+// Otherwise ends the run.
 bool Selection::has_room_for_views(const std::vector<TaskRun*>& runs) {
   std::int64_t bytes = 0;
   for (const TaskRun* run : runs) {
@@ -118,8 +119,8 @@ void Selection::steal(std::int32_t thief) {
   for (std::int32_t p = 0; p < run_.stations.size() && !run_.outcome.over(); ++p) steal_one(p);
 }
 
-// Returns the processors at which no task waits that a processor of this kind may take. Returns
-// nullopt if a limit ended the run.
+// Returns the processors from which a processor of kind `kind` can steal nothing, because no
+// suitable stealable task waits there. Returns nullopt if a limit ended the run.
 std::optional<std::vector<Processor>> Selection::processors_without(ProcKind kind) {
   std::vector<Processor> without;
   for (std::int32_t p = 0; p < run_.stations.size(); ++p) {
@@ -132,8 +133,9 @@ std::optional<std::vector<Processor>> Selection::processors_without(ProcKind kin
   return without;
 }
 
-// Lets one idle processor steal. Victims are asked one after the other, each once. The processors
-// that have nothing for the thief are on the blacklist from the start.
+// Lets one idle processor, the thief, steal tasks. The mapper of each victim is asked at most once.
+// Processors at which nothing waits that the thief may steal are on the blacklist from the
+// beginning.
 void Selection::steal_one(std::int32_t thief) {
   if (stealable_ == 0 || !run_.stations[thief].idle()) return;
   const Processor& to = run_.input.processors[thief];

@@ -53,7 +53,8 @@ class Selection {
   void steal(std::int32_t thief);
   // Returns whether any waiting task may be stolen by another processor.
   bool has_stealable() const { return stealable_ > 0; }
-  // Notes that a task was mapped, so that mappers may defer tasks more often.
+  // Notes that a task was mapped. The count of tasks that mappers deferred begins again at 0, so
+  // they may defer tasks again.
   void note_progress() { asked_in_vain_ = 0; }
 
  private:
@@ -70,7 +71,8 @@ class Selection {
 
   const RunServices run_;
   const RunTime move_time_;
-  // The number of tasks that were offered to mappers since a task was last mapped.
+  // How many waiting tasks mappers were asked about since a task was last mapped. A task counts
+  // each time that a mapper is asked about it.
   std::int64_t asked_in_vain_ = 0;
   // The number of tasks that wait to be mapped and may be stolen.
   std::int64_t stealable_ = 0;

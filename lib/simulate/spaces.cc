@@ -19,8 +19,9 @@
 namespace groma::sim {
 namespace {
 
-// The limits of one application: the pieces of all partitions, the cells of all regions, and the
-// field groups of one region. A set of groups is a 64-bit mask.
+// The largest numbers that an application may have of: pieces in all its partitions together, cells
+// in all its regions together, and field groups in one region. A set of field groups is a mask of
+// 64 bits.
 constexpr std::int64_t kMaxPieces = std::int64_t{1} << 22;
 constexpr std::int64_t kMaxCells = std::int64_t{1} << 24;
 constexpr std::size_t kMaxGroups = 64;
@@ -40,7 +41,8 @@ void for_launches(const app::Body& body, const Use& use) {
 // Sets `piece.cells` to the range of cells that the box of the piece covers. An empty box gets an
 // empty range.
 void set_range(const RegionSpace& space, Piece& piece) {
-  // An empty box made no cuts, so its corners need not be among the cuts.
+  // The corners of an empty box need not be among the coordinates at which the region is cut, so
+  // they are not looked up.
   const bool empty = piece.box.volume() == 0;
   for (int d = 0; d < space.dimensions; ++d) {
     const auto i = static_cast<std::size_t>(d);
@@ -136,11 +138,12 @@ std::int64_t RegionSpace::instance_bytes(std::uint64_t groups, const LayoutSpec&
   return saturating_multiply(point_bytes(groups, layout), points);
 }
 
-// Places one array of `elements` elements for each field of the groups, the largest field first.
-// Returns the end of the last array in bytes, and the largest alignment.
+// Computes the layout of arrays of `elements` elements, one for each field of the groups, the
+// largest field first. Returns the end of the last array in bytes, and the largest alignment of an
+// array.
 //
-// Legion aligns a field to the largest power of two that divides its size. An alignment that the
-// layout demands replaces this default.
+// Legion aligns a field to the largest power of two that divides its size. If the layout demands an
+// alignment, that alignment is used instead.
 std::pair<std::int64_t, std::int64_t> RegionSpace::lay_out_fields(std::uint64_t groups,
                                                                   std::int64_t elements,
                                                                   const LayoutSpec& layout) const {
@@ -170,8 +173,8 @@ std::vector<std::uint32_t> RegionSpace::fields_of(std::uint64_t groups) const {
   return fields;
 }
 
-// Returns `wanted` as an instance of these groups has it. With a single field SOA and AOS are the
-// same, so SOA is used.
+// Returns the layout that an instance of these field groups gets if `wanted` is asked for. With a
+// single field, the orders SOA and AOS are the same, so the result has SOA.
 LayoutSpec RegionSpace::layout(LayoutSpec wanted, std::uint64_t groups) const {
   const auto first = static_cast<std::size_t>(std::countr_zero(groups));
   const bool one_field = std::has_single_bit(groups) && group_fields[first].size() == 1;
@@ -342,8 +345,9 @@ bool Spaces::make_groups(const MakeArguments& making) {
   for (const app::Task& task : data.tasks) {
     for_launches(task.body, [&](const app::Launch& launch) { launches[launch.number] = &launch; });
   }
-  // Calls use(launch, where) for every requirement of all launches until a call returns false. The
-  // top-level task counts as the launch after the last.
+  // Calls use(launch, where) for every requirement of every launch, until a call returns false.
+  // `launch` is the number of the launch. The requirements of the top-level task get a number one
+  // above the last launch.
   const auto each = [&](const auto& use) {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       if (launches[i] == nullptr) continue;
@@ -356,8 +360,8 @@ bool Spaces::make_groups(const MakeArguments& making) {
     return std::all_of(top.requirements.begin(), top.requirements.end(),
                        [&](const app::Requirement& r) { return use(launches.size(), r.data); });
   };
-  // For each region: the distinct sets of fields that requirements use, in the order of the
-  // requirements. Each set is sorted.
+  // For each region: the sets of fields that requirements use, each different set once, in the
+  // order in which the requirements use them. The fields of a set are sorted.
   std::vector<std::vector<std::vector<std::uint32_t>>> sets(regions_.size());
   std::vector<std::set<std::vector<std::uint32_t>>> known(regions_.size());
   bool good = each([&](std::size_t, const app::RequirementData& where) {
@@ -401,17 +405,19 @@ bool Spaces::make_groups(const MakeArguments& making) {
   return good;
 }
 
-// Groups the fields of one region. `sets` holds the fields that each requirement uses. Stops at
-// kMaxGroups + 1 groups, from which the caller sees that there are too many.
+// Puts the fields of one region into groups. Each element of `sets` holds the fields that some
+// requirement uses. Stops when there are kMaxGroups + 1 groups, which tells the caller that there
+// are too many.
 void Spaces::group_fields(const app::Region& region, RegionSpace& space,
                           const std::vector<std::vector<std::uint32_t>>& sets) {
-  // in[f] holds the numbers of the sets that contain field f.
+  // For each field f, in[f] holds the indices of those elements of `sets` that contain the field.
   std::vector<std::vector<std::uint32_t>> in(region.fields.size());
   for (std::uint32_t s = 0; s < sets.size(); ++s) {
     for (const std::uint32_t field : sets[s]) in[field].push_back(s);
   }
   std::map<std::vector<std::uint32_t>, std::size_t> known;
-  // For each size (negative, so that the largest comes first) and group: the number of fields.
+  // The number of fields for each pair of a size and a group. The size is stored as a negative
+  // number, so that the largest size comes first.
   std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> counts;
   for (std::uint32_t f = 0; f < in.size() && space.group_bytes.size() <= kMaxGroups; ++f) {
     const auto [group, is_new] = known.emplace(std::move(in[f]), space.group_bytes.size());
@@ -432,7 +438,8 @@ void Spaces::group_fields(const app::Region& region, RegionSpace& space,
   }
 }
 
-// Requirements whose data is unknown never interfere.
+// If the application does not say which data one of the requirements uses, the two requirements
+// count as not interfering.
 bool Spaces::interfere(const app::Launch& one, std::size_t a, const app::Launch& other,
                        std::size_t b) const {
   const app::RequirementData& first = one.data[a];

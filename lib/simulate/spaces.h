@@ -21,7 +21,8 @@
 
 namespace groma::sim {
 
-// A box of cells: in each dimension, the cells from `lower` to before `upper`.
+// A box of cells. In each dimension, it contains the cells with the numbers from `lower` to `upper`
+// - 1.
 struct CellRange {
   std::array<std::int32_t, kMaxDimensions> lower{};
   std::array<std::int32_t, kMaxDimensions> upper{};
@@ -44,8 +45,8 @@ struct Piece {
   }
 };
 
-// Returns the size of a piece. Null stands for data that the application does not describe; its
-// size has no dimensions.
+// Returns the size of a piece. Null stands for data that the application does not describe; the
+// result is then a size without dimensions.
 inline app::PieceSize size_of(const Piece* piece) {
   static const Rect none;
   return piece == nullptr ? app::PieceSize{&none, 1} : app::PieceSize{&piece->box, piece->points()};
@@ -54,8 +55,9 @@ inline app::PieceSize size_of(const Piece* piece) {
 // A region with its cells and its groups of fields.
 struct RegionSpace {
   int dimensions = 1;
-  // For each dimension: the coordinates at which boxes around pieces begin and end. For a region
-  // without sets of cells these are the lower corners of its cells, and the end.
+  // For each dimension: the coordinates at which the boxes around pieces begin and end. If the
+  // region has no cell sets, its cells begin at these coordinates, and the last coordinate is the
+  // end of the last cells.
   std::vector<std::vector<std::int64_t>> cuts;
   // The row-major strides of the numbers of cells, one for each dimension.
   std::vector<std::int64_t> strides;
@@ -78,8 +80,8 @@ struct RegionSpace {
 
   // Returns the bytes of one point in all fields of the groups (a bit mask).
   std::int64_t bytes_of(std::uint64_t groups) const;
-  // Returns the distance in bytes between two neighbouring points if all fields of a point lie
-  // together (AOS), with each point at an aligned address.
+  // Returns the distance in bytes between two neighbouring points of an instance in which all
+  // fields of a point lie together (AOS) and each point begins at an aligned address.
   std::int64_t point_bytes(std::uint64_t groups, const LayoutSpec& layout) const;
   // Returns the bytes of an instance with this number of points. INT64_MAX means that many bytes,
   // or more.
@@ -89,10 +91,11 @@ struct RegionSpace {
   std::vector<std::uint32_t> fields_of(std::uint64_t groups) const;
   // Returns the bit mask of the group that holds the field, or 0 for an unknown field.
   std::uint64_t group_of(std::uint32_t field) const;
-  // Returns the layout `wanted` as an instance with these groups has it. With one field, the order
-  // of fields is irrelevant, so it is SOA.
+  // Returns the layout that an instance with these groups gets if `wanted` is asked for. With one
+  // field, the order of fields does not matter, so the result has SOA.
   LayoutSpec layout(LayoutSpec wanted, std::uint64_t groups) const;
-  // Calls use(cell, points) for every cell of the piece that has points, until `use` returns false.
+  // Calls use(cell, points) for every cell of the piece that contains points. `cell` is the number
+  // of the cell, and `points` the number of its points. Stops if `use` returns false.
   template <typename Use>
   void for_cells(const Piece& piece, const Use& use) const {
     if (piece.set == nullptr) {
@@ -105,12 +108,12 @@ struct RegionSpace {
   }
 
  private:
-  // Lays out arrays of `elements` elements, one for each field of the groups. Returns the end of
-  // the last array and the largest alignment, both in bytes.
+  // Computes the layout of arrays of `elements` elements, one for each field of the groups. Returns
+  // the end of the last array and the largest alignment of an array, both in bytes.
   std::pair<std::int64_t, std::int64_t> lay_out_fields(std::uint64_t groups, std::int64_t elements,
                                                        const LayoutSpec& layout) const;
-  // Calls use(cell, points) for the cells of a range, from dimension `d` on. Returns false if `use`
-  // returned false.
+  // Calls use(cell, points) for the cells of a range. The function calls itself for each dimension;
+  // this call handles the dimensions from `d` on. Returns false if `use` returned false.
   template <typename Use>
   bool visit(const CellRange& range, int d, std::int64_t at, std::int64_t points,
              const Use& use) const {
@@ -128,8 +131,8 @@ struct RegionSpace {
   }
 };
 
-// The functions meet, within, same and around take two pieces of one region. meet() returns true if
-// the pieces have a common point.
+// The four functions overlap(), is_covered_by(), have_same_points() and piece_covering_both() take
+// two pieces of the same region. overlap() returns true if the pieces have a common point.
 bool overlap(const Piece& a, const Piece& b);
 // Returns true if the piece `outer` has all points of the piece `inner`. An empty piece has no
 // points.

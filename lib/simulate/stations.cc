@@ -24,7 +24,8 @@ void Stations::queue(TaskRun& run) {
   if (station.running == nullptr) start_next(station);
 }
 
-// A task that is not ready yet does not keep others from the processor.
+// Only tasks that are ready are in the queue, so a task that still waits for something else does
+// not keep the processor from other tasks.
 void Stations::start_next(ProcessorState& station) {
   if (station.ready.empty()) return;
   TaskRun& run = *station.ready.top().run;
@@ -48,7 +49,8 @@ void Stations::start(TaskRun& run, ProcessorState& station) {
   on_start(run);
 }
 
-// Returns the station of the processor, since the object of the task may be used again soon.
+// Returns the state of the processor that becomes free. The caller cannot find it through `run` any
+// more, since that object may already be used for another task.
 ProcessorState& Stations::free_processor_of(const TaskRun& run) {
   durations_.end(run);
   ProcessorState& station = (*this)[run.number];

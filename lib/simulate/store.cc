@@ -10,8 +10,8 @@
 namespace groma::sim {
 namespace {
 
-// Returns whether the instance may be evicted: nobody uses it, its data is valid elsewhere too, and
-// its priority allows it.
+// Returns true if the instance may be evicted: no task or copy uses it, none of the valid data is
+// in this instance alone, and its eviction priority allows it.
 bool may_go(const Instance& instance) {
   return instance.alive && instance.users == 0 && instance.needed == 0 &&
          instance.priority != kCollectNever;
@@ -36,12 +36,13 @@ std::int64_t Store::free_bytes(std::int32_t memory) const {
 }
 
 std::int64_t Store::bytes() const {
-  // The bytes that an instance takes in the nodes of `index_` and `idle_`.
+  // The estimated bytes that one instance takes in the maps of `index_` and `idle_`.
   constexpr std::int64_t kInTables = 160;
   return heap_bytes(instances_) + alive_ * kInTables;
 }
 
-// An instance that is found counts as used now, and gets the eviction priority of the query.
+// If an existing instance is found, it is marked as taken now, and gets the eviction priority of
+// the query.
 std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   const auto known = query.fresh ? std::nullopt : find(query);
   if (!known) return make(query);
@@ -52,8 +53,8 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   return known;
 }
 
-// Marks the instance as used now. If the instance has no statement yet, `statement` becomes its
-// statement.
+// Marks the instance as taken now. If no statement of the mapping is recorded for the instance yet,
+// records `statement`.
 void Store::mark_taken(InstanceNumber number, std::int32_t statement) {
   change(number, [&](Instance& instance) {
     instance.used = ++clock_;
@@ -61,7 +62,7 @@ void Store::mark_taken(InstanceNumber number, std::int32_t statement) {
   });
 }
 
-// The new instance counts as used now. Returns nullopt if evicting idle instances does not free
+// The new instance is marked as taken now. Returns nullopt if evicting idle instances does not free
 // enough bytes.
 std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   const std::int64_t bytes = bytes_of(query);
@@ -106,8 +107,8 @@ Store::Order::value_type Store::place_in_order(InstanceNumber number) const {
   return {-std::int64_t{instance.priority}, instance.used, number};
 }
 
-// Every change of an instance that affects eviction goes through here, so that `idle_` stays
-// sorted.
+// Every change of a member of an instance that affects its eviction is made by this function, which
+// keeps `idle_` sorted.
 template <typename Change>
 void Store::change(InstanceNumber number, const Change& change) {
   Instance& instance = instances_[number];
@@ -143,8 +144,9 @@ bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
   return used_[m] <= most;
 }
 
-// Returns true if evicting every idle instance would still not free enough, and some of these
-// instances may still be in use. make_room() then evicts nothing. Sets Doubts::forked in that case.
+// Returns true if two things hold: the memory would not have enough room even if every idle
+// instance were evicted, and some of these idle instances may still be in use. make_room() then
+// evicts nothing. In that case, sets Doubts::forked.
 bool Store::never_fits(const Order& idle, std::int64_t missing) {
   bool certain = true;
   for (const auto& place : idle) {
@@ -202,7 +204,7 @@ bool Store::has_eager() const {
   });
 }
 
-// An instance with the priority kCollectEager is collected as soon as it has no users.
+// If the instance has the priority kCollectEager and nobody else uses it, collects it at once.
 void Store::release(InstanceNumber number) {
   change(number, [](Instance& instance) { --instance.users; });
   const Instance& instance = instances_[number];
@@ -214,7 +216,8 @@ void Store::set_priority(InstanceNumber number, CollectPriority priority) {
   if (priority == kCollectEager) collect(number);
 }
 
-// The instance may still be in use until the next all_over(); `left` marks this.
+// Until the next call of note_all_tasks_over(), the instance may still be in use. Instance::left
+// remembers this.
 void Store::release_at_unknown_time(InstanceNumber number) {
   change(number, [](Instance& instance) { --instance.users; });
   instances_[number].left = waits_;

@@ -47,8 +47,8 @@ class Store {
   // largest first.
   std::vector<RegionUsage> contents(std::int32_t memory, std::size_t most) const;
 
-  // Returns an existing instance that fits the query: the oldest with the same shape, otherwise the
-  // oldest that covers the piece.
+  // Returns an existing instance that fits the query: the oldest one that covers exactly the wanted
+  // shape, otherwise the oldest one that covers at least the needed piece.
   std::optional<InstanceNumber> find(const InstanceQuery& query) const {
     return index_.find(query);
   }
@@ -69,30 +69,31 @@ class Store {
   // Add or remove one user (a task or a copy) of an instance.
   void acquire(InstanceNumber instance);
   void release(InstanceNumber instance);
-  // Adds `more` to Instance::needed of the instance.
+  // Adds `more` to the member `needed` of the instance.
   void add_needed(InstanceNumber instance, std::int64_t more);
 
-  // For callers without a clock: removes one user of an instance, which may end at once or at any
-  // time before the next all_over().
+  // For callers that do not simulate time: removes one user of an instance. In a run, that use may
+  // end at once, or at any time before the next call of note_all_tasks_over().
   void release_at_unknown_time(InstanceNumber instance);
   void note_all_tasks_over() { ++waits_; }
-  // Takes an existing instance for a task, as find_or_make() does, and adds the task as a user of
-  // the instance.
+  // For a repeated task: takes an existing instance, as find_or_make() does when it finds one, and
+  // adds the task as a user of the instance.
   void take_again(InstanceNumber instance, CollectPriority priority);
   // Returns how many instances were made and removed so far.
   std::int64_t changes() const { return 2 * static_cast<std::int64_t>(instances_.size()) - alive_; }
   // Returns true if an instance exists that is removed as soon as nobody uses it (kCollectEager).
   bool has_eager() const;
-  // The facts about the store of which a caller without a clock cannot be sure.
+  // Things about the state of the store that a caller that does not simulate time (a rehearsal)
+  // cannot know for sure.
   struct Doubts {
-    // An instance was evicted that may still be in use: the state is one of several possible
-    // states.
+    // An instance was evicted that may still be in use in a run. So a run may evict another one,
+    // and the state of the store is only one of several possible ones.
     bool guessed = false;
-    // There was no room for an instance regardless of what is in use, but it is unknown which
-    // instances a run evicts before it notices that.
+    // There was no room for an instance, whatever is in use. But a run may evict some other
+    // instances before it finds out that there is no room, and it is unknown which.
     bool forked = false;
-    // An instance with the priority kCollectEager was left, and a run would have examined it at the
-    // end of its use.
+    // The use of an instance with the priority kCollectEager has ended at an unknown time. A run
+    // would have removed the instance when its last use ended, if no data had been lost.
     bool keeps_eager = false;
   };
   const Doubts& doubts() const { return doubts_; }
@@ -120,10 +121,11 @@ class Store {
   InstanceIndex index_;
   // For each memory: the used bytes, the most that were used so far, and the capacity.
   std::vector<std::int64_t> used_, peak_, capacity_;
-  // For each memory that was full once: the instances that may be evicted, in order of eviction.
+  // For each memory: the instances that may be evicted, in the order of their eviction. The list is
+  // made only when the memory is full for the first time.
   std::vector<std::optional<Order>> idle_;
   std::int64_t clock_ = 0;
-  // The number of calls of all_over() so far.
+  // The number of calls of note_all_tasks_over() so far.
   std::int64_t waits_ = 0;
   // The number of instances that exist now.
   std::int64_t alive_ = 0;

@@ -6,7 +6,7 @@
 namespace groma::sim {
 namespace {
 
-// Returns the bytes of one point: the sum over all fields of the requirement.
+// Returns the bytes that one point of the data takes in all fields of the requirement together.
 double point_bytes(const app::Data& data, const app::RequirementData& where) {
   double bytes = 0;
   for (const std::uint32_t field : where.fields) {
@@ -17,9 +17,9 @@ double point_bytes(const app::Data& data, const app::RequirementData& where) {
 
 }  // namespace
 
-// Returns how many bytes the memory moves for each byte that the task uses, at least 1. In an AOS
-// layout the whole structure moves. A loop that runs across the order of the dimensions moves a
-// whole sector for each element.
+// Returns how many bytes the memory moves for each byte that the task uses. The result is at least
+// 1. In an AOS layout, all fields of a point are moved. If the variant's loops run in another order
+// of the dimensions than the layout, a whole sector is moved for each element.
 double TaskDurations::layout_factor(const TaskRun& run, std::size_t requirement,
                                     const Instance& instance) const {
   const app::RequirementData& wants = data_of_requirement(input_.data, run, requirement);
@@ -39,7 +39,8 @@ double TaskDurations::layout_factor(const TaskRun& run, std::size_t requirement,
   return factor;
 }
 
-// Returns whether the variant's loops run in another order of the dimensions than the instance has.
+// Returns true if the loops of the variant go through the dimensions in another order than the
+// instance stores them.
 bool TaskDurations::loops_across(const TaskRun& run, std::size_t requirement,
                                  const Instance& instance) const {
   const auto& loops = run.variant->loops;
@@ -47,8 +48,9 @@ bool TaskDurations::loops_across(const TaskRun& run, std::size_t requirement,
          *loops != instance.layout.dimensions;
 }
 
-// Returns the share of the streamed bytes that no prefetcher fetches in time, from 0 to 1. It is 0
-// on GPU and OMP processors, because their threads together are ahead of memory.
+// Returns which share, from 0 to 1, of the streamed bytes no hardware prefetcher fetches in time.
+// The share is 0 on GPU and OMP processors, because they have enough threads to hide the waiting of
+// each one.
 double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requirement,
                                        const Instance& instance) const {
   const ProcKind kind = run.processor->kind;
@@ -57,7 +59,8 @@ double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requireme
   const int n = box.dimensions();
   if (n < 2 || loops_across(run, requirement, instance)) return 0;
   const app::RequirementData& wants = data_of_requirement(input_.data, run, requirement);
-  // The contiguous bytes of a row of the piece, and the number of rows.
+  // The number of bytes of a row of the piece that lie one after the other in memory, and the
+  // number of such rows.
   double row = 0, rows = 1;
   if (instance.layout.fields == FieldOrder::kAos) {
     row = static_cast<double>(
@@ -74,7 +77,8 @@ double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requireme
   return rows > 1 && row > 0 ? std::min(1.0, model_.unforeseen_bytes / row) : 0;
 }
 
-// Adds the bytes that a requirement moves to the load of the memory in which its instance lies.
+// Adds the bytes that a task moves for one requirement to the traffic of the memory in which the
+// instance of the requirement lies.
 void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double bytes,
                              Access access, TaskWork& work) const {
   const InstanceNumber number = run.instances[requirement];
@@ -102,8 +106,9 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
   }
 }
 
-// Returns the time of the memory that is busy longest with its load. The bandwidth of a memory is
-// shared by the tasks that work on it when this task begins.
+// Returns the time that the memory traffic of the task takes, in seconds: the longest of the times
+// of its memories. The bandwidth of a memory is divided among the tasks that use it at the moment
+// when this task begins.
 double TaskDurations::memory_seconds(TaskRun& run, std::span<const TaskWork::MemoryTraffic> loads) {
   const NodeType& node = input_.machine->node(run.processor->node);
   double longest = 0;
@@ -118,7 +123,8 @@ double TaskDurations::memory_seconds(TaskRun& run, std::span<const TaskWork::Mem
     const double alone = affinity->bandwidth_bytes_per_s;
     const double all = input_.memories.group(load.memory).bandwidth_bytes_per_s;
     const double bandwidth = all > 0 ? std::min(alone, all / sharing) : alone;
-    // Extra seconds for each byte that no prefetcher fetches: the core waits for its line buffers.
+    // The additional seconds for each byte that no prefetcher fetches in time. The core waits for
+    // these bytes, because only a limited number of cache lines can be under way.
     const double gap = affinity->gap_bandwidth_bytes_per_s;
     const double waits =
         (gap > 0
@@ -208,7 +214,8 @@ double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
   return work.overhead_s + std::max(work.computing_s, memory_seconds(run, work.loads));
 }
 
-// All instances of a task in memories of one kind lie in the same memory.
+// If a task has several instances in memories of one kind, they lie in the same memory, so one bit
+// for each kind is enough.
 void TaskDurations::end(const TaskRun& run) {
   unsigned left = run.streams;
   for (InstanceNumber number : run.instances) {

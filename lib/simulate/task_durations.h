@@ -49,7 +49,7 @@ class TaskDurations {
   const TimeModel& model_;
   // For each memory: the number of running tasks that use its bandwidth.
   std::vector<std::int64_t> streaming_;
-  // The work of the task that begins, if its plan is not kept.
+  // The work of the task that begins, used if the task has no plan that keeps its work.
   TaskWork work_;
   // The sizes of the pieces of the task that begins.
   std::vector<app::PieceSize> sizes_;

@@ -24,8 +24,8 @@ void TaskMapping::begin(TaskRun& run) {
   queries_.clear();
 }
 
-// The view is made when it is first asked for. It shows the processor on which the task was held,
-// also after take().
+// The view is made when it is first asked for. It always shows the processor on which the task was
+// held at begin(), even after take() has assigned another one.
 const TaskView& TaskMapping::view() {
   if (has_view_) return view_;
   view_ = parts_.views.view_of(*run_, requirements_);
@@ -34,7 +34,8 @@ const TaskView& TaskMapping::view() {
   return view_;
 }
 
-// Sets `valid_` to the instances with valid data for each requirement, for the mapper to read.
+// For each requirement of the task, sets `valid_` to the instances that hold valid data of its
+// piece. The mapper gets this list with map_task.
 void TaskMapping::show_valid_instances() {
   const TaskRun& run = *run_;
   const TaskView& view = this->view();
@@ -54,7 +55,7 @@ void TaskMapping::show_valid_instances() {
 bool TaskMapping::ask(Mapper& mapper) {
   const TaskRun& run = *run_;
   const TaskView& view = this->view();
-  // Count the work of the hook and of the checks of its answer.
+  // Count the work of calling the hook and of checking its answer on the budget.
   if (!parts_.outcome.spend(16 + 8 * static_cast<std::int64_t>(view.requirements.size())))
     return false;
   valid_.assign(view.requirements.size(), {});
@@ -72,7 +73,8 @@ bool TaskMapping::ask(Mapper& mapper) {
          parts_.outcome.fail(view.name, "map_task gives up, and nothing says when to ask again");
 }
 
-// The variant was checked together with the answer. Answers number variants from 1.
+// The variant number is valid, since it was checked together with the rest of the answer. Mappers
+// number the variants of a task from 1.
 void TaskMapping::take(const Processor& processor) {
   TaskRun& run = *run_;
   run.hold_on(parts_.input.processors, processor);
@@ -131,8 +133,9 @@ void TaskMapping::take(const CachedTaskMapping& plan, std::int32_t processor) {
   run_->wishes = plan.wishes;
 }
 
-// If the instance of a requirement has no room, the mapper is asked after all, for this requirement
-// and the following ones. Its answer is the same, and says how the run is refused.
+// If there is no room for an instance, the plan cannot be followed further, so the mapper is asked
+// about this requirement and those after it. It gives the same answer again, from which the error
+// of the run is made.
 bool TaskMapping::map_by_plan(const CachedTaskMapping& plan, std::int32_t processor) {
   if (!parts_.outcome.spend(16 + static_cast<std::int64_t>(plan.requirements.size()))) return false;
   take(plan, processor);
@@ -161,7 +164,8 @@ bool TaskMapping::map_by_plan(const CachedTaskMapping& plan, std::int32_t proces
   return true;
 }
 
-// Returns true if all processors use the same memory of each kind in the answer.
+// Returns true if, for each kind of memory in the answer, all these processors use the same memory
+// of that kind.
 bool TaskMapping::shares_memories(std::span<const Processor> processors) const {
   const Memories& memories = parts_.input.memories;
   for (const Processor& other : processors.subspan(1)) {
@@ -194,8 +198,8 @@ void TaskMapping::fill_plan(CachedTaskMapping& plan) const {
   plan.variant = run_->variant;
   plan.wishes = run_->wishes;
   plan.asked = asked_;
-  // The work of the task is computed when the task starts. Its memory is reserved now, so that it
-  // is counted.
+  // The work of the task is computed only when the task starts. The memory for it is reserved here,
+  // so that it is counted with the plan.
   plan.work.instances.reserve(run_->pieces.size());
   plan.work.loads.reserve(run_->pieces.size());
   plan.work.arguments.reserve(run_->arguments.size());
@@ -216,7 +220,8 @@ InstanceUse describe_data_use(const RunInput& input, std::uint32_t task, const a
   return use;
 }
 
-// Returns how the task uses the data of a requirement. The instance of the result is not set.
+// Returns how the task uses the data of a requirement. The caller has to set the member `instance`
+// of the result.
 InstanceUse TaskMapping::use_of(std::uint32_t position) const {
   const TaskRun& run = *run_;
   InstanceUse use =
@@ -240,8 +245,8 @@ bool TaskMapping::map_virtually(std::uint32_t position) {
   return false;
 }
 
-// Makes the task use the instance, and adds the copies that are needed before to `fetches_`.
-// Returns false, with a refusal, if points of the launch conflict.
+// Takes the instance for the requirement of the task. The copies that are needed before the task
+// starts are added to `fetches_`. Returns false, with a refusal, if points of the launch conflict.
 bool TaskMapping::use_instance(std::uint32_t position, InstanceNumber number, bool untracked) {
   TaskRun& run = *run_;
   parts_.store.acquire(number);

@@ -15,9 +15,9 @@
 
 namespace groma::sim {
 
-// Returns how a task of the launch (null: the top-level task) uses the data of a requirement, whose
-// piece is `piece`. The members `task`, `ancestors`, `launch` and `instance` of the result are not
-// set.
+// Returns how a task of the launch uses the data of requirement `position`, whose piece is `piece`.
+// If `launch` is null, the task is the top-level task. The caller has to set the members `task`,
+// `ancestors`, `launch` and `instance` of the result.
 InstanceUse describe_data_use(const RunInput& input, std::uint32_t task, const app::Launch* launch,
                               std::size_t position, const Piece* piece);
 
@@ -36,8 +36,8 @@ class TaskMapping {
   // The following functions return true on success. If they fail, they end the run and return
   // false.
 
-  // Calls map_task of the mapper. Sets answer() to an answer that can be carried out. Instances
-  // that were held before are released.
+  // Calls map_task of the mapper. Afterwards answer() returns an answer that was checked and can be
+  // carried out. Instances that were held before are released.
   bool ask(Mapper& mapper);
   // Sets the processor of the task, and sets its variant, priority and profiling as answer() says.
   // `processor` is one of the processors in the answer.
@@ -52,8 +52,8 @@ class TaskMapping {
   // as the task that is being mapped.
   bool is_plan_for_task(const CachedTaskMapping& plan) const;
   // Maps the task as the plan says, with the same effect as ask(), take() and map_requirement().
-  // fits() must be true for the plan. Asks the mapper only if there is no room. `processor` is one
-  // of the processors of the plan.
+  // is_plan_for_task() must be true for the plan. Asks the mapper only if there is no room for an
+  // instance. `processor` is one of the processors of the plan.
   bool map_by_plan(const CachedTaskMapping& plan, std::int32_t processor);
   // Stores in `plan` how the task was mapped. Leaves the plan empty if the answer names an instance
   // by its number, or processors that use different memories.
@@ -61,7 +61,7 @@ class TaskMapping {
 
   // Returns the last answer of map_task.
   const MapTaskOutput& answer() const { return answer_; }
-  // Returns the copies that the task needs which is being mapped.
+  // Returns the copies that are needed by the task that is being mapped.
   std::vector<NeededCopy>& fetches() { return fetches_; }
 
  private:
@@ -84,12 +84,12 @@ class TaskMapping {
   TaskView view_;
   MapTaskOutput answer_;
   std::vector<NeededCopy> fetches_;
-  // For each requirement, what map_requirement() did; then the queries for all instances that it
-  // tried to get.
+  // What map_requirement() did: one entry for each requirement. The next list holds the queries for
+  // all instances that it tried to get.
   std::vector<CachedTaskMapping::Requirement> requirements_done_;
   std::vector<InstanceQuery> queries_;
-  // Buffers, kept so that their memory is reused.
-  // The requirements to which `view_` refers.
+  // Buffers that are members only so that their memory is used again by later calls. The first one
+  // holds the requirements to which `view_` refers.
   std::vector<RequirementView> requirements_;
   std::vector<std::span<const InstanceView>> valid_;
   std::vector<std::vector<InstanceView>> valid_kept_;

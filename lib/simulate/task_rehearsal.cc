@@ -30,7 +30,8 @@ bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& m
   mapping_.begin(run);
   const TaskView& view = mapping_.view();
   if (!mapping_.ask(mapper_of(first))) {
-    // The refusal is certain unless the task may start on another node.
+    // If the task could start only on processors of this node, a run refuses it in the same way. If
+    // it may start on another node, the mapper there may answer otherwise.
     const bool here = std::all_of(may.begin(), may.end(),
                                   [&](const Processor& p) { return p.node == first.node; });
     state_.collect_refusals(run.launch, &run, here && knows_instances());
@@ -67,7 +68,8 @@ void TaskRehearsal::ask_on_others(TaskRun& run, const std::vector<Processor>& ma
     mapping_.begin(run);
     const bool well = mapping_.ask(mapper_of(other));
     if (parts_.instances.changes() > changes)
-      state_.certain = false;  // The answer of the mapper may never be carried out.
+      // A run may never ask this mapper, and then these changes of instances do not happen.
+      state_.certain = false;
     if (!well) {
       state_.collect_refusals(run.launch, &run, other.node == first.node && knows_instances());
       continue;
@@ -77,21 +79,22 @@ void TaskRehearsal::ask_on_others(TaskRun& run, const std::vector<Processor>& ma
   }
 }
 
-// Returns whether the last refusal is independent of instances that may or may not exist.
+// Returns true if the last refusal does not depend on which instances exist, or if it is certain
+// which instances exist.
 bool TaskRehearsal::knows_instances() const {
   if (parts_.outcome.budget().exceeded()) return false;
   return !refused_for(DiagId::kBadInstance) ||
          (state_.certain && !parts_.store.doubts().guessed && !parts_.store.doubts().keeps_eager);
 }
-// Returns whether the last refusal has this diagnostic id.
+// Returns true if the run was refused last with this diagnostic id.
 bool TaskRehearsal::refused_for(DiagId id) const {
   return !parts_.outcome.result().refusals.empty() &&
          parts_.outcome.result().refusals.front().diagnostic.id == id;
 }
 
-// Notes what requirement `r` wants and takes an instance as the run would. Returns false if
-// the task is refused. If a memory is full and the store is uncertain, warn_about_wants() decides
-// later.
+// Notes which instance requirement `r` wants, and takes one as the run would. Returns false if the
+// task is refused. If a memory is full and the state of the store is uncertain, this is not an
+// error yet: warn_about_wants() decides at the end.
 bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
                                   const std::vector<Processor>& places, std::uint32_t r) {
   const RequirementWish& wish = mapping_.answer().requirements[r];
@@ -110,7 +113,9 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
   const bool real = !view.requirements[r].empty() && !wish.is_virtual;
   if (real && (state_.notes_wants || places.size() > 1) &&
       !state_.wants.note_requirement(run, view.requirements[r], wish, places, r)) {
-    // In a run, the load of the processors decides between the memories.
+    // The possible processors use different memories, or some of them can address none. In a run,
+    // the load of the processors decides on which of them the task runs, so from here on the store
+    // is uncertain.
     state_.certain = false;
   }
   if (!mapping_.map_requirement(r)) {
@@ -121,8 +126,8 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
     const bool no_room = refused_for(DiagId::kOutOfMemory);
     if (no_room && !(state_.certain && !parts_.store.doubts().guessed) &&
         !task_exceeds_memory(parts_.input, run, view, mapping_.answer(), places, r)) {
-      // Ignore the refusal here, since warn_about_wants() decides later whether the memory is too
-      // small.
+      // This refusal is ignored, since warn_about_wants() decides at the end whether the memory may
+      // be too small.
       parts_.outcome.resume();
       run.instances.add(kVirtual, parts_.lists);
       state_.certain = false;
@@ -145,7 +150,7 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
   return true;
 }
 
-// The op of the task is over at once, since a rehearsal has no time.
+// A rehearsal has no time, so the op of the task is marked as done as soon as the task is mapped.
 void TaskRehearsal::leave(TaskRun& run) {
   for (InstanceNumber instance : run.instances) {
     if (instance != kVirtual) parts_.store.release_at_unknown_time(instance);
@@ -153,20 +158,20 @@ void TaskRehearsal::leave(TaskRun& run) {
   parts_.ops.complete(run.op, [](Op) {});
 }
 
-// The task must not be used after its lists are released.
+// Frees the lists of the task's object, so the object must not be used afterwards.
 void TaskRehearsal::release_lists(TaskRun& run) {
   run.arguments.release(parts_.lists);
   run.pieces.release(parts_.lists);
   run.instances.release(parts_.lists);
 }
 
-// Ends the task and its copies after a refusal.
+// After a refusal, ends the task and the copies that were added for it.
 void TaskRehearsal::leave_all(TaskRun& run) {
   for (const NeededCopy& fetch : mapping_.fetches()) leave(fetch);
   mapping_.fetches().clear();
   leave(run);
 }
-// Ends a copy. Both of its instances may be free from now on.
+// Ends a copy. From now on, its source and target instances may be free.
 void TaskRehearsal::leave(const NeededCopy& fetch) {
   parts_.store.release_at_unknown_time(fetch.from);
   parts_.store.release_at_unknown_time(fetch.to);

@@ -19,16 +19,16 @@ class TaskRehearsal {
   // `may` is empty. Takes instances on the first processor of the answer. Adds all processors of
   // the answers to `places`. Returns false, with nothing taken, if the task is refused.
   bool map(TaskRun& run, const std::vector<Processor>& may, std::vector<Processor>& places);
-  // Notes that the task may end at once, or at any time before the program next waits for all
+  // Notes that a mapped task may end at once, or at any time before the program next waits for all
   // tasks.
   void leave(TaskRun& run);
   // Gives the memory of the task's lists back to the arena.
   void release_lists(TaskRun& run);
   // Notes that all tasks that were mapped so far are over.
   void all_over() { parts_.store.note_all_tasks_over(); }
-  // Returns the mapper that maps a task on this processor. A program and the default mapper answer
-  // map_task by the processor of the task alone. So one mapper object for each kind and node is
-  // enough, and keeps its plans.
+  // Returns the mapper that maps a task on this processor. Mappers of a program and default mappers
+  // answer map_task from the kind and node of the processor alone. So all processors of one kind in
+  // a node share one mapper object, which can then use its plans again.
   Mapper& mapper_of(const Processor& at) { return parts_.mappers.mapper_of({at.kind, at.node, 0}); }
 
  private:

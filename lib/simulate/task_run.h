@@ -28,8 +28,9 @@ namespace groma::sim {
 
 struct LaunchingTask;
 
-// The event after which only the runtime delayed a launching task: the number of the event in the
-// record of the run (-1: none), and whether its start counts instead of its end.
+// The last recorded event that a launching task had to wait for; any delay after it came from the
+// runtime alone. `event` is the number of the event in the record of the run (-1: none). The task
+// could go on from the beginning of the event if `start` is true, otherwise from its end.
 struct DelayStart {
   std::int64_t event = -1;
   bool start = false;
@@ -45,7 +46,7 @@ struct LaunchRun {
   bool valid_instances = false;
   // The number of tasks of the launch that are not complete.
   std::int64_t unfinished = 0;
-  // How the launch statement was mapped before. Null: no plan is kept.
+  // How this launch statement was mapped at an earlier launch. Null: no plan is kept for it.
   CachedLaunchMapping* plan = nullptr;
   // The number of the launch in the window of the launching task.
   std::int64_t in_window = 0;
@@ -64,13 +65,15 @@ struct TaskRun {
   ArenaList<const Piece*> pieces;
   // For each requirement: its instance, or kVirtual for none.
   ArenaList<InstanceNumber> instances;
-  // The processor on which the task is held before it is mapped, and on which it runs later.
+  // The processor on which the task is held until it is mapped; after the mapping, the processor on
+  // which it runs.
   const Processor* processor = nullptr;
   const app::Variant* variant = nullptr;
   // The state of the body of the task. Set while the task launches other tasks or waits for them.
   std::unique_ptr<LaunchingTask> context;
   struct Times {
-    // The time at which the mapping of the task begins. A lower bound until that is known.
+    // The time at which the mapping of the task begins. Before that time is known, the value is the
+    // earliest possible time.
     RunTime mapping = 0;
     RunTime mapped = 0, ready = 0, start = 0;
   } times;
@@ -81,13 +84,13 @@ struct TaskRun {
   } records;
   // The number of the processor. -1: there is none yet.
   std::int32_t number = -1;
-  // For a point of an index launch: the row-major position of the point in the launch's domain.
+  // For a task of an index launch: the row-major position of its point in the launch domain.
   std::uint32_t place = 0;
   std::uint32_t task = 0;
   // The variant with which the task is replicated. 0: the task is not replicated.
   VariantId shard_variant = 0;
   Op op = kBeginning;
-  // A bit mask of the kinds of memory near the processor whose bandwidth the running task uses.
+  // A bit mask of kinds of memory: those whose bandwidth the task uses while it runs.
   std::uint16_t streams = 0;
   PriorityAndProfiling wishes;
   // True if the task may be stolen while it waits to be mapped.
@@ -104,8 +107,8 @@ struct TaskRun {
     hold_on(processors, processors.number_of(at));
   }
 
-  // Prepares the object for another task. Resets the fields that the next user does not set itself,
-  // and keeps the memory of the lists.
+  // Prepares the object for another task. Resets those members that are not always set for a new
+  // task, and keeps the memory of the lists.
   void clear() {
     parent = nullptr;
     launch = nullptr;
@@ -132,8 +135,9 @@ struct LaunchingTask {
   // The ops of the task and of all its ancestors.
   std::vector<Op> ancestors;
 
-  // A position in a task body: the next statement of the body of the task, of a loop or of a phase.
-  // `places` has one position for each of these nested bodies, the innermost last.
+  // A position in a task body. There are nested bodies: the body of the task, and the bodies of
+  // loops and phases inside it. `places` has one position for each body that is being executed, the
+  // innermost last; `next` is the index of the next statement of that body.
   struct BodyPosition {
     const app::Body* body = nullptr;
     std::size_t next = 0;
@@ -143,35 +147,38 @@ struct LaunchingTask {
     RunTime phase_start = 0;
   };
   std::vector<BodyPosition> places;
-  // The number of enclosing traced loops that are past their first iteration.
+  // The number of traced loops around the present statement whose first iteration is over, so that
+  // Legion would replay the trace.
   int replaying = 0;
   // For each launch statement in a loop: how its launch was mapped.
   std::map<const app::Launch*, std::unique_ptr<CachedLaunchMapping>> plans;
   std::vector<Op> futures;
 
-  // The memory of the context, with what it refers to, in bytes at the beginning of the body.
+  // The memory of this context at the beginning of the body, including what it refers to, in bytes.
   std::int64_t bytes = 0;
   // The number of launched tasks that are not finished.
   std::int64_t outstanding = 0;
-  // The launches in flight.
+  // The launches of this task that are in flight.
   LaunchWindow window;
-  // The number of launched tasks that are not mapped together with everything that they launch.
+  // The number of launched tasks of which the task itself or something that it launches is not
+  // mapped yet.
   std::int64_t unmapped = 0;
   // True if all launches of the body were issued.
   bool issued = false;
-  // True if the parent was told that everything that this task launches is mapped.
+  // True if the context of the parent task was told that this task and everything that it launches
+  // is mapped.
   bool told = false;
-  // The launches whose tasks launch tasks themselves, each with the number of its tasks that are
-  // not completely mapped.
+  // The launches of this body whose tasks launch tasks themselves. Each comes with the number of
+  // its tasks that are not mapped together with everything that they launch.
   std::vector<std::pair<const app::Launch*, std::int64_t>> inner;
-  // The number of tasks of the current launch that are not mapped yet.
+  // The number of tasks that the present launch statement has launched and that are not mapped yet.
   std::int64_t mapping = 0;
   RunTime stage_end = 0;
   DelayStart since;
-  // The number, in the record of the run, of what ended last: the task itself or a task that it
-  // launched. -1: none.
+  // The number of an event in the record of the run: the one that ended last among the task itself
+  // and the tasks that it launched. -1: none has ended.
   std::int64_t last_over = -1;
-  // The condition on which the task waits before its body goes on.
+  // What the body of the task waits for before it goes on.
   struct Wait {
     enum class For : std::uint8_t {
       kNothing,
@@ -200,8 +207,8 @@ inline const app::RequirementData& data_of_requirement(const app::Data& data, co
   return app::data_of_requirement(data.tasks[run.task], run.launch, position);
 }
 
-// Returns the object that keeps the plan of the task, or null if no plans of its launch are kept.
-// The plan may have been made for another task with the same point.
+// Returns the object in which the plan of the task is kept, or null if no plans are kept for its
+// launch. It may hold a plan that was made for a task of an earlier launch at the same point.
 inline CachedTaskMapping* plan_of(const TaskRun& run) {
   if (run.of == nullptr || run.of->plan == nullptr) return nullptr;
   return &run.of->plan->tasks[run.launch->is_index ? run.place : 0];

@@ -54,8 +54,8 @@ void ValidData::for_cells(std::uint32_t region, const Piece& piece, std::uint64_
   });
 }
 
-// Returns the budget units of one visit of a cell, which looks through the lists of the cell a few
-// times.
+// Returns the units of work that one visit of a cell counts on the budget. A visit looks through
+// the lists of the cell a few times.
 std::int64_t ValidData::work_of(const Cell& cell) {
   return static_cast<std::int64_t>(2 + cell.holders.size() + cell.pending.size());
 }
@@ -74,8 +74,8 @@ void ValidData::forget(InstanceNumber number) {
   });
 }
 
-// Starts with the valid holders of the first cell and keeps those that are valid in every other
-// cell. Stops when the budget is exceeded.
+// Takes the instances that are valid in the first cell, and removes those that are not valid in one
+// of the other cells. Stops when the budget is exceeded.
 void ValidData::find_valid_instances(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                                      std::vector<InstanceNumber>& answer) const {
   if (cells_[region] == nullptr) return;
@@ -106,13 +106,13 @@ void ValidData::find_valid_instances(std::uint32_t region, const Piece& piece, s
   std::sort(answer.begin(), answer.end());
 }
 
-// Returns the entry of an instance in the list of a cell. A missing entry is added, without valid
-// data.
+// Returns the entry of an instance in the list of instances of a cell. If there is none, adds an
+// entry that says that the instance has no valid data.
 ValidData::InstanceEntry& ValidData::holder(Cell& cell, InstanceNumber instance) {
   for (InstanceEntry& each : cell.holders) {
     if (each.instance == instance) return each;
   }
-  // Adding the entry costs extra work, since it may touch memory for the first time.
+  // A new entry counts as additional work, since it may use memory that was never touched before.
   budget_.spend(8);
   return cell.holders.add({instance, kBeginning, {}, false}, arena_);
 }
@@ -128,8 +128,8 @@ InstanceNumber ValidData::only_valid(const Cell& cell) {
   return only;
 }
 
-// Applies a change of which holders are valid. Updates Instance::needed, which counts the cells
-// that only that instance holds.
+// Calls change(), which changes which instances hold valid data of the cell. Then corrects
+// Instance::needed, the number of cells whose valid data is in that instance alone.
 template <typename Change>
 void ValidData::revise(Cell& cell, const Change& change) {
   const InstanceNumber before = only_valid(cell);
@@ -157,8 +157,8 @@ void ValidData::drop_pending(Cell& cell) {
   cell.pending.clear();
 }
 
-// Makes `op` wait for `on`. A task waits neither for itself nor for its ancestors, since it runs
-// while they run.
+// Makes the op `op` (a task or copy) wait for the op `on`. A task waits neither for itself nor for
+// its ancestors, since they end only after it.
 void ValidData::wait(const InstanceUse& use, Op op, Op on, bool for_user) {
   if (on == use.task || on == kBeginning || known_ != nullptr) return;
   if (log_ == nullptr && ops_.done(on)) return;
@@ -172,8 +172,9 @@ void ValidData::wait_for_users(const InstanceUse& use, Op op, InstanceEntry& hol
   for (Op user : holder.users) wait(use, op, user, true);
 }
 
-// Adds an op to a list of users of data. Users that are done are dropped when the list is full. If
-// more than half of them are left, the list grows, so that it is not searched for each new user.
+// Adds an op to a list of ops that use some data. When the memory of the list is full, ops that are
+// done are removed. If more than half of the list is then left, the list gets more memory, so that
+// this search is not repeated for each new op.
 void ValidData::add_user(ArenaList<Op>& users, Op op) {
   if (!users.empty() && users.back() == op) return;
   if (users.is_full() && log_ == nullptr) {
@@ -204,7 +205,8 @@ bool ValidData::note_use(const InstanceUse& use, Cell& cell) {
   return clash;
 }
 
-// Only looks for conflicts between the points of a launch, and returns false if there is one.
+// Notes a use without an instance, and does nothing else. Returns false if it conflicts with
+// another point of the same launch.
 bool ValidData::note_virtual_use(std::uint32_t region, const InstanceUse& use) {
   bool clash = false;
   for_cells(region, *use.piece, use.groups,
@@ -212,8 +214,9 @@ bool ValidData::note_virtual_use(std::uint32_t region, const InstanceUse& use) {
   return !clash;
 }
 
-// Works in two passes: the first finds conflicts and the sources of missing data, the second adds
-// the copies and the waits. Returns false if two points of a launch are in conflict.
+// Goes through the cells twice. First it finds conflicts and the instances from which missing data
+// can be copied; then it adds the copies and the waits. Returns false if two points of a launch are
+// in conflict.
 bool ValidData::apply_use(const InstanceUse& use, const Rank& rank,
                           std::vector<NeededCopy>& fetches) {
   const std::uint32_t region = store_.instance(use.instance).region;
@@ -221,7 +224,7 @@ bool ValidData::apply_use(const InstanceUse& use, const Rank& rank,
       use.privilege == Privilege::kReadOnly || use.privilege == Privilege::kReadWrite;
   bool clash = false;
   sources_.clear();
-  // Find the sources before the state of any cell changes.
+  // Find the instances to copy from before the state of any cell changes.
   for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t) {
     clash |= note_use(use, cell);
     if (!reads) return;
@@ -251,8 +254,8 @@ bool ValidData::apply_use(const InstanceUse& use, const Rank& rank,
   return true;
 }
 
-// Returns the copy from the instance `from` for this use; adds the copy if there is none yet. Both
-// instances stay acquired until the copy is done.
+// Returns the copy that brings data from the instance `from` to the instance of this use. If this
+// use has no such copy yet, adds it. Both instances have the copy as a user until it is done.
 NeededCopy& ValidData::fetch(const UseInProgress& step, InstanceNumber from, bool reduction) {
   std::vector<NeededCopy>& fetches = step.fetches;
   budget_.spend(static_cast<std::int64_t>(fetches.size() - step.first));
@@ -267,8 +270,9 @@ NeededCopy& ValidData::fetch(const UseInProgress& step, InstanceNumber from, boo
   return fetches.emplace_back(NeededCopy{op, from, step.use.instance, reduction, 0});
 }
 
-// Makes the data of the cell valid in `mine`, the entry of the used instance: copies it from the
-// first source in `sources_` that has valid data. Nothing is copied if no instance has.
+// Makes the data of the cell valid in the instance of this use, whose entry is `mine`. The data is
+// copied from the first instance in `sources_` that holds it. Nothing is copied if no instance
+// holds it.
 void ValidData::copy_in(const UseInProgress& step, Cell& cell, std::int64_t bytes,
                         InstanceEntry& mine) {
   budget_.spend(static_cast<std::int64_t>(cell.holders.size() * sources_.size()));
@@ -291,8 +295,9 @@ void ValidData::copy_in(const UseInProgress& step, Cell& cell, std::int64_t byte
   revise(cell, [&] { mine.valid = true; });
 }
 
-// Folds the pending reductions of the cell into `mine`, which then alone has valid data. Every cell
-// folds in the same order, so that the folds never wait for each other in a cycle.
+// Folds the pending reductions of the cell into the instance of this use, whose entry is `mine`.
+// Afterwards only this instance has valid data. All cells fold their reductions in the same order,
+// so that the copies which do this never wait for each other in a cycle.
 void ValidData::fold_pending(const UseInProgress& step, Cell& cell, std::int64_t bytes,
                              InstanceEntry& mine) {
   std::sort(
@@ -315,8 +320,8 @@ void ValidData::fold_pending(const UseInProgress& step, Cell& cell, std::int64_t
   make_only_valid(cell, step.use.instance);
 }
 
-// Adds the task to the reductions that are pending in the cell. Another task that reduces to the
-// same instance does not wait for it.
+// Adds the task to the reductions that are pending in the cell. Tasks that reduce to the same
+// instance do not wait for each other.
 void ValidData::reduce_to(const InstanceUse& use, Cell& cell) {
   for (PendingReduction& pending : cell.pending) {
     if (pending.instance != use.instance) continue;
@@ -324,7 +329,8 @@ void ValidData::reduce_to(const InstanceUse& use, Cell& cell) {
     return;
   }
   InstanceEntry& mine = holder(cell, use.instance);
-  // Wait for folds that still read the old contents of the instance.
+  // Earlier reductions in this instance may still be read by copies that fold them, so the task
+  // waits for the users of the instance.
   wait_for_users(use, use.task, mine);
   mine.users.clear();
   PendingReduction& pending = cell.pending.add({use.instance, {}}, arena_);
@@ -332,11 +338,12 @@ void ValidData::reduce_to(const InstanceUse& use, Cell& cell) {
   store_.add_needed(use.instance, 1);
 }
 
-// Applies one use to one cell. The effect depends on the privilege:
-// * Reduce: the instance becomes pending until a reader folds it.
-// * Read: missing data is copied and pending reductions are folded. The task becomes a user.
-// * Read-write: as for read. Afterwards only this instance is valid.
-// * Write-discard: nothing is copied or folded. Afterwards only this instance is valid.
+// Applies one use of an instance by a task to one cell. The effect depends on the privilege:
+// * Reduce: the instance holds a pending reduction, until a task that reads the data folds it.
+// * Read: missing data is copied, and pending reductions are folded. The task becomes a user of the
+//   data.
+// * Read-write: as for read. Afterwards only this instance has valid data.
+// * Write-discard: nothing is copied or folded. Afterwards only this instance has valid data.
 void ValidData::use_cell(const UseInProgress& step, Cell& cell, std::int64_t bytes) {
   const InstanceUse& use = step.use;
   if (use.privilege == Privilege::kReduce) return reduce_to(use, cell);
@@ -396,8 +403,9 @@ void ValidData::for_all_cells(std::span<const std::uint32_t> regions, const Visi
   }
 }
 
-// An op before `since` is the same op for every iteration. Each list of a cell ends with a number
-// that is no instance.
+// Ops from `since` on are numbered relative to `since`, so that equal iterations give equal hashes.
+// An op before `since` keeps its number, which is the same for every iteration. After the values of
+// each list of a cell, a number that stands for no instance marks the end of the list.
 StateHash ValidData::hash_of(std::span<const std::uint32_t> regions, Op since) const {
   StateHash hash;
   for_all_cells(regions, [&](const Cell& cell) {
@@ -417,8 +425,9 @@ StateHash ValidData::hash_of(std::span<const std::uint32_t> regions, Op since) c
   return hash;
 }
 
-// A list without users before `since` was emptied in the iteration, so each equal iteration
-// replaces it. Each equal iteration adds its users to the other lists.
+// Changes a list of users as `times` repetitions of an iteration would. If the list has no users
+// before `since`, the iteration emptied and filled it, so each repetition replaces its users.
+// Otherwise the iteration only added users, and so does each repetition.
 void ValidData::repeat_users(ArenaList<Op>& users, Op since, Op ops, std::int64_t times) {
   const auto more = static_cast<Op>(times) * ops;
   if (std::none_of(users.begin(), users.end(), [since](Op op) { return op < since; })) {

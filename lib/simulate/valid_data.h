@@ -41,7 +41,7 @@ struct InstanceUse {
   bool shares = false;
   // True if the data that the task reads need not be remembered as valid in the instance.
   bool untracked = false;
-  // The number of the index launch within the run, counted from 1. 0: a single task.
+  // The number of the index launch within the run, counted from 1. 0: the task is a single task.
   std::uint32_t launch = 0;
   // The ops of the ancestors of the task, for which it does not wait since it runs while they run.
   std::span<const Op> ancestors;
@@ -51,17 +51,18 @@ class ValidData {
  public:
   // The object keeps references to all arguments, so they must outlive it. `lists` provides the
   // memory for the contents of cells. `max_bytes` limits the memory of `lists` and of the cells;
-  // beyond it, use() does nothing. Work is counted on `budget`. Once the budget is exceeded, the
-  // state and results are meaningless. The data of each instance that `store` removes is forgotten.
+  // beyond it, apply_use() does nothing. Work is counted on `budget`. Once the budget is exceeded,
+  // the state and results are meaningless. The data of each instance that `store` removes is
+  // forgotten.
   ValidData(std::size_t regions, const Spaces& spaces, OpGraph& ops, Store& store, Arena& lists,
             std::int64_t max_bytes, Budget& budget);
   ValidData(const ValidData&) = delete;
   ValidData& operator=(const ValidData&) = delete;
 
-  // Applies the use of an instance: makes use.task wait for its predecessors, and adds the copies
-  // that it needs to `fetches`. The ops of the copies are not released; they wait only for each
-  // other and for existing ops. `rank` sorts the instances that have the data, the best first.
-  // Returns false if two points of one launch conflict.
+  // Applies the use of an instance by a task: makes the task wait for the ops before it, and adds
+  // the copies that it needs to `fetches`. The ops of the copies are not released; they wait only
+  // for each other and for existing ops. `rank` sorts the instances that have the data, the best
+  // source of a copy first. Returns false if two points of one launch conflict.
   using Rank = std::function<void(InstanceNumber target, std::vector<InstanceNumber>& sources)>;
   bool apply_use(const InstanceUse& use, const Rank& rank, std::vector<NeededCopy>& fetches);
   // Notes that a task uses data of a region without an instance, because the tasks that it launches
@@ -73,41 +74,45 @@ class ValidData {
   void find_valid_instances(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                             std::vector<InstanceNumber>& answer) const;
 
-  // The following functions are for a loop whose iterations do the same (LoopReplay).
+  // The following functions serve LoopReplay, which repeats the iterations of a loop that all do
+  // the same.
 
-  // A dependence: `op` waits for `on`, which may be done. `for_user` is true if the reason is that
-  // `on` used the data that `op` changes.
+  // A dependence: the op `op` waits for the op `on`, which may already be done. `for_user` is true
+  // if the reason for waiting is that `on` used data that `op` changes.
   struct Wait {
     Op op = kBeginning, on = kBeginning;
     bool for_user = false;
   };
-  // The dependences and the rankings of sources in calls of use().
+  // What calls of apply_use() log: the dependences that they find, and how the sources of copies
+  // were ranked.
   struct Log {
-    // All dependences, also those on ops that are done.
+    // All dependences, including those on ops that are already done.
     std::vector<Wait> waits;
-    // The results of the calls of `rank`, one after the other.
+    // The lists of instances, as sorted by the calls of `rank`, one list after the other.
     std::vector<InstanceNumber> ranked;
     void clear() {
       waits.clear();
       ranked.clear();
     }
   };
-  // From now on use() adds to `log`, and users of data are kept when they are done. If `log` is
-  // null, neither happens any more.
+  // From now on apply_use() adds to `log`, and ops that use data are kept in the lists of the cells
+  // when they are done. If `log` is null, neither happens any more.
   void use_log(Log* log) { log_ = log; }
   // Returns the number of cells of the region, counted once for each group of fields.
   std::int64_t cells_of(std::uint32_t region) const;
-  // Returns a hash of the state of all cells of these regions. The numbers of ops from `since` on
-  // count relative to `since`. Users of data before `since` do not count: an iteration that waits
-  // for such a user is not repeated.
+  // Returns a hash of the state of all cells of these regions. Ops from `since` on are numbered
+  // relative to `since`. Older ops that use data do not influence the hash: an iteration that waits
+  // for such an op is not repeated.
   StateHash hash_of(std::span<const std::uint32_t> regions, Op since) const;
-  // Changes the state of these regions as if the iteration that added the ops from `since` to
-  // before `since + ops` had been followed by `times` equal ones, which added as many ops each.
+  // Changes the state of these regions as repetitions of an iteration would. The iteration added
+  // the ops from `since` to `since + ops - 1`. The new state is the one after `times` more equal
+  // iterations, each of which adds `ops` ops.
   void repeat(std::span<const std::uint32_t> regions, Op since, Op ops, std::int64_t times);
 
-  // Changes the state of the data as use() does, for a task whose copies and dependences exist
-  // already. The copies are those in `known` from index fetches.size() on; they are added to
-  // `fetches`.
+  // Changes the state of the data as apply_use() does, for a task whose copies and dependences
+  // exist already. `known` holds all copies of the task in their order, and `fetches` those of them
+  // that earlier calls have used. The copies of this use are the next ones in `known`; they are
+  // added to `fetches`.
   void reapply_use(const InstanceUse& use, const Rank& rank, std::span<const NeededCopy> known,
                    std::vector<NeededCopy>& fetches);
 
@@ -117,7 +122,7 @@ class ValidData {
  private:
   struct InstanceEntry {
     InstanceNumber instance = 0;
-    // The op after which the data is in the instance.
+    // The op after whose end the data is in the instance.
     Op ready = kBeginning;
     // The ops that have read the instance since its data became valid.
     ArenaList<Op> users;
@@ -134,19 +139,20 @@ class ValidData {
   struct Cell {
     ArenaList<InstanceEntry> holders;
     ArenaList<PendingReduction> pending;
-    // The last launch that read or reduced to the cell, the last launch that wrote it, and their
-    // tasks. kSeveral stands for several tasks.
+    // The number of the last launch that read or reduced to the cell and of the last launch that
+    // wrote it, and the ops of the tasks of these launches that did so. kSeveral: several tasks of
+    // the launch did.
     std::uint32_t read_launch = 0, write_launch = 0;
     Op reader = kBeginning, writer = kBeginning;
   };
-  // Frees the cells of a region. Their memory is zeroed by the system, which provides it when it is
-  // first touched.
+  // Frees the array of cells of a region. The operating system zeroes that memory, and provides
+  // each part of it when the part is first touched.
   struct FreeCells {
     void operator()(Cell* cells) const { std::free(cells); }
   };
   using Cells = std::unique_ptr<Cell[], FreeCells>;
-  // A use that is being applied cell by cell. Its copies are the elements of `fetches` from index
-  // `first` on.
+  // The use of an instance while it is applied cell by cell. Its copies are the elements of
+  // `fetches` from the index `first` to the end.
   struct UseInProgress {
     const InstanceUse& use;
     std::vector<NeededCopy>& fetches;
@@ -194,7 +200,7 @@ class ValidData {
   std::vector<std::size_t> groups_;
   // The instances from which the current use copies data, the best first.
   std::vector<InstanceNumber> sources_;
-  // The log of use(). Null: nothing is logged.
+  // The log of apply_use(). Null: nothing is logged.
   Log* log_ = nullptr;
   // During reapply_use(): the known copies of the task; else null.
   const NeededCopy* known_ = nullptr;

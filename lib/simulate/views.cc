@@ -7,8 +7,8 @@
 namespace groma::sim {
 namespace {
 
-// The number by which mappers know a piece. Its upper bits hold the partition, and the lower
-// kColorBits bits hold the position of the colour of the piece.
+// Mappers refer to a piece by a number. Its upper bits hold the number of the partition, counted
+// from 1. Its lower kColorBits bits hold the row-major position of the colour of the piece.
 constexpr int kColorBits = 40;
 
 }  // namespace
@@ -99,8 +99,8 @@ TaskView Views::view_of(const TaskRun& run, std::vector<RequirementView>& requir
   return view;
 }
 
-// A number whose upper bits are 0 stands for a whole region, counted from 1. Returns null for
-// unknown numbers.
+// If the upper bits of `id` are 0, it stands for a whole region, and its lower bits are the number
+// of the region, counted from 1. Returns null if `id` stands for nothing.
 const Piece* Views::piece_of(RegionId id, std::uint32_t& region) const {
   const std::uint64_t partition = id >> kColorBits;
   if (partition == 0) {

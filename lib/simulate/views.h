@@ -26,8 +26,8 @@ class Views {
   // the view.
   TaskView view(std::uint32_t task, const app::Launch* launch,
                 std::vector<RequirementView>& requirements);
-  // Returns the view of one task with its pieces. In the view, each piece of a partition is a
-  // region with a number that no other piece has.
+  // Returns the view of one task with its pieces. In the view, each piece of a partition appears as
+  // a region of its own, with a number that no other piece has.
   TaskView view_of(const TaskRun& run, std::vector<RequirementView>& requirements);
   // Returns the piece to which mappers refer by the number `id`, and sets `region` to its region.
   // Returns null if there is no such piece.

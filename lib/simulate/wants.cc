@@ -41,8 +41,9 @@ std::uint64_t key_of(const InstanceQuery& query) {
 // Returns the hash of an instance that a wish names by its number.
 std::uint64_t key_of_named(InstanceNumber number) { return combine_hash(2, number); }
 
-// Returns the query of the only candidate of the requirement that the processor of the task can
-// address. Returns nullopt if there are several, or if the requirement may go without an instance.
+// If the processor of the task can address exactly one candidate of the requirement, returns the
+// query for that candidate. Otherwise, or if the requirement may go without an instance, returns
+// nullopt.
 std::optional<InstanceQuery> only_query(const RunInput& input, const TaskRun& run,
                                         const TaskView& view, const MapTaskOutput& answer,
                                         std::uint32_t position) {
@@ -101,8 +102,8 @@ bool WantedInstances::note_requirement(const TaskRun& run, const RequirementView
   return one_memory;
 }
 
-// Adds a choice for each memory that the candidate may mean. Returns false if there are several
-// memories, or if only some of the processors in `places` can address one.
+// Adds a choice for each memory that the candidate stands for on one of the processors in `places`.
+// Returns false if these processors use several memories, or if only some of them can address one.
 bool WantedInstances::add_choices(InstanceQuery query, const InstanceWish& candidate,
                                   std::int32_t stage, std::span<const Processor> places) {
   const std::int64_t bytes = store_.bytes_of(query);
@@ -141,9 +142,9 @@ void WantedInstances::add(Want want) {
 
 // ---- Memories that may be too small
 
-// Calls use(choice) for the choices that a want may come to. The choices of a later stage
-// (candidate) are visited only if a memory of the stage before may be full, or if that stage has no
-// memory for some processor. Returns true if a stage surely has room.
+// Calls use(choice) for those choices of a want that a run may try. A later candidate of the want
+// is tried only if a memory of the candidate before may be full, or if some processor can address
+// no memory of the candidate before. Returns true if one of the candidates surely has room.
 template <typename Use>
 bool WantedInstances::for_choices(const Want& want, const std::vector<bool>& full, const Use& use) {
   bool room = true;
@@ -159,8 +160,9 @@ bool WantedInstances::for_choices(const Want& want, const std::vector<bool>& ful
   return room;
 }
 
-// Adds up the bytes that may be wanted of each memory. A memory that is full makes later candidates
-// count, which may fill other memories, so this is repeated until no more memories are full.
+// For each memory, adds up the bytes of all instances that may be wanted there. If the sum exceeds
+// the capacity, the memory counts as full, and the later candidates of its wants count, too. These
+// may fill other memories, so the sums are computed again until no further memory becomes full.
 // Returns false if a limit ended the run.
 bool WantedInstances::add_up(Outcome& outcome, Demand& demand) const {
   const std::size_t memories = input_.memories.size();
@@ -185,11 +187,13 @@ bool WantedInstances::add_up(Outcome& outcome, Demand& demand) const {
   return true;
 }
 
-// A want that surely fits, or may go without an instance, gives no warning.
+// There is no warning for a want that surely has room, or whose requirement may go without an
+// instance.
 void WantedInstances::find_small_memories(Outcome& outcome, Findings& findings) const {
   Demand demand;
   if (!add_up(outcome, demand)) return;
-  // Warn once for each kind and statement, since the memories of a kind are often full together.
+  // For each pair of a kind of memory and a statement of the mapping, there is only one warning,
+  // since the memories of one kind are often full together.
   std::set<std::pair<MemKind, std::uint32_t>> told;
   for (const Refusal& refusal : findings.all()) {
     if (refusal.diagnostic.id != DiagId::kOutOfMemory) continue;
@@ -221,7 +225,8 @@ Diagnostic WantedInstances::small_memory_warning(std::int32_t memory, const Dema
     std::int64_t bytes = 0, count = 0;
     std::uint32_t task = 0, position = 0;
   };
-  // For each region: the instances that may be wanted in the memory.
+  // For each region: the number and the bytes of its instances that may be wanted in the memory,
+  // and the first requirement that wants one.
   std::map<std::uint32_t, Part> parts;
   std::unordered_set<std::uint64_t> counted;
   for (const Want& want : all_) {
@@ -249,9 +254,9 @@ Diagnostic WantedInstances::small_memory_warning(std::int32_t memory, const Dema
 
 // ---- Copies that may have no route
 
-// Collects the memories in which each region may lie. Memories of one kind on nodes of one type are
-// alike, so two memories of one node and one memory of another node stand for all. Returns false if
-// a limit ended the run.
+// For each region, collects the memories in which it may lie. Memories of one kind on nodes of one
+// type have the same routes. So of each kind only three memories are kept: two in one node, and one
+// in another node. Returns false if a limit ended the run.
 bool WantedInstances::collect_places(Outcome& outcome, Places& places) const {
   struct Alike {
     std::int64_t node, in_node, elsewhere;
@@ -298,15 +303,15 @@ std::optional<Refusal> WantedInstances::find_missing_route(Outcome& outcome, Lin
 
 // ---- One task
 
-// Counts only the least bytes that the task needs: those of the groups and points of its
-// requirements.
+// Counts for each requirement only the bytes that it needs at least: those of its own fields and
+// points, even if a new instance would be larger.
 bool task_exceeds_memory(const RunInput& input, const TaskRun& run, const TaskView& view,
                          const MapTaskOutput& wish, std::span<const Processor> places,
                          std::uint32_t position) {
   const auto mine = only_query(input, run, view, wish, position);
   if (!mine || wish.processors.size() > 1) return false;
-  // The key is that of an instance; the value is the size in bytes of the largest requirement that
-  // may share the instance.
+  // The key stands for one kind of instance that several requirements may share. The value is the
+  // size in bytes that the largest of these requirements needs.
   std::map<std::uint64_t, std::int64_t> least;
   for (std::uint32_t r = 0; r <= position; ++r) {
     auto query = only_query(input, run, view, wish, r);

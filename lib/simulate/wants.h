@@ -33,34 +33,34 @@ class WantedInstances {
   bool note_requirement(const TaskRun& run, const RequirementView& requirement,
                         const RequirementWish& wish, std::span<const Processor> places,
                         std::uint32_t position);
-  // Notes an instance that a mapper asked for while it mapped `task`. nullopt: there was no room.
-  // The instance takes room, whether it is used or not.
+  // Notes an instance that a mapper asked for by a call of its own while it mapped `task`. `made`
+  // is nullopt if there was no room. The instance counts as taking room, whether it is used or not.
   void note_made(std::uint32_t task, const InstanceQuery& query,
                  std::optional<InstanceNumber> made);
   std::size_t size() const { return all_.size(); }
   // Returns the approximate memory of the object itself, in bytes.
   std::int64_t bytes() const { return bytes_; }
 
-  // Adds a warning for each memory that may be too small: all instances that may be made there,
-  // each counted once, exceed its capacity. A later candidate of a requirement counts only if an
-  // earlier one may have no room. The limits of the run may end it meanwhile.
+  // Adds a warning for each memory whose capacity is exceeded by the sum of all instances that may
+  // be made there, each counted once. A later candidate of a requirement counts only if there may
+  // be no room for an earlier one. The limits on the run may end this search early.
   void find_small_memories(Outcome& outcome, Findings& findings) const;
-  // Returns the error for a copy that may be needed between two memories that no channel connects;
-  // nullopt if there is none. The limits of the run may end it meanwhile.
+  // Looks for a copy that may be needed between two memories that no channel connects. Returns its
+  // error, or nullopt if there is none. The limits on the run may end this search early.
   std::optional<Refusal> find_missing_route(Outcome& outcome, Links& links) const;
 
  private:
-  // An instance that a requirement may get. A requirement has choices for each candidate of its
-  // wish, in their order (`stage`). A candidate has a choice for each memory that it may mean,
-  // which depends on where the task runs.
+  // An instance that a requirement may get. The mapper's wish for a requirement lists candidates in
+  // order; `stage` is the position of the candidate. A candidate names a kind of memory, which may
+  // mean several memories, depending on where the task runs. There is one choice for each of them.
   struct Choice {
     std::uint64_t key;
     std::int32_t memory, stage;
     std::int64_t bytes;
     std::uint32_t region;
     Origin origin;
-    // False if a processor where the task may run can address no memory of the candidate, so that
-    // the next candidate counts there.
+    // True if every processor where the task may run can address a memory of the candidate.
+    // Otherwise the next candidate counts, too.
     bool is_for_all = true;
   };
   struct Want {
@@ -72,7 +72,7 @@ class WantedInstances {
   // The bytes that tasks may want in each memory, by the memory's number.
   struct Demand {
     std::vector<std::int64_t> bytes;
-    // For each memory: whether tasks may want more bytes than its capacity.
+    // For each memory: true if tasks may want more bytes there than the capacity of the memory.
     std::vector<bool> full;
   };
   // A memory in which a region may lie, and the statement that puts it there.
@@ -100,14 +100,15 @@ class WantedInstances {
   std::int64_t bytes_ = 0;
   // The number of noted instances that must not be shared (InstanceQuery::fresh).
   std::uint64_t fresh_ = 0;
-  // Buffers, kept so that their memory is reused.
+  // Buffers that are members only so that their memory is used again by later calls.
   std::vector<Choice> choices_;
   std::vector<std::int32_t> seen_;
 };
 
-// Returns whether the data of this task alone exceeds the memory that requirement `position` needs,
-// wherever the task runs. Only requirements with a single possible memory count. Each kind of
-// instance counts once.
+// Returns true if this task alone needs more bytes than fit into a memory, wherever the task runs.
+// The memory is the one in which the instance of requirement `position` has to lie. The bytes are
+// the sum over the requirements 0 to `position` that can lie only in that memory. Requirements that
+// can share an instance count once.
 bool task_exceeds_memory(const RunInput& input, const TaskRun& run, const TaskView& view,
                          const MapTaskOutput& wish, std::span<const Processor> places,
                          std::uint32_t position);

@@ -156,7 +156,7 @@ std::string DraftMaker::text_of(const MappingDraft& draft) const {
                                      .place = kind,
                                      .memories = argument.memories,
                                      .layout = argument.layout};
-      // Adds the statement if the draft decides about it.
+      // Adds a statement of the kind `of`, unless the draft leaves that decision open.
       const auto add = [&](bool is_decided, MappingStatement of) {
         statement.kind = of;
         if (is_decided) data += line(statement);
@@ -205,7 +205,8 @@ std::string DraftMaker::text_of(const MappingDraft& draft) const {
     text += line({.kind = MappingStatement::kControlReplicate, .tasks = {top_level_}});
   }
   if (text.starts_with('\n')) text.erase(0, 1);
-  // If the draft has no decisions or no base mapping, nothing has to be merged.
+  // If the draft decides nothing, or its base mapping has no text, the two texts need not be
+  // merged.
   if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
   // If two statements have the same key, the first one decides. So the new statements are put in
   // front of the base's statements, behind the comment lines at its beginning.

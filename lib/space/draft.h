@@ -102,8 +102,8 @@ class DraftMaker {
   // that each change affects; it may be null.
   std::vector<DraftChange> single_changes(const MappingDraft& draft,
                                           const ProfileFacts* facts) const;
-  // Returns a random change. It may use a mapping function that moves() leaves out because there
-  // are too many. `random` is any number, which decides the change.
+  // Returns a random change. It may use a mapping function that single_changes() leaves out because
+  // there are too many. `random` is any number, which decides the change.
   DraftChange random_change(const MappingDraft& draft, std::uint64_t random) const;
   // Returns a change that adds memories for the data that did not fit. Every task on the same kind
   // of processor that uses this data may then place it in any memory that the kind can address. The

@@ -290,7 +290,7 @@ class DraftMaker::ChangeCollector {
           if (drafts_.tasks_[t].arguments[a].region_name() == region) all.emplace_back(t, a);
         }
       }
-      // A single argument is already covered by change_data().
+      // If only one argument has the name, change_data() has added the changes already.
       if (all.size() < 2) continue;
       const std::string what = fmt::format("{} for {}", region, name_of(kind));
       keep(all, kind, what, region_share(region));

@@ -44,8 +44,8 @@ std::optional<std::vector<std::uint32_t>> PlacementFunctionCache::processors_cho
   return where;
 }
 
-// Calls make() only once for each combination of arguments, because make() compiles and evaluates
-// every function.
+// Calls make_functions() only once for each combination of arguments, because make_functions()
+// compiles and evaluates every function.
 const std::vector<PlacementFunction>& PlacementFunctionCache::functions_for(
     const std::vector<std::int64_t>& extents, ProcKind kind) const {
   const auto [known, is_new] = known_.try_emplace({extents, kind});

@@ -43,7 +43,8 @@ class PlacementFunctionCache {
       const edit::MappingFunction& function, const Rect& launch, ProcKind kind) const;
 
   const Machine& machine_;
-  // The functions that make() made, by the extents of the launch and the processor kind.
+  // The mapping functions that make_functions() made, by the extents of the launch and the
+  // processor kind.
   mutable std::map<std::pair<std::vector<std::int64_t>, ProcKind>, std::vector<PlacementFunction>>
       known_;
 };

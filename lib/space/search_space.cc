@@ -184,8 +184,8 @@ class SearchSpace::Maker {
   static constexpr std::uint32_t kNoTask = 0xFFFFFFFF;
   using Statement = edit::StatementParts;
 
-  // Adds a decision. Its options are the statement `about` with one of the values in the member
-  // `member`. Unless `may_be_left_out` is false, the first option is to write no statement.
+  // Adds a decision. Each of its options is the statement `about`, with one of `values` in its data
+  // member `member`. If `may_be_left_out` is true, the first option is to write no statement.
   template <typename Value>
   Decision& add(const Statement& about, std::uint32_t task, Value Statement::*member,
                 const std::vector<std::type_identity_t<Value>>& values,

@@ -110,7 +110,8 @@ class Dumper {
     }
     return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
   }
-  // Returns the third word of `Region` and `Layout`: `*`, a processor kind or a memory kind.
+  // Returns the place of a Region or Layout statement, which is its third word: `*`, a processor
+  // kind or a memory kind.
   static std::string place(const StatementPlace& place) {
     switch (place.kind) {
       case StatementPlace::Kind::kAny:

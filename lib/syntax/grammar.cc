@@ -117,7 +117,8 @@ std::optional<GrammarItem> names_of(const std::vector<std::string>& names) {
 
 // ------------------------------------------------------------------------------------ free names
 
-// The characters of a word in ascending order, and those with which a free name may begin.
+// kWordChars are the characters of a word, in ascending order. kInitials are those with which a
+// free name may begin: a name without quotes that is not a reserved word.
 constexpr std::string_view kWordChars =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kInitials = "_abcdefghijklmnopqrstuvwxyz";
@@ -150,9 +151,9 @@ std::string next_chars(std::string_view prefix) {
   return next;
 }
 
-// Returns an item for the rest of a free name that begins with `prefix`, where `prefix` begins a
-// reserved word. A free name must not be a reserved word, so this walks the prefix tree of the
-// reserved words:
+// Returns an item for the rest of a free name (one without quotes) that begins with `prefix`, where
+// `prefix` also begins a reserved word. A free name must not be a reserved word, so this walks the
+// prefix tree of the reserved words:
 //
 // * A name that has left the tree continues with any characters.
 // * A name that is still in the tree may end here, unless `prefix` is itself a reserved word.
@@ -284,7 +285,8 @@ void add_parts(const GrammarNames& names, std::vector<Production>& table) {
   const auto add = [&](std::string_view name, GrammarItem item) {
     table.push_back({std::string(name), std::move(item), false, ""});
   };
-  // If no task has requirements, positions are not allowed. If no name can be written, only `*` is.
+  // If no task has requirements, the grammar allows no positions. If none of the given names can be
+  // written, it allows only `*`.
   const bool positions = names.requirements != 0;
   const std::optional<GrammarItem> tasks = names_of(names.tasks), regions = names_of(names.regions);
   std::vector<GrammarItem> requirements;
@@ -412,7 +414,7 @@ void add_expressions(std::vector<Production>& table) {
 constexpr std::size_t kListedPositions = 64;
 
 // Returns the characters beyond ASCII that a program may contain. Surrogates, U+FFFE, U+FFFF and
-// hidden characters are left out; kHidden is in ascending order.
+// hidden characters are left out. The loop relies on the ascending order of kHidden.
 std::vector<CharRange> shown_beyond_ascii() {
   std::vector<CharRange> shown;
   for (CharRange rest :
@@ -466,7 +468,8 @@ void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
 
 // ------------------------------------------------------------------------------------ the table
 
-// Adds to `used` the name of every production that `item` reaches.
+// Adds to `used` the name of every production that `item` uses, directly or through other
+// productions.
 void find_used(const GrammarItem& item, const std::vector<Production>& table,
                std::set<std::string>& used) {
   for (const GrammarItem& part : item.items) find_used(part, table, used);
@@ -477,7 +480,8 @@ void find_used(const GrammarItem& item, const std::vector<Production>& table,
   find_used(found->item, table, used);
 }
 
-// Removes the productions that the start no longer reaches after the table was narrowed.
+// Removes the productions that the first production of the table does not use, directly or through
+// others. There are such productions if the grammar allows only given names.
 void prune(std::vector<Production>& table) {
   std::set<std::string> used = {table[0].name};
   find_used(table[0].item, table, used);

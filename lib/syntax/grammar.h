@@ -41,7 +41,7 @@ struct GrammarItem {
     kMany,
     // The item is items[0], one or more times.
     kSome,
-    // The item is at most `most` characters from the ranges of items[0], which is kChars.
+    // The item is at most `max_count` characters from the ranges of items[0], which is kChars.
     kUpTo,
   };
   Kind kind = Kind::kText;

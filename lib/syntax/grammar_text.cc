@@ -21,8 +21,8 @@ using Kind = GrammarItem::Kind;
 // lines.
 constexpr std::size_t kColumns = 100;
 
-// How tightly the parts of the right side of a production bind, loosest first. A part that binds
-// more loosely than its surroundings needs parentheses.
+// How tightly the parts of the right side of a production bind, in rising order. A part that binds
+// more loosely than the part around it needs parentheses.
 enum Binding { kChoice, kSequence, kAtom };
 
 // Writes a grammar in one of the three notations.
@@ -57,8 +57,9 @@ class Writer {
     return (gbnf() ? "# " : "// ") + text + "\n";
   }
 
-  // Returns one production. A choice longer than kColumns is broken into lines, each with as many
-  // alternatives as fit. GBNF needs the `|` before the line's end, Lark needs it after.
+  // Returns one production as text. A choice longer than kColumns is broken into lines, each with
+  // as many alternatives as fit. Lark needs the `|` at the beginning of the next line, GBNF at the
+  // end of the line before.
   std::string definition(const Production& production) const {
     const std::string head = name(production.name) + (gbnf() ? " ::= " : lark() ? ": " : " = ");
     const std::string tail = ebnf() ? " ;\n" : "\n";

@@ -13,7 +13,7 @@
 namespace groma::syntax {
 namespace {
 
-// The classes of bytes, by the first of which the lexer decides what kind of token begins.
+// The classes of bytes. The class of its first byte decides how the lexer reads a token.
 enum CharClass : std::uint8_t { kOther, kSpace, kNewline, kLetter, kDigit };
 
 // Builds the class of each byte. kLetter and kDigit come last, because in_word compares classes.
@@ -162,7 +162,8 @@ Token Lexer::read_number(std::size_t begin) {
   return make_token(broken ? TokenKind::kError : TokenKind::kInt, begin);
 }
 
-// Returns true if `print (` stands before `begin`, so that the string there is a text to print.
+// Returns true if `print (` stands before the string at `begin`, so that the string is a text to
+// print.
 bool Lexer::is_print_text(std::size_t begin) const {
   std::string_view before = text_.substr(0, begin);
   const auto strip = [&before] {
@@ -211,8 +212,8 @@ Token Lexer::read_sign(std::size_t begin) {
     at_ = begin + 1;
     return make_token(kind, begin);
   };
-  // Makes the sign of two characters if `second` follows, otherwise the sign `without`, unless that
-  // is kEnd.
+  // If the next character is `second`, makes a token of kind `with` from both characters. Otherwise
+  // makes a token of kind `without` from one character; if `without` is kEnd, there is no token.
   const auto two = [&](char second, TokenKind with, TokenKind without) {
     if (after != second) return without == TokenKind::kEnd ? Token{} : one(without);
     at_ = begin + 2;
@@ -268,9 +269,9 @@ Token Lexer::read_sign(std::size_t begin) {
   }
 }
 
-// Reports the character at `begin`, which no token begins with, and skips it. Repetitions that
-// follow at once are part of the same mistake. `in_text`: the character stands in a comment or a
-// string.
+// Reports the character at `begin`, which cannot begin a token, and skips it. If the same character
+// follows at once, its repetitions are part of the same mistake. `in_text` is true if the character
+// stands in a comment or a string.
 void Lexer::report_unexpected_character(std::size_t begin, bool in_text) {
   const std::size_t length = utf8_length(text_.substr(begin));
   if (length == 0) {
@@ -320,8 +321,9 @@ bool Lexer::report_hidden_characters(std::size_t begin, std::size_t end) {
   return first < end;
 }
 
-// Skips text that belongs to the same mistake: a text in foreign quotes up to the closing quote on
-// the same line (at most 200 bytes), or the rest of a word with letters beyond ASCII.
+// After the report of an unexpected character, skips the text that belongs to the same mistake: a
+// text in foreign quotes up to the closing quote on the same line (at most 200 bytes), or the rest
+// of a word with letters beyond ASCII.
 void Lexer::skip_rest_of_mistake(std::string_view character) {
   constexpr std::size_t kLongest = 200;
   const bool curly = character == "\xE2\x80\x9C";

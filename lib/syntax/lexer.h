@@ -23,8 +23,8 @@ struct SourceComment {
 
 class Lexer {
  public:
-  // `comments` (may be null) receives every comment in order. All arguments are used until the last
-  // call of next().
+  // `comments` (may be null) receives every comment in order. The lexer uses all arguments until
+  // the last call of next_token().
   Lexer(const Source& source, Diagnostics& diags, std::vector<SourceComment>* comments);
 
   // Returns the next token. At the end it returns kEnd, again and again.
@@ -45,7 +45,7 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  // True if the current line has had no token so far.
+  // True if no token of the current line was read yet.
   bool line_start_ = true;
   // True if the lexer has already reported a Markdown code fence.
   bool fence_seen_ = false;
@@ -60,8 +60,8 @@ std::string unescape_string(std::string_view quoted);
 // unescape_string() does the reverse.
 std::string quote_string(std::string_view value);
 
-// Returns the name of a task or region as a statement writes it. Returns nullopt if no string can
-// hold the name.
+// Returns the name of a task or region as a statement writes it: plain, or in quotes if necessary.
+// Returns nullopt for a name that no statement can write.
 std::optional<std::string> spell_name(std::string_view name);
 
 }  // namespace groma::syntax

@@ -27,8 +27,8 @@ std::vector<std::string_view> words_of(TokenKind kind) {
 Parser::Parser(const Source& source, Diagnostics& diags, bool keep_comments)
     : diags_(diags), lexer_(source, diags, keep_comments ? &tree_.comments : nullptr) {
   tree_.source = source;
-  // Reserve room for an ordinary text of this size, so that the vectors need not grow step by step.
-  // At most 1 MiB of text is taken into account.
+  // Reserve memory for as many nodes as a text of this size ordinarily has, so that the vectors
+  // need not grow step by step. At most 1 MiB of text is taken into account.
   const std::size_t bytes = std::min<std::size_t>(source.text().size(), std::size_t{1} << 20);
   tree_.exprs.reserve(bytes / 10);
   tree_.expr_lists.reserve(bytes / 40);
@@ -107,15 +107,15 @@ std::string Parser::describe_token(const Token& token) const {
   return token.kind == TokenKind::kInt ? "an integer" : "a long name";
 }
 
-// Returns true if the token begins a statement wherever it stands in a line: a statement word, or a
-// name before `=`.
+// Returns true if the current token begins a statement wherever it stands in a line: if it is a
+// statement word, or a name before `=`.
 bool Parser::begins_statement() const {
   return at_token(TokenKind::kStatementWord) ||
          (at_token(TokenKind::kName) && next_.kind == TokenKind::kAssign);
 }
 
-// Returns true if the token is probably a misspelt statement word, as in `task a GPU`. Only valid
-// at the start of a line, after a mistake.
+// Returns true if the current token is probably a misspelt statement word, as in `task a GPU`. Only
+// valid at the start of a line, after a mistake.
 bool Parser::looks_like_statement() const {
   const bool follows = next_.kind == TokenKind::kName || next_.kind == TokenKind::kStar ||
                        next_.kind == TokenKind::kProcWord || next_.kind == TokenKind::kString;
@@ -123,7 +123,7 @@ bool Parser::looks_like_statement() const {
   return looks_like_word(TokenKind::kStatementWord);
 }
 
-// Returns true if the token is a name that is probably a misspelt word of this kind.
+// Returns true if the current token is a name that is probably a misspelt word of this kind.
 bool Parser::looks_like_word(TokenKind kind) const {
   return at_token(TokenKind::kName) &&
          !near_names(source_text(token_.range), words_of(kind)).empty();
@@ -184,8 +184,8 @@ void Parser::suggest_spellings(Diagnostic& diagnostic, Range range, TokenKind ki
   suggest_spellings(diagnostic, range, words_of(kind));
 }
 
-// Returns true if the statement word cannot begin a statement because nothing suitable follows it,
-// as in `f(print)`.
+// Returns true if the current token, a statement word, cannot begin a statement because nothing
+// suitable follows it, as in `f(print)`.
 bool Parser::word_stands_alone() const {
   if (next_.line_start) return true;
   switch (next_.kind) {
@@ -214,7 +214,8 @@ void Parser::skip_to_next_statement(bool in_body) {
       return;
     if (!in_body && !inside && at_unindented_word()) return;
     if (token_.line_start && !inside && lacks_assign_sign()) return;
-    // In the middle of a line, `Task` may be the type of a parameter.
+    // `Task` in the middle of a line may be the type of a parameter, so the parser does not stop
+    // there.
     if (at_token(TokenKind::kStatementWord) && !at_statement_word(StatementKind::kTask) &&
         open <= 0 && !word_stands_alone() &&
         (in_body || !at_statement_word(StatementKind::kReturn))) {
@@ -230,7 +231,7 @@ void Parser::skip_to_next_statement(bool in_body) {
 // statement is skipped instead.
 void Parser::finish_statement(bool in_body) {
   if (after_mistake_ && (at_token(TokenKind::kRightParen) || at_token(TokenKind::kRightBracket))) {
-    // A wrong `;` split the statement, and the tokens that follow are its rest.
+    // A `;` in a wrong place ended the statement before, and the tokens that follow are its rest.
     panic_ = true;
   }
   recovered_ = panic_;

@@ -57,8 +57,8 @@ std::optional<Operator> binary_operator(TokenKind kind) {
   }
 }
 
-// Appends a node to the tree and returns its id. Returns kNoExpr if a limit is exceeded or after a
-// mistake.
+// Appends an expression node to the tree and returns its id. Returns kNoExpr if the program exceeds
+// a limit on expressions, or after a mistake in the statement.
 ExprId Parser::add_expr(Expr expr) {
   if (tree_.exprs.size() >= kMaxExprs) report_too_large(kMaxExprs, "parts of expressions");
   if (expr.height >= kMaxNesting) {
@@ -77,8 +77,8 @@ int Parser::expr_height(IndexRange list) const {
   return most;
 }
 
-// Moves the pending items from `first` on into the tree and returns them as a list. Items of an
-// outer list stay pending.
+// Moves the entries of pending_ from index `first` on to the end of the tree's expression lists,
+// and returns their range there. Earlier entries belong to lists around this one and stay.
 IndexRange Parser::take_pending(std::size_t first) {
   const IndexRange list{static_cast<std::uint32_t>(tree_.expr_lists.size()),
                         static_cast<std::uint32_t>(pending_.size() - first)};
@@ -354,9 +354,9 @@ IndexRange Parser::parse_elements(TokenKind closing, std::uint32_t open, bool in
   return parse_more_elements(first, closing, open, in_call);
 }
 
-// Reads the elements after the first one, and the closing bracket. `first` is the index of the
-// list's first item in pending_. A comma before the closing bracket is allowed, because a tuple of
-// one item needs it.
+// Reads the elements of a list after the first one, and the closing bracket of the list. The
+// elements read so far stand in pending_ from index `first` on. A comma before the closing bracket
+// is allowed, because a tuple of one item needs it.
 IndexRange Parser::parse_more_elements(std::size_t first, TokenKind closing, std::uint32_t open,
                                        bool in_call) {
   ++brackets_;
@@ -470,7 +470,7 @@ ExprId Parser::parse_parenthesized() {
   }
   Expr expr;
   expr.range = {open, last_end_};
-  // A single item without a comma is not a tuple.
+  // A single item without a comma is not a tuple, unless it is spliced (`*t`).
   const bool single = pending_.size() == first + 1 && !comma &&
                       tree_.exprs[pending_[first]].kind != ExprKind::kSplice;
   if (single) {

@@ -180,7 +180,7 @@ class Parser {
   Tree tree_;
   Lexer lexer_;
   Token token_, next_;
-  // The end of the token before token_.
+  // The offset in the source at which the token before token_ ends.
   std::uint32_t last_end_ = 0;
   TokenKind last_kind_ = TokenKind::kEnd;
   // The items of the lists that the parser has begun and not finished, such as the arguments of a

@@ -34,8 +34,9 @@ std::optional<AlignOp> align_operator(TokenKind kind) {
 }  // namespace
 
 // NAMES : '*' | name (',' name)*
-// `kind_follows`: the statement's next word is a processor kind. A kind directly before `,`, `;` or
-// the end is then more likely that word, so the name is missing.
+// `kind_follows` is true if the word after the names must be a processor kind. A processor kind
+// directly before `,`, `;` or the end is then more likely that word than a name, so a name is
+// reported as missing.
 IndexRange Parser::parse_names(std::string_view of_what, bool kind_follows) {
   IndexRange list{static_cast<std::uint32_t>(tree_.names.size()), 0};
   if (panic_) return list;
@@ -85,8 +86,8 @@ NameUse Parser::parse_path_name(std::string_view of_what) {
   if (!at_token(TokenKind::kName) && !(is_word(token_.kind) && path))
     return parse_bad_name(of_what);
   advance_token();
-  // The text of a path without white space is the name itself. Any other path is joined into a new
-  // text.
+  // If a path such as `a.b` has no white space inside, its text in the source is the name.
+  // Otherwise its parts are joined into a new text.
   bool contiguous = true;
   while (at_token(TokenKind::kDot) || at_token(TokenKind::kColonColon)) {
     contiguous =
@@ -139,7 +140,7 @@ NameUse Parser::parse_bad_name(std::string_view of_what) {
 
 // Reads the name of a variable, parameter or function. A reserved word is a mistake.
 NameUse Parser::parse_plain_name(NamedThing what) {
-  // The words are in the order of NamedThing.
+  // These words name the enumerators of NamedThing in messages, in their order.
   constexpr std::string_view kWords[] = {"function", "parameter", "variable"};
   const std::string_view of_what = kWords[static_cast<std::size_t>(what)];
   NameUse name;
@@ -180,8 +181,8 @@ IndexRange Parser::parse_regions() {
 // Reads one region of WHICH: a requirement's position (at most kMaxPosition) or a region's name.
 RegionRef Parser::parse_region_ref() {
   if (!at_token(TokenKind::kInt)) {
-    // A processor kind directly before a memory is the third word of the statement, so the region,
-    // its second word, is missing.
+    // If a processor kind stands directly before a memory kind, it is the third word of the Region
+    // statement, so the region, its second word, is missing.
     const bool left_out = at_token(TokenKind::kProcWord) && next_.kind == TokenKind::kMemWord;
     if (left_out || at_next_statement() ||
         (!at_token(TokenKind::kString) && !is_word(token_.kind))) {
@@ -338,7 +339,7 @@ std::int64_t Parser::integer_at(Range range) {
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (status == std::errc()) return value;
-  // This does not set panic_: the rest of the statement is read as usual.
+  // This error does not set panic_, so the rest of the statement is read as usual.
   diags_
       .report(DiagId::kIntegerTooLarge, range,
               digits.size() <= 40 ? std::string(digits) : std::string(digits.substr(0, 37)) + "...")
@@ -364,7 +365,7 @@ IndexRange Parser::parse_params() {
       param.type = ParamType::kTask;
       advance_token();
     } else if (at_token(TokenKind::kName) && next_.kind == TokenKind::kName) {
-      // Two names in a row are a misspelt type and the parameter.
+      // Of two names in a row, the first is a misspelt type and the second is the parameter's name.
       constexpr std::array<std::string_view, 6> kTypes = {"int",    "bool",   "IPoint",
                                                           "ISpace", "MSpace", "Task"};
       suggest_spellings(

@@ -10,8 +10,8 @@
 namespace groma::syntax {
 namespace {
 
-// Returns true if a broken statement defines a name. Such a statement stays in the tree without its
-// value, so that uses of the name are not reported as further mistakes.
+// Returns true if a statement with a mistake defines a name. Such a statement stays in the tree
+// without its value, so that uses of the name are not reported as further mistakes.
 bool keep_name(Statement& made) {
   if (auto* assign = std::get_if<AssignStatement>(&made.node)) {
     assign->value = kNoExpr;
@@ -62,8 +62,8 @@ bool Parser::parse_top_statement(Statement& made) {
   if (!at_token(TokenKind::kStatementWord)) return report_unknown_statement(made, false);
   const auto kind = static_cast<StatementKind>(token_.value);
   if (kind == StatementKind::kReturn) {
-    // The `return` belongs to the function before, if that function's end was missing or was found
-    // too early.
+    // The `return` probably belongs to the function before, if that function's end was missing or
+    // was found too early. Then it is not reported as a further mistake.
     if (expected_braces_ > 0 || body_broken_) panic_ = true;
     report(DiagId::kMisplacedStatement, token_.range, "return", "outside a function");
     // The recovery would stop at this token again, so it is skipped.
@@ -167,7 +167,7 @@ bool Parser::looks_like_def() const {
   const bool word = at_token(TokenKind::kName) || at_token(TokenKind::kTypeWord);
   const bool two = word && next_.kind == TokenKind::kName && !next_.line_start;
   if (!two && (!at_token(TokenKind::kName) || next_.kind != TokenKind::kLeftParen)) return false;
-  // The limit on the bytes of a function's head.
+  // The head of a function is looked for in this many bytes.
   constexpr std::uint32_t kLongest = 1000;
   std::string_view head =
       source_text({two ? next_.range.end : next_.range.begin, next_.range.end + kLongest});
@@ -302,7 +302,7 @@ bool Parser::report_unknown_statement(Statement& made, bool in_body) {
     node.target = {tree_.name_table.intern_name(source_text(token_.range)), token_.range};
     made.node = node;
   };
-  // The line may have been meant to define this name.
+  // The line may be a damaged assignment to this name.
   if (at_token(TokenKind::kName) && next_.kind != TokenKind::kLeftParen) take();
   // A `;` ends the recovery, so it is not skipped.
   if (!at_token(TokenKind::kSemicolon)) advance_token();

@@ -42,7 +42,7 @@ class Printer {
     flush_inside(begin);
     put(word);
   }
-  // Writes a word. A line does not begin with a space.
+  // Writes a word, which may begin with a space. At the beginning of a line this space is left out.
   void put(std::string_view word) {
     if (at_line_start_ && !word.empty() && word.front() == ' ') word.remove_prefix(1);
     if (word.empty()) return;
@@ -100,7 +100,8 @@ class Printer {
     last_end_ = comment.range.end;
   }
 
-  // Returns true if only white space of a line stands between two bytes of the source.
+  // Returns true if only white space without a line feed stands between two byte offsets of the
+  // source.
   bool only_blanks(std::uint32_t begin, std::uint32_t end) const {
     return begin >= end ||
            tree_.source.text({begin, end}).find_first_not_of(" \t\r\a") == std::string_view::npos;
@@ -113,8 +114,8 @@ class Printer {
     return std::count(between.begin(), between.end(), '\n');
   }
 
-  // Begins a line for a word that stood at byte `begin`. One of the blank lines before the word is
-  // kept, except after a `{`.
+  // Begins a line for a word that stood at byte `begin` of the source. If there were blank lines
+  // before the word, one of them is kept, except after a `{` and at the beginning of the text.
   void begin_line(std::uint32_t begin) {
     const bool first = out_.empty() || opened_;
     if (!first && newlines(last_end_, begin) > 1) out_ += '\n';
@@ -411,8 +412,8 @@ class Printer {
     if (parens) put(")");
   }
 
-  // Writes an expression without parentheses of its own. kParen writes those that stood in the
-  // source.
+  // Writes an expression without adding parentheses around it. Parentheses of the source are nodes
+  // of kind kParen, and are written.
   void print_bare(const Expr& expr) {
     switch (expr.kind) {
       case ExprKind::kError:
@@ -550,14 +551,14 @@ class Printer {
   const Tree& tree_;
   bool with_comments_;
   std::string out_;
-  // The index of the next comment to write.
+  // The index in the tree's list of comments of the next comment to write.
   std::size_t comment_ = 0;
   // The end in the source of the last word that was written.
   std::uint32_t last_end_ = 0;
   // The indentation in steps of two columns.
   std::size_t indent_ = 0;
   bool at_line_start_ = true;
-  // True if the last word was `{`. No blank line follows then.
+  // True if the last word that was written is the `{` of a function. No blank line follows it.
   bool opened_ = false;
   // True if a comment broke the current statement into lines.
   bool inside_broken_ = false;

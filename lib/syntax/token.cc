@@ -8,7 +8,8 @@
 namespace groma::syntax {
 namespace {
 
-// Returns an entry of the table of reserved words. The enumerators of all kinds fit in a byte.
+// Returns an entry of the table of reserved words: the word's text, its token kind, and an
+// enumerator that tells words of one kind apart. Such enumerators fit in a byte.
 template <typename Value>
 constexpr ReservedWord word(std::string_view text, TokenKind kind, Value value) {
   return {text, kind, static_cast<std::uint8_t>(value)};

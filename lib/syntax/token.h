@@ -17,8 +17,9 @@ enum class TokenKind : std::uint8_t {
   kName,
   kInt,
   kString,
-  // Words. If several words share a kind, `value` of the Token says which one it is.
-  // A word that begins a statement. `value` is its StatementKind.
+  // A word that begins a statement. `value` is its StatementKind. This kind and the kinds up to
+  // kMachine are reserved words. If several words share a kind, `value` of the Token says which one
+  // it is.
   kStatementWord,
   // A word for a kind of processor. `value` is the ProcKind.
   kProcWord,
@@ -99,7 +100,7 @@ enum class ConstraintWord : std::uint8_t {
 // statement.
 enum class ParamType : std::uint8_t { kAny, kInt, kBool, kIPoint, kISpace, kMSpace, kTask };
 
-// A token. `value` is 0 unless the comment of its kind says otherwise.
+// A token of a program's text. `value` is 0 unless the comment of the token's kind says otherwise.
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::uint8_t value = 0;

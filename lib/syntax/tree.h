@@ -16,8 +16,8 @@
 
 namespace groma::syntax {
 
-// A range of entries of a vector: `count` entries from index `begin`. The comment of a field of
-// this type names the vector.
+// `count` entries of a vector of the Tree, from index `begin` on. The comment of a field of this
+// type names the vector.
 struct IndexRange {
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
@@ -110,7 +110,7 @@ struct Expr {
   // The height of this subtree, at most kMaxNesting.
   std::uint16_t height = 0;
   Range range;
-  // The offset of the operator, member or variable in the source.
+  // The byte offset in the source of the node's operator, member or variable, if its kind has one.
   std::uint32_t focus_offset = 0;
   std::uint32_t a = 0, b = 0, c = 0;
 
@@ -161,8 +161,9 @@ struct Param {
   NameUse name;
 };
 
-// In the statements below, `names` are entries of Tree::names, `which` of Tree::which, and `procs`
-// and `memories` of Tree::words. Comments say which vectors other lists are entries of.
+// In the statements below, `names` is a range of Tree::names, `which` of Tree::region_refs, and
+// `procs` and `memories` are ranges of Tree::kind_words. The comments of other ranges name their
+// vectors.
 struct TaskStatement {
   IndexRange names, procs;
 };
@@ -189,7 +190,7 @@ struct CollectMemoryStatement {
 // The statements IndexTaskMap and SingleTaskMap.
 struct TaskMapStatement {
   bool index = true;
-  // Empty if the statement binds a processor kind.
+  // The tasks to which the statement binds the function. Empty if it binds a processor kind.
   IndexRange names;
   std::optional<KindWord> proc;
   NameUse function;
@@ -205,14 +206,14 @@ struct TaskStealStatement {
 struct AssignStatement {
   NameUse target;
   ExprId value = kNoExpr;
-  // True if the statement has an error but seems to define the name. Any other definition of the
-  // name takes precedence.
+  // True if the assignment has an error but seems to define the name of `target`. Any other
+  // definition of the name takes precedence.
   bool implied = false;
 };
 struct PrintStatement {
-  // The text with its quotes.
+  // The range in the source of the text to print, with its quotes.
   Range text;
-  // The range of the printed expressions in Tree::lists.
+  // The range of the printed expressions in Tree::expr_lists.
   IndexRange args;
 };
 struct ReturnStatement {
@@ -222,13 +223,13 @@ struct DefStatement {
   NameUse name;
   // The range of the function's parameters in Tree::params.
   IndexRange params;
-  // The range of the function's statements in Tree::bodies.
+  // The range of the function's statements in Tree::body_statements.
   IndexRange body;
   // The range in Tree::exprs of all expressions in the function's body.
   IndexRange exprs;
-  // True if an error was reported in the parameters.
+  // True if an error was reported in the parameters of the function.
   bool head_broken = false;
-  // True if an error was reported in the body.
+  // True if an error was reported in the body of the function.
   bool body_broken = false;
 };
 

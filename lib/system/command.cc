@@ -33,8 +33,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int kPollMs = 50, kPollBlindMs = 5;
 constexpr auto kDrain = std::chrono::milliseconds(500);
 
-// Keeps the first and the last bytes of one output, half of the limit each. All output is also
-// passed to `hearer`, if there is one.
+// Keeps the first and the last bytes of one output of the command, half of the limit each. All
+// output is also passed to the function `hearer`, if there is one.
 class Capture {
  public:
   using Hearer = std::function<void(std::string_view)>;
@@ -92,7 +92,8 @@ bool has_ended(pid_t child, siginfo_t* info) {
          info->si_pid == child;
 }
 
-// Reads the available output. Closes the file at its end or after an error.
+// Reads the output that is available now. Closes the file descriptor at the end of the output or
+// after an error.
 void read_some(FileDescriptor* file, Capture* capture) {
   std::array<char, 65536> bytes;
   const ssize_t count = read(file->get(), bytes.data(), bytes.size());

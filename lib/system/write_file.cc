@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The size of the buffer in bytes.
+// The size in bytes of the buffer in which ReplacedFile collects text before it writes to the file.
 constexpr std::size_t kBuffered = std::size_t{1} << 16;
 // A new file is named after the one that it will replace: `best.mapper.groma-k3v9x0`.
 constexpr std::string_view kBesideMark = ".groma-";
@@ -128,7 +128,7 @@ ReplacedFile::~ReplacedFile() {
   if (!placed_) unlink(beside_.c_str());
 }
 
-// Keeps the first errno, which place() reports.
+// Stores the errno of the first failure, which place() reports later. Ignores further failures.
 void ReplacedFile::fail(int code) {
   if (code_ == 0) code_ = code;
 }
@@ -138,7 +138,8 @@ void ReplacedFile::flush() {
   buffer_.clear();
 }
 
-// Appends text through a buffer of kBuffered bytes. Larger texts are written directly.
+// Appends the text to the new file through a buffer of kBuffered bytes. A text that is larger than
+// the buffer is written directly.
 void ReplacedFile::write(std::string_view text) {
   if (buffer_.size() + text.size() > kBuffered) flush();
   if (text.size() <= kBuffered) {

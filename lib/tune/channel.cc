@@ -61,7 +61,7 @@ void ModelChannel::begin_reply_series() {
   no_reply_.reset();
 }
 
-// Does nothing without a model, because there is then no client that counts the cost.
+// Does nothing if the search has no model, because no client then counts the cost.
 void ModelChannel::add_earlier_spending() {
   if (model_ != nullptr) model_->add_spent(progress_.spent.tokens, progress_.spent.money);
 }
@@ -131,9 +131,10 @@ std::vector<RecordedReply> ModelChannel::ask_model(std::span<const llm::ChatRequ
   std::mutex mutex;
   std::optional<Error> failed;
   const llm::ChatSpending begin = model_->spent();
-  // `said` is the sum of the costs that the replies state. `before` is the cost that earlier
-  // replies were charged. The client's own count may be larger than `said`, because it includes
-  // failed attempts. Each reply is charged the larger of the two counts, less `before`.
+  // `said` is the sum of the costs that the replies so far state. `before` is the sum of the costs
+  // that were charged to the replies so far. The client's own count may be larger than `said`,
+  // because it includes failed attempts. Each reply is charged the larger of `said` and the
+  // client's count, minus `before`.
   TuneSpending said, before;
   const auto settle = [&](std::size_t i, Reply reply) {
     const std::lock_guard lock(mutex);
@@ -217,8 +218,8 @@ std::optional<llm::ChatError> ModelChannel::budget_error(
   return std::nullopt;
 }
 
-// Adds the cost of a reply to the spending of the search, and keeps the errors that ceiling(),
-// hopeless() and error_if_no_reply() return.
+// Adds the cost of a reply to the spending of the search, and keeps the errors that
+// exceeded_budget_error(), permanent_error() and error_if_no_reply() return.
 void ModelChannel::count_cost(const RecordedReply& exchange) {
   TuneSpending& spent = progress_.spent;
   spent.tokens += exchange.tokens;

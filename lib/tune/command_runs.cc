@@ -48,8 +48,8 @@ Result<std::shared_ptr<const TextInFile>> TextInFile::make(const std::string& te
   return std::shared_ptr<const TextInFile>(placed);
 }
 
-// Compilers and Groma print the file's name in front of their messages, and the name differs from
-// text to text.
+// Replaces the name of the file by `{file}`. Compilers and Groma print that name in front of their
+// messages, and it differs from text to text.
 std::string TextInFile::without_file_name(std::string printed) const {
   replace(printed, file_, "{file}");
   return printed;

@@ -21,7 +21,7 @@ int evaluation_thread_count(const Evaluator& evaluator, const TuneOptions& optio
   return options.threads > 0 ? std::min(options.threads, most) : most;
 }
 
-// If the search has no time limit, `until_` is not used.
+// Without a time limit of the search, `until_` has no meaning and is not read.
 void Estimates::begin_round() {
   const double now = progress_.seconds();
   until_ = now + kTimeToEstimate * (options_.budget.seconds - now);

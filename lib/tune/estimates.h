@@ -40,7 +40,7 @@ class Estimates {
   const TuneOptions& options_;
   SearchRecord& record_;
   Progress& progress_;
-  // The round makes no further estimates after this time, in seconds since the search began.
+  // The time after which the round makes no further estimates, in seconds since the search began.
   double until_ = 0;
 };
 

@@ -86,7 +86,7 @@ std::string encode_for_json(const std::string& bytes) {
 
 namespace {
 
-// Decodes a text that characters_of() encoded: each character after the mark becomes one byte. A
+// Decodes a text that encode_for_json() encoded: each character after the mark becomes one byte. A
 // text without the mark is returned as it is.
 std::string bytes_of(const std::string& text) {
   if (!text.starts_with(kBytes)) return text;
@@ -310,7 +310,7 @@ Error Journal::different_search_error(std::string_view what) const {
                    "it was begun by another version, or what it evaluates has changed");
 }
 
-// Appends a line to the journal. Texts that are not UTF-8 are encoded by characters_of(). If the
+// Appends a line to the journal. Texts that are not UTF-8 are encoded by encode_for_json(). If the
 // line cannot be written whole, for example on a full disk, its beginning is removed from the file
 // again.
 std::optional<Error> Journal::append_line(const char* about, const Json& value, bool lasting) {
@@ -344,7 +344,8 @@ std::optional<Error> Journal::append_line(const char* about, const Json& value, 
   return std::nullopt;
 }
 
-// Used before a new search begins in a directory that exists.
+// Returns true if the journal in the directory ends within its first line. Used before a new search
+// begins in a directory that exists already.
 bool holds_no_search_yet(const std::string& directory) {
   return is_broken_off(directory + "/journal.jsonl");
 }

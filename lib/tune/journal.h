@@ -29,8 +29,8 @@ inline constexpr const char* kBesideStart = "beside_start";
 Json parse_journal_line(const std::string& line);
 
 // Encodes a text for JSON, which holds UTF-8 only. A UTF-8 text stays as it is. In any other text
-// each byte becomes one character, and a mark stands in front. parsed() decodes the values of a
-// line, but not the names of its members.
+// each byte becomes one character, and a mark stands in front. parse_journal_line() decodes the
+// values of a line, but not the names of its members.
 std::string encode_for_json(const std::string& bytes);
 
 // Returns the JSON as one line that ends with a line feed. Invalid UTF-8 becomes replacement
@@ -45,8 +45,8 @@ class JournalLineReader {
   static Result<JournalLineReader> open(const std::string& path);
   // Reads the next line. Returns false at the end of the file.
   bool read_line(std::string* line);
-  // whole() returns true if the line that next() read last had a line end. too_long() returns true
-  // if that line exceeded the limit and was cut off.
+  // has_line_end() returns true if the line that read_line() read last had a line end. too_long()
+  // returns true if that line exceeded the limit and was cut off.
   bool has_line_end() const { return whole_; }
   bool too_long() const { return too_long_; }
   // Returns true if the file has no further line.
@@ -70,7 +70,7 @@ class JournalLineReader {
 //
 // Each time the search ends, it appends {"beside_start": ...}, the comparison of the best text with
 // the start. Readers use the last such line. A text that is not UTF-8 is encoded by
-// characters_of().
+// encode_for_json().
 class Journal {
  public:
   // Makes a journal without a file, which records nothing.
@@ -90,16 +90,16 @@ class Journal {
   static Result<Journal> open(const std::string& path, const Json& search, bool resume,
                               const std::function<bool()>& stop = {});
 
-  // Returns true while the file has recorded lines that next() has not returned yet.
+  // Returns true while the file has recorded lines that next_recorded_value() has not returned yet.
   bool has_lines_to_replay() const { return replayed_ < recorded_; }
   // Returns the value of the last "beside_start" line; null if there is none.
   const Json& comparison_with_start() const { return beside_start_; }
   // Returns the value of the next recorded line, which must have the name `about`. Fails if the
   // line has another name: the search then differs from the recorded one.
   Result<Json> next_recorded_value(const char* about);
-  // Return errors about the line that next() returned last. damaged(): Groma cannot have written
-  // the line. different_search_error(): the line is valid, but the search now does something else
-  // than was recorded.
+  // Return errors about the line that next_recorded_value() returned last. damaged_line_error():
+  // Groma cannot have written the line. different_search_error(): the line is valid, but the search
+  // now does something else than was recorded.
   Error damaged_line_error(std::string_view what) const;
   Error different_search_error(std::string_view what) const;
 
@@ -117,8 +117,8 @@ class Journal {
   // How many lines were replayed, and how many the file held when it was opened. Neither number
   // includes the first line or "beside_start" lines.
   std::int64_t replayed_ = 0, recorded_ = 0;
-  // The number of "beside_start" lines that next() has skipped. An error message adds this number
-  // to `replayed_` to name the number of the line.
+  // The number of "beside_start" lines that next_recorded_value() has skipped. An error message
+  // adds this number to `replayed_` to name the number of the line.
   std::int64_t left_out_ = 0;
   Json beside_start_;
 };

@@ -105,7 +105,7 @@ class Search : public Round {
   // round has the recorded number.
   void begin_round();
   // Called after a round without a proposal. Returns true if the search continues. Otherwise stores
-  // how the search ended. `counted` is the result of count_unusable().
+  // how the search ended. `counted`: count_unusable() counted at least one reply of the round.
   bool goes_on_without_proposal(bool counted);
   // Only consecutive rounds without a proposal end the search, so a round with proposals resets
   // their count.
@@ -170,15 +170,15 @@ class Search : public Round {
   TriedTexts tried_;
   // The outcome of the search. Its member `spent` is set at the end.
   TuneOutcome outcome_;
-  // How many proposals may still be tried in this round.
+  // How many proposals may be tried in this round.
   std::size_t most_ = 1;
   // How many proposals were tried, including those that cost no evaluation.
   std::int64_t steps_ = 0;
-  // How many rounds without a proposal, and how many proposals that cost nothing, came in a row.
+  // How many rounds in a row had no proposal, and how many proposals in a row cost no evaluation.
   int rejections_ = 0, repeated_ = 0;
   // The reason of the last rejection in this round; nullopt if nothing was rejected.
   std::optional<std::string> rejected_;
-  // How many replies of this round should have been proposals but were unusable.
+  // How many replies in this round should have been proposals but could not be used.
   std::size_t unusable_ = 0;
 };
 
@@ -313,8 +313,8 @@ void Search::try_all(std::vector<Proposal> proposals) {
     progress_.report_event(TuneEvent::Kind::kProposed,
                            [&](TuneEvent* event) { event->proposal = &last.proposal; });
   }
-  // `taken` is the number of trials whose results were taken, `first` the number of elements of
-  // `open` that were evaluated.
+  // `taken` is the number of trials, from the front of `trials`, whose results the search has
+  // recorded. `first` is the number of elements, from the front of `open`, that were evaluated.
   const int threads = evaluation_thread_count(evaluator_, options_);
   std::size_t taken = 0;
   for (std::size_t first = 0; taken < trials.size();) {
@@ -323,8 +323,9 @@ void Search::try_all(std::vector<Proposal> proposals) {
     first += count;
     for (; taken < trials.size(); ++taken) {
       Trial& trial = trials[taken];
-      // A trial without an evaluation has the same text as another trial of this batch, and gets
-      // its result after that trial was taken.
+      // If a trial has no evaluation and is the first one of the batch with its text, it still has
+      // to be evaluated, and the loop ends. Otherwise an earlier trial of the batch has the same
+      // text, and its result is looked up.
       if (!trial.evaluation) {
         if (batch.at(trial.canonical) == taken) break;
         trial = looked_up(std::move(trial.proposal));
@@ -454,8 +455,8 @@ void Search::tidy() {
 
 // ------------------------------------------------------------------------------ running the search
 
-// The marks in the JSON are hashes of the input files, so that the journal does not hold the
-// contents of the files.
+// The member `marks` of the JSON holds a hash of each input file, so that the journal does not hold
+// the contents of the files.
 Json Search::identity() const {
   Json search = {{"version", kVersion},
                  {"proposer", proposer_.name()},
@@ -501,7 +502,8 @@ bool Search::goes_on() {
 // model; the proposer has no more proposals; too many rounds in a row had only unusable replies.
 bool Search::goes_on_without_proposal(bool counted) {
   using End = TuneOutcome::End;
-  // If the search was stopped, goes_on() ends it.
+  // If the search was stopped, this function returns true, and the next call of goes_on() ends the
+  // search.
   if (stop()) return true;
   const auto &ceiling = channel_.exceeded_budget_error(), &hopeless = channel_.permanent_error();
   // An error that was recorded does not end the search, which continues after the record.

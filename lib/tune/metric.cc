@@ -26,7 +26,8 @@ using Read = Result<double, std::string>;
 // Returns the text for a message: shortened, without characters that could change a terminal.
 std::string shown(std::string_view text) { return harmless(text, kShownText); }
 
-// Limits for values, so that products and quotients of two values stay finite and distinct.
+// Limits for a measured value, so that products and quotients of two values stay finite and above
+// 0.
 constexpr double kLeastValue = 1e-150, kMostValue = 1e150;
 
 // Returns the value if it is finite, above 0 and within the limits; otherwise the reason.

@@ -54,7 +54,7 @@ void SearchRecord::replace(const std::string& name, const std::string& text) {
   if (!directory_.empty() && !failed_) failed_ = replace_file(directory_ + "/" + name, text);
 }
 
-// Reads nothing after an error.
+// Reads no line after an error.
 std::optional<Json> SearchRecord::next(const char* about) {
   if (failed_) return std::nullopt;
   auto line = journal_.next_recorded_value(about);

@@ -73,7 +73,7 @@ class SearchRecord {
   void write_round(std::size_t most) { write("round", most, false); }
   void write_questions(std::span<const llm::ChatRequest> requests);
   // Writes a reply. Returns the error instead of keeping it, because other threads may call
-  // failed() at the same time.
+  // first_error() at the same time.
   [[nodiscard]] std::optional<Error> write_reply(const RecordedReply& reply) {
     return journal_.append_line("reply", json_of(reply), true);
   }

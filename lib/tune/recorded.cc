@@ -219,7 +219,8 @@ bool has_valid_numbers(const Evaluation& evaluation) {
           std::all_of(evaluation.values.begin(), evaluation.values.end(), is_finite));
 }
 
-// Removes fixes, matches and the score, which are only of use at the time of the run.
+// Removes the fixes, the matches and the score from the feedback, because they are only of use at
+// the time of the run.
 void drop_unrecorded_feedback(Evaluation* evaluation) {
   Feedback& feedback = evaluation->feedback;
   feedback.fixes.clear();
@@ -367,7 +368,7 @@ std::vector<std::string> message_texts(const Json& request) {
   std::vector<std::string> all;
   for (const Json& message : member(request, "messages")) {
     Items items(message);
-    // The role of the message is skipped.
+    // Skips the role of the message, which stands before its text.
     items.take<std::string>();
     all.push_back(items.take<std::string>());
   }

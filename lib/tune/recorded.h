@@ -63,7 +63,8 @@ struct RecordedReply {
   // The index of the question among those that were asked together.
   std::size_t question = 0;
   Result<llm::ChatReply, llm::ChatError> reply = llm::ChatError{};
-  // The tokens and the money that were spent since the previous reply, including failed attempts.
+  // The tokens and the money that the search spent between the previous reply and this one,
+  // including failed attempts.
   std::int64_t tokens = 0;
   double money = 0;
 };

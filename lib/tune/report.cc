@@ -33,7 +33,8 @@ constexpr auto kLongestDiff = std::chrono::seconds(2);
 constexpr std::size_t kMostChanged = 40;
 // The limit on the bytes that are shown of a line.
 constexpr std::size_t kMostOfLine = 200;
-// Limit on the work of line_edits(), about a millisecond: the product of the two numbers of lines.
+// Limit on the work of line_edits(): the number of lines of one text times that of the other. Work
+// of this size takes about a millisecond.
 constexpr std::size_t kMostCells = 250'000;
 
 // Returns a value with its unit. Seconds below 1 use the largest unit in which the value is at

@@ -44,8 +44,8 @@ double RunComparison::text_to_incumbent_ratio() const {
 // If there is no incumbent, the noise is half the width of the interval of the text's own runs.
 double RunComparison::noise() const {
   if (incumbent.empty()) return half_width(interval_of(text), text);
-  // The quotient of each run of the text and the geometric mean of the two incumbent runs around
-  // it.
+  // For each run of the text: its value divided by the geometric mean of the values of the two
+  // incumbent runs before and after it.
   std::vector<double> beside;
   for (std::size_t i = 0; i < text.size(); ++i) {
     beside.push_back(text[i] / std::sqrt(incumbent[i] * incumbent[i + 1]));
@@ -54,7 +54,8 @@ double RunComparison::noise() const {
   const double half = half_width({*least, *most}, beside);
   if (text.size() < kManyRuns) return half;
   const std::vector<double> all = logarithms(*this);
-  // A seventh of the pairs on each side gives the bound for seven runs beside eight.
+  // The upper bound of the quotient has a seventh of all pairs above it. With seven runs of the
+  // text and eight of the incumbent, chance exceeds this bound once in a hundred times.
   const double upper = all[all.size() - 1 - all.size() / 7];
   return std::min(half, 1 - std::exp(median(all) - upper));
 }

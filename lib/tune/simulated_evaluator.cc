@@ -93,7 +93,8 @@ class SimulatedEvaluator : public Evaluator {
     if (known_may_fail(hash)) return std::nullopt;
     Diagnostics diags(Source("mapping", text));
     CheckOptions options = check_options();
-    // Up to this detail the feedback shows only one error, so the check ends at the first one.
+    // With this detail or less, the feedback shows only one error, so the check ends at the first
+    // one.
     options.first_error = detail <= GuideDetail::kExecution;
     bool may_fail = false;
     // A check needs the share of the memory of one run, so it waits while a run uses all of the

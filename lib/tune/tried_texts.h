@@ -18,7 +18,8 @@ namespace groma::tuning {
 // that is proposed again gets its known result.
 class TriedTexts {
  public:
-  // The members of an Evaluation without its feedback, which would take most of the memory.
+  // What is known of a text that was tried: the members of Evaluation without the feedback, which
+  // would take most of the memory.
   struct KnownResult {
     std::int64_t number = 0;
     Evaluation::Status status = Evaluation::Status::kRefused;

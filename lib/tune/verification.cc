@@ -80,8 +80,8 @@ double VerifiedMapping::median() const {
   return groma::median(runs);
 }
 
-// Compares the medians of the mappings that ran; null if none ran. A higher value is faster if the
-// metric says so.
+// Returns the mapping with the best median of its runs; null if no mapping ran. The best median is
+// the highest one if the metric says that higher values are better, otherwise the lowest one.
 const VerifiedMapping* Verification::fastest() const {
   const VerifiedMapping* best = nullptr;
   for (const VerifiedMapping& each : all) {

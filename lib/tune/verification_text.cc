@@ -23,7 +23,7 @@ std::string words_of(double value, const std::string& unit) {
   return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", visible(unit));
 }
 
-// Returns the least and the greatest value of the runs.
+// Returns the least and the greatest value of the runs, each with its unit: "1.2 s to 1.4 s".
 std::string range_of(const std::vector<double>& runs, const std::string& unit) {
   const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
   return fmt::format("{} to {}", words_of(*least, unit), words_of(*most, unit));

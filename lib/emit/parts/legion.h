@@ -93,7 +93,7 @@ class Sharding final : public Legion::ShardingFunctor {
       const Processors placed = mapping_->place(function_, point_of(task_, launch, point));
       return shard_of(*placed.begin());
     } catch (const Failure&) {
-      // slice_task reports this error.
+      // The failure of the mapping function is ignored here, because slice_task() reports it.
       return 0;
     }
   }
@@ -137,7 +137,7 @@ class Shardings {
       const auto found = ids_.find(name);
       if (found != ids_.end()) return found->second;
     }
-    // This call may ask another node, so it is made without the lock.
+    // This call of Legion may wait for another node, so mutex_ is not held during it.
     const Legion::ShardingID id = runtime->generate_library_sharding_ids(name.c_str(), 1);
     const std::lock_guard<std::mutex> lock(mutex_);
     // Legion deletes the functor.
@@ -366,8 +366,9 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     const ReentrancyGuard guard(rt_, context);
     std::vector<const Legion::Task*> waiting;
     for (const Legion::Task* task : input.ready_tasks) {
-      // Legion asks about a top-level task on the first processor, which sends the task on, and
-      // again at its target. The task is mapped at the target and must not count here.
+      // Legion asks about a top-level task twice: first on the processor that sends the task on,
+      // then on the target processor. The task is mapped on the target, so the first question must
+      // not count an instance.
       if (task->get_parent_task() == nullptr && task->target_proc != local_proc) {
         output.map_tasks.insert(task);
         continue;
@@ -477,7 +478,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       case kRequest:
         if (!has_stealable_) return refuse(context, sender);
         requests_.push_back(sender);
-        // This makes Legion call select_tasks_to_map again.
+        // Triggering the event makes Legion call select_tasks_to_map again.
         if (is_deferred_ && deferred_.exists()) {
           const ReentrancyGuard guard(rt_, context);
           rt_->trigger_mapper_event(context,
@@ -665,7 +666,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if targets
 
-  // Returns true if the task may run only on the processor to which it was sent.
+  // Returns true if the task may run only on the processor to which it was sent: its instances are
+  // limited, it may be stolen, or it belongs to a must epoch.
   bool stays_where_sent([[maybe_unused]] Context context, const Legion::Task& task) {
     // @if limits
     if (limit_of(context, task) > 0) return true;
@@ -917,7 +919,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
       // @end
       needs.wishes.push_back(wish);
-      // A virtual instance always has room, so later memories do not matter.
+      // A virtual instance fits in any case, so the memories that the statements list after it do
+      // not matter.
       if (memory == MemKind::kVirtual) break;
     }
     check_layouts(requirement, position, task, target, needs);
@@ -1276,7 +1279,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if shares
   static constexpr unsigned kOffer = 0xFFFFFF00, kRequest = kOffer + 1, kNothing = kOffer + 2;
-  // The largest number of open offers.
+  // The largest number of processors to which this processor offers tasks at one time.
   static constexpr std::size_t kMaxOffers = 64;
   // The processors that offer tasks to this one.
   std::vector<Legion::Processor> offers_;
@@ -1288,9 +1291,11 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   std::size_t asked_ = 0;
   // The number of tasks that were mapped here and have not ended.
   std::int64_t mapped_ = 0;
-  // True if tasks wait here, and if some of them may be stolen.
+  // has_waiting_: tasks wait on this processor. has_stealable_: other processors may steal some of
+  // them.
   bool has_waiting_ = false, has_stealable_ = false;
-  // True if Legion waits for deferred_.
+  // True if the last call of select_tasks_to_map deferred all ready tasks until the event
+  // deferred_.
   bool is_deferred_ = false;
   // @end
 };
