@@ -255,10 +255,10 @@ std::vector<Edit> EditableMapping::move_to_end(std::size_t item) const {
 
 // Returns the edits after which the mapping has the statement. If the statement binds a mapping
 // function that the mapping lacks, the edits define this function, too.
-EditableMapping::SetResult EditableMapping::set_statement(StatementParts statement,
-                                                          const MappingFunction* function,
-                                                          ProcKind kind) const {
-  SetResult setting;
+EditableMapping::SetStatementResult EditableMapping::set_statement(StatementParts statement,
+                                                                   const MappingFunction* function,
+                                                                   ProcKind kind) const {
+  SetStatementResult setting;
   std::vector<Edit>& edits = setting.edits;
   if (function != nullptr) {
     const std::string name = function_name_for(function->name, kind);
@@ -283,13 +283,16 @@ EditableMapping::SetResult EditableMapping::set_statement(StatementParts stateme
   const auto found = std::find_if(items_.begin(), items_.end(), [&](const ProgramItem& item) {
     return item.is_separate && item.statement && item.key == key;
   });
-  if (found != items_.end() && *found->statement == statement) return setting;
-  if (found != items_.end() && !found->has_comment) {
+  const bool is_there = found != items_.end() && *found->statement == statement;
+  if (is_there && setting.definition.empty()) return setting;
+  if (is_there || (found != items_.end() && !found->has_comment)) {
     if (!setting.definition.empty()) {
       edits.push_back({{first, first}, with_line_ends(setting.definition)});
     }
-    edits.push_back(*replace_item(*found, statement));
-    setting.replaced_item = static_cast<std::size_t>(found - items_.begin());
+    if (!is_there) {
+      edits.push_back(*replace_item(*found, statement));
+      setting.replaced_item = static_cast<std::size_t>(found - items_.begin());
+    }
   } else {
     // A text without statements may end with a comment that has no line end. The statement must
     // then begin on a new line.

@@ -83,7 +83,7 @@ class EditableMapping {
   std::vector<Edit> move_to_end(std::size_t item) const;
 
   // What set_statement() returns.
-  struct SetResult {
+  struct SetStatementResult {
     // The edits of the mapping's text. Empty if the mapping has the statement already.
     std::vector<Edit> edits;
     // The index in items() of the mapping's item that the edits replace by the new statement.
@@ -100,8 +100,9 @@ class EditableMapping {
   // others, because the first of two statements with the same key counts. `function` (may be null)
   // is the mapping function that the statement binds; it is written for `kind`, unless the mapping
   // has it already. If the mapping defines its name otherwise, it is named NAME_2 or higher.
-  SetResult set_statement(StatementParts statement, const MappingFunction* function = nullptr,
-                          ProcKind kind = ProcKind::kCpu) const;
+  SetStatementResult set_statement(StatementParts statement,
+                                   const MappingFunction* function = nullptr,
+                                   ProcKind kind = ProcKind::kCpu) const;
 
  private:
   std::optional<Edit> replace_item(const ProgramItem& item, const StatementParts& statement) const;

@@ -33,7 +33,7 @@ std::string_view as_written(const std::string& name) { return name; }
 std::string in_key(const std::string& name) {
   if (name.find_first_not_of("0123456789") == name.npos) return name;
   const bool is_quoted = name.starts_with('"');
-  return syntax::spell_name(is_quoted ? syntax::unescape_string(name) : name).value_or(name);
+  return syntax::name_as_written(is_quoted ? syntax::unescape_string(name) : name).value_or(name);
 }
 
 // Returns the beginning of a statement's text: its keyword, and the tasks, regions and kind to

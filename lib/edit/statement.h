@@ -38,7 +38,7 @@ std::string text_of(const std::vector<MemKind>& kinds);
 using Place = std::variant<std::monostate, ProcKind, MemKind>;
 
 // A statement as a value. `kind` decides which members matter. Names are spelled as programs write
-// them (syntax::spell_name) or are `*`; a region may also be a position, such as "0".
+// them (syntax::name_as_written) or are `*`; a region may also be a position, such as "0".
 struct StatementParts {
   MappingStatement kind = MappingStatement::kTask;
   // The tasks that the statement names. Every kind of statement may name tasks. The list is empty

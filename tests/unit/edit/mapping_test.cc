@@ -127,6 +127,9 @@ TEST(Mapping, DefinesTheFunctionOfAStatement) {
   const std::string once = set(EditableMapping("Task * GPU;\n"));
   EXPECT_EQ(once, definition + "IndexTaskMap a first_cyclic_gpu;\nTask * GPU;\n");
   EXPECT_EQ(set(EditableMapping(once)), once);
+  // The mapping has the statement, but not the function that it binds.
+  const std::string undefined = "IndexTaskMap a first_cyclic_gpu;\nTask * GPU;\n";
+  EXPECT_EQ(set(EditableMapping(undefined)), definition + undefined);
   // A function that the mapping has is not defined again; a name that it has is not used.
   EXPECT_EQ(set(EditableMapping(definition)), "IndexTaskMap a first_cyclic_gpu;\n" + definition);
   EXPECT_THAT(set(EditableMapping("first_cyclic_gpu = 1;\n")),

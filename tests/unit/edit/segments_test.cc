@@ -112,8 +112,8 @@ TEST(Segments, OfDrawnMappingsDecideTheSame) {
   while (seed < 200) {
     for (const Benchmark& benchmark : benchmarks()) {
       const Workload workload = Workload::make(benchmark.make()).value();
-      const tuning::SpaceGrain grain =
-          seed % 2 == 0 ? tuning::SpaceGrain::kRegions : tuning::SpaceGrain::kArguments;
+      const tuning::SearchGranularity grain = seed % 2 == 0 ? tuning::SearchGranularity::kRegions
+                                                            : tuning::SearchGranularity::kArguments;
       expect_same(tuning::SearchSpace(machine, workload, grain).sample_text(seed++));
     }
   }
