@@ -28,6 +28,8 @@ class Run(NamedTuple):
 def runs_of(document: dict) -> list[Run]:
     runs = []
     for entry in document["benchmarks"]:
+        if entry.get("error_occurred"):
+            continue
         name = entry["name"]
         scale = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[entry["time_unit"]]
         nodes = re.search(r"nodes:(\d+)", name)
@@ -48,6 +50,7 @@ def main() -> None:
     import matplotlib  # here, so that --help works without it
 
     matplotlib.use("Agg")
+    matplotlib.rcParams["svg.fonttype"] = "none"  # text as text
     matplotlib.rcParams["svg.hashsalt"] = "groma"  # the same results give the same file
     from matplotlib import pyplot
 
@@ -58,6 +61,8 @@ def main() -> None:
         label = run.kind if run.kind == "two launches" else f"{run.kind}, {run.gpus:,} GPUs"
         series.setdefault(label, []).append(run)
     for label, members in series.items():
+        if len(members) < 2:
+            continue
         members.sort(key=lambda run: run.tasks)
         tasks = [run.tasks for run in members]
         panels[0].plot(tasks, [run.seconds for run in members], "o-", label=label)
