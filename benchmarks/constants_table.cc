@@ -125,7 +125,8 @@ const std::string& text_of(std::string_view name) {
 
 // Adds the random mappings that run on the machine as it is, and their contest with the expert.
 void add_random(Case& each, const ModelSetting& usual) {
-  const tuning::SearchSpace space(*usual.machine, each.workload, tuning::SpaceGrain::kRegions);
+  const tuning::SearchSpace space(*usual.machine, each.workload,
+                                  tuning::SearchGranularity::kRegions);
   Contest contest{fmt::format("best of {} random by expert", kRandomMappings), {}, "expert"};
   for (std::uint64_t seed = 0; seed < kRandomMappings; ++seed) {
     const std::string name = fmt::format("random {}", seed);

@@ -99,8 +99,8 @@ struct Function {
   Outcome outcome;
 };
 
-constexpr std::array<tuning::SpaceGrain, 2> kGrains = {tuning::SpaceGrain::kRegions,
-                                                       tuning::SpaceGrain::kArguments};
+constexpr std::array<tuning::SearchGranularity, 2> kGrains = {
+    tuning::SearchGranularity::kRegions, tuning::SearchGranularity::kArguments};
 constexpr std::array<std::string_view, 2> kGrainNames = {"regions", "arguments"};
 
 // One benchmark in one size.
@@ -154,7 +154,8 @@ Case make_case(const Benchmark& benchmark, std::string_view size, const Machine&
   });
   if (expert == mappers().end()) fail(fmt::format("{} has no expert", benchmark.name));
   Case made{benchmark.name, size, expert->text, need(Workload::make(app)), {}, {}, {}, {}, {}};
-  for (tuning::SpaceGrain grain : kGrains) made.spaces.emplace_back(machine, made.workload, grain);
+  for (tuning::SearchGranularity grain : kGrains)
+    made.spaces.emplace_back(machine, made.workload, grain);
   if (is_multiplication(made.name)) made.functions = functions_of(made.spaces[0]);
   return made;
 }

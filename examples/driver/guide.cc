@@ -49,7 +49,7 @@ std::optional<groma::Error> read_known(const GuideArguments& options, Known* kno
   if (options.profile.empty()) return std::nullopt;
   const auto text = groma::read_file(options.profile, groma::kMaxSourceBytes);
   if (!text) return text.error();
-  known->failure = groma::failure_of_run(*text);
+  known->failure = groma::log_of_failed_run(*text);
   if (known->failure) return std::nullopt;
   auto facts = groma::read_profile_facts(*text);
   if (!facts) {

@@ -211,7 +211,7 @@ int run_under_mapping(const MapArguments& arguments) {
   if (arguments.json) {
     text = groma::to_json(*result, *diags, shown, words);
   } else {
-    std::string time = groma::time_line(*result, mapping, *run);
+    std::string time = groma::run_time_text(*result, mapping, *run);
     text = groma::draw(*result, mapping, *run, shown, color_on_stdout());
     if (arguments.app != nullptr) {
       text = time + text;

@@ -27,9 +27,9 @@ int run(const SampleArguments& options) {
                                 {.override_layouts = options.override_layouts});
   if (!with) return fail(*diags, false);
   // The grain says whether each region or each argument of a task has its own memory decision.
-  const groma::tuning::SpaceGrain grain = options.grain == "regions"
-                                              ? groma::tuning::SpaceGrain::kRegions
-                                              : groma::tuning::SpaceGrain::kArguments;
+  const groma::tuning::SearchGranularity grain = options.grain == "regions"
+                                                     ? groma::tuning::SearchGranularity::kRegions
+                                                     : groma::tuning::SearchGranularity::kArguments;
   const groma::tuning::SearchSpace space(*with->machine, *with->workload, grain);
   return print(groma::tuning::without_contradicted_layouts(space.sample_text(options.seed),
                                                            *with->machine, *with->workload));

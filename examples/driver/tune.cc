@@ -121,9 +121,10 @@ groma::Result<std::unique_ptr<groma::tuning::Proposer>> make_proposer(
 // Makes the client of the model. Fails if the search is resumed and nobody named a model.
 groma::Result<groma::llm::ChatClient> make_model(const TuneArguments& arguments) {
   if (arguments.resumes() && !names_model(arguments)) {
-    return groma::tuning::wrong_search(arguments.resume, "uses a model",
-                                       "name it with `--endpoint` or `--model`, or give `--trust` "
-                                       "to use the public address of the API");
+    return groma::tuning::unusable_search_error(
+        arguments.resume, "uses a model",
+        "name it with `--endpoint` or `--model`, or give `--trust` "
+        "to use the public address of the API");
   }
   const groma::tuning::TuneBudget& budget = arguments.setup.budget;
   if (budget.money > 0 && arguments.chat.price.empty()) {
@@ -159,8 +160,8 @@ std::optional<Error> choose_directory(const TuneArguments& arguments, std::strin
                : arguments.out.empty() ? groma::tuning::make_search_directory()
                                        : arguments.out;
   if (arguments.resumes()) return std::nullopt;
-  if (auto error = groma::tuning::link_in_search(*directory)) return error;
-  return groma::tuning::replaced_by_search(*directory);
+  if (auto error = groma::tuning::error_if_search_has_links(*directory)) return error;
+  return groma::tuning::error_if_search_replaces(*directory);
 }
 
 // Returns true if no budget ends the search.

@@ -52,7 +52,7 @@ void measure_on_legion(groma::tuning::SearchSetup* setup) {
       groma::tuning::with_legion_commands(std::move(command), self, setup->apps, setup->flags);
   // Wrong flags are reported where the applications are read.
   if (const auto machine = machine_of(setup->flags)) {
-    command.lacking = groma::lacking_kinds(*machine);
+    command.lacking = groma::missing_machine_kinds(*machine);
   }
 }
 

@@ -14,8 +14,8 @@ std::optional<groma::Error> contradiction(const TuneArguments& arguments,
                                           const groma::tuning::StoredSearch& search) {
   const auto& temperature = arguments.chat.temperature;
   if (temperature && temperature != search.setup.ask.temperature) {
-    return groma::tuning::wrong_search(search.directory, "was started with another temperature",
-                                       "leave out `--temperature`");
+    return groma::tuning::unusable_search_error(
+        search.directory, "was started with another temperature", "leave out `--temperature`");
   }
   // The option --override-layouts decides which mappings exist, so it must not change while a
   // search goes on.
@@ -23,13 +23,13 @@ std::optional<groma::Error> contradiction(const TuneArguments& arguments,
   const auto& recorded = search.setup.override_layouts.tasks;
   if (given == recorded) return std::nullopt;
   if (!given.empty()) {
-    return groma::tuning::wrong_search(
+    return groma::tuning::unusable_search_error(
         search.directory, "was started with another `--override-layouts`", "leave it out");
   }
   if (!arguments.verify || arguments.trust) return std::nullopt;
   // The directory is untrusted, so it must not decide how the user's program runs.
   const std::string tasks = fmt::format("{}", fmt::join(recorded, " --override-layouts="));
-  return groma::tuning::wrong_search(
+  return groma::tuning::unusable_search_error(
       search.directory, fmt::format("was started with `--override-layouts={}`", visible(tasks)),
       "its mappings may change the results of the program: give the option again if the tasks work "
       "with any layout");
@@ -53,15 +53,15 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   // they are printed.
   const bool runs_commands = !setup.command.command.empty();
   if (runs_commands && arguments->verify) {
-    return groma::tuning::wrong_search(search->directory, "measured its mappings already",
-                                       "leave out `--verify`");
+    return groma::tuning::unusable_search_error(search->directory, "measured its mappings already",
+                                                "leave out `--verify`");
   }
   if (auto error = arguments->trust ? std::nullopt : groma::tuning::needs_trust(*search))
     return error;
   groma::tuning::CommandEvaluatorOptions& given = arguments->setup.command;
   if (runs_commands && given.memory_bytes > 0) {
-    return groma::tuning::wrong_search(search->directory, "has its own memory limit for a run",
-                                       "leave out `--memory`");
+    return groma::tuning::unusable_search_error(
+        search->directory, "has its own memory limit for a run", "leave out `--memory`");
   }
   if (runs_commands)
     print_error(fmt::format("groma: runs {}\n", groma::tuning::commands_of(setup)));

@@ -120,7 +120,7 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
 // Returns true if all decisions about the application are the same. Finds the answer without a run.
 // Both programs must be bound to the same machine. Returns false also if the application exceeds
 // the limits of the comparison.
-bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload& workload);
+bool have_same_decisions(const BoundProgram& a, const BoundProgram& b, const Workload& workload);
 
 // Returns a word for the aspect, such as "placement".
 std::string_view name_of(MappingDifference::Aspect what);

@@ -38,7 +38,7 @@ struct ExplainQuery {
 };
 
 // A statement that matches what the deciding statement matches, and why it did not decide.
-struct BeatenStatement {
+struct OverruledStatement {
   enum class Reason : std::uint8_t {
     // Another statement that matches is more specific.
     kPrecedence,
@@ -62,7 +62,7 @@ struct BeatenStatement {
 struct Decided {
   Origin by;
   // The other statements that match, in the order of precedence.
-  std::vector<BeatenStatement> beaten;
+  std::vector<OverruledStatement> beaten;
 };
 
 // The processor kind on which a task runs.
@@ -150,7 +150,7 @@ struct ExplainedRequirement {
   // The memories in the order in which the mapper tries them.
   std::vector<ExplainedMemory> memories;
   // The Region statements that lost. For a virtual region also the Layout statements.
-  std::vector<BeatenStatement> beaten;
+  std::vector<OverruledStatement> beaten;
   // True if the instance is freed when the task is done.
   bool collected = false;
   Decided collection;

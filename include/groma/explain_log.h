@@ -27,7 +27,7 @@ namespace groma {
 inline constexpr std::size_t kMaxLogLine = 1 << 16;
 // Limit on each list of different entries that is kept of a log: about tasks, data, options and
 // moves.
-inline constexpr std::size_t kMaxLogKinds = 1 << 16;
+inline constexpr std::size_t kMaxLogEntries = 1 << 16;
 // Limit on the points whose processors are kept.
 inline constexpr std::size_t kMaxLogPoints = 1 << 18;
 inline constexpr std::size_t kMaxLogLaunches = 1 << 16;

@@ -113,7 +113,7 @@ struct ProfileFacts {
 Result<ProfileFacts> read_profile_facts(std::string_view json);
 // Returns the log of a failed run, which has no profile, from the JSON of that run. Returns nullopt
 // for any other text.
-std::optional<std::string> failure_of_run(std::string_view json);
+std::optional<std::string> log_of_failed_run(std::string_view json);
 // Returns the facts of a profile in memory. read_profile_facts() reads the same facts from JSON.
 ProfileFacts facts_of(const Profile& profile, const ProfileWords& words);
 
@@ -141,7 +141,7 @@ struct GuideMatch {
 };
 
 // A memory had no room for a region argument of a task.
-struct Shortage {
+struct MemoryShortage {
   std::string task;
   // The position of the region argument, from 0.
   std::int64_t requirement = 0;
@@ -161,7 +161,7 @@ struct Feedback {
   std::optional<Score> score;
   std::optional<ProfileFacts> profile;
   // The first shortage of memory, if the failure comes from one.
-  std::optional<Shortage> shortage;
+  std::optional<MemoryShortage> shortage;
   // True if `suggest` holds only what guide_run() tried.
   bool tried = false;
   // Edits of the mapping program that carry out suggestions.

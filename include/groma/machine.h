@@ -215,7 +215,7 @@ class Machine {
     friend bool operator==(const Extremes&, const Extremes&) = default;
   };
   const Extremes& extremes(ProcKind kind) const;
-  void note_extremes();
+  void find_count_extremes();
 
   std::string name_;
   std::string description_;

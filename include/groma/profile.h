@@ -189,10 +189,10 @@ struct Profile {
   std::array<std::array<RunTime, kReasons>, 4> path_time = {};
 
   // Returns the time that one activity takes on the critical path, over all reasons.
-  RunTime path_doing(Doing doing) const;
+  RunTime time_on_path(Doing doing) const;
   // Returns, for each of `path_causes`, the part of its time that lies within phases with the name
   // `phase`.
-  std::vector<RunTime> path_within(const std::string& phase) const;
+  std::vector<RunTime> path_times_in_phase(const std::string& phase) const;
   // Returns the busy time of the busiest processor divided by the mean over all processors of that
   // kind on the machine. 1 means even load.
   static double imbalance(const Kind& kind);

@@ -97,7 +97,7 @@ class ProgramMapper final : public Mapper {
   // instance of the task, and the object has not used this grant yet. Also returns true if such a
   // grant is about to come. A task that waits here must then not be stolen, because the others
   // would wait for a grant that nobody uses.
-  bool expects_place(TaskId task) const;
+  bool has_unused_grant(TaskId task) const;
 
  private:
   struct State;

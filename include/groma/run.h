@@ -33,7 +33,7 @@ ProfileWords profile_words_of(const Workload& workload, const Machine& machine,
                               const Program* program);
 
 // Returns the value of GuideContext::lacking for a known machine.
-std::vector<std::string> lacking_kinds(const Machine& machine);
+std::vector<std::string> missing_machine_kinds(const Machine& machine);
 
 // Returns one line of JSON (docs/commands.md). It is
 // {"status": "ok", "seconds": ..., "throughput": ..., "unit": ..., "runtime": "simulator", ...} or

@@ -168,7 +168,8 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags,
                     const Profile* profile = nullptr, const ProfileWords& words = {});
 // Returns a line for a person: how long the run took, and whether its results were compared. Empty
 // if it failed.
-std::string time_line(const ProgramResult& result, const Program& mapping, const ProgramRun& run);
+std::string run_time_text(const ProgramResult& result, const Program& mapping,
+                          const ProgramRun& run);
 // Returns text for a person: how the run failed, and what its output means; then the profile if it
 // is not null.
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,

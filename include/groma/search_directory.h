@@ -29,10 +29,10 @@ std::optional<Error> not_a_directory(const std::string& path);
 
 // Returns an error if one of the search's files in the directory is a link, because a person who is
 // not trusted may have chosen its target. Call this before a search begins or is resumed.
-std::optional<Error> link_in_search(const std::string& directory);
+std::optional<Error> error_if_search_has_links(const std::string& directory);
 
 // Returns an error if a new search would replace a file in the directory. A journal that ends
 // within its first line may be replaced (holds_no_search_yet).
-std::optional<Error> replaced_by_search(const std::string& directory);
+std::optional<Error> error_if_search_replaces(const std::string& directory);
 
 }  // namespace groma::tuning

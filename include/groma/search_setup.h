@@ -69,7 +69,8 @@ Result<StoredSearch> stored_search(const std::string& directory);
 
 // Returns an error (kMalformed) about the search in a directory: "the search in `tune` WHAT".
 // `what` is the rest of the sentence.
-Error wrong_search(const std::string& directory, const std::string& what, std::string help);
+Error unusable_search_error(const std::string& directory, const std::string& what,
+                            std::string help);
 
 // Returns the commands of a search in words, so that the user can judge them: "`make {file}` with
 // `small`, `large` in `/home/user`".

@@ -16,7 +16,7 @@
 namespace groma::tuning {
 
 // The granularity of a Region or Layout decision.
-enum class SpaceGrain : std::uint8_t {
+enum class SearchGranularity : std::uint8_t {
   // The search decides once for each region, for all tasks. It chooses one layout for all data.
   kRegions,
   // The search decides for each region requirement of each task.
@@ -48,7 +48,7 @@ class SearchSpace {
   // Makes the space for the tasks that the workload launches and the regions that it maps. If the
   // workload does not describe its launches, uses all tasks except the top-level one.
   SearchSpace(const Machine& machine, const Workload& workload,
-              SpaceGrain grain = SpaceGrain::kRegions);
+              SearchGranularity grain = SearchGranularity::kRegions);
 
   // Returns the decisions. Consecutive decisions with the same head form one statement. Option 0
   // for every decision is a valid mapping: the statements with which every mapping of the space

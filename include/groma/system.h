@@ -32,17 +32,17 @@ namespace groma {
 
 // Removes new files beside `path` that remain from replacements that were killed. The caller must
 // ensure (by a lock) that nobody replaces the file meanwhile.
-void remove_left_over(const std::string& path);
+void remove_unfinished_replacements(const std::string& path);
 
 // Replaces a file as replace_file() does, but with a text that is written piece by piece. place()
 // puts the written text in the place of the file; without place() the text is dropped. Not
 // thread-safe.
-class ReplacedFile {
+class FileReplacement {
  public:
-  explicit ReplacedFile(std::string path);
-  ~ReplacedFile();
-  ReplacedFile(const ReplacedFile&) = delete;
-  ReplacedFile& operator=(const ReplacedFile&) = delete;
+  explicit FileReplacement(std::string path);
+  ~FileReplacement();
+  FileReplacement(const FileReplacement&) = delete;
+  FileReplacement& operator=(const FileReplacement&) = delete;
 
   void write(std::string_view text);
   // Puts the written text in the place of the file. Call it at most once. Returns the first error,

@@ -169,7 +169,7 @@ std::vector<MemKind> addressable_memory_kinds(const Machine& machine, ProcKind k
 void add_function_changes(const ChangeInput& subject, std::uint32_t task, ProcKind kind,
                           ProgramEditor& editor) {
   const app::Task& of = subject.app.tasks[task];
-  const auto name = syntax::spell_name(of.name);
+  const auto name = syntax::name_as_written(of.name);
   if (!name) return;
   int dimensions = 0;
   bool single = false;
@@ -319,7 +319,7 @@ class Faster {
   // with the present kind as the second choice.
   void let_run_elsewhere(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
-    const auto name = syntax::spell_name(task.name);
+    const auto name = syntax::name_as_written(task.name);
     const auto now = chosen_processor_kind(subject_, task);
     if (!name || !now) return;
     for (ProcKind kind : possible_processor_kinds(subject_, task)) {
@@ -408,7 +408,7 @@ class Faster {
   // but do not run on GPUs.
   void keep_elsewhere(std::int32_t region) {
     const std::string& name = record_.regions[static_cast<std::size_t>(region)];
-    const auto written = syntax::spell_name(name);
+    const auto written = syntax::name_as_written(name);
     if (!written) return;
     std::vector<ProcKind> kinds;
     std::size_t moved = 0;
@@ -443,7 +443,8 @@ class Faster {
   void replicate() {
     const int top = subject_.app.top_level;
     if (top < 0 || subject_.machine.node_count() < 2 || subject_.program.replicates_any()) return;
-    const auto name = syntax::spell_name(subject_.app.tasks[static_cast<std::size_t>(top)].name);
+    const auto name =
+        syntax::name_as_written(subject_.app.tasks[static_cast<std::size_t>(top)].name);
     if (name)
       editor_.add_statement_change({.kind = MappingStatement::kControlReplicate, .tasks = {*name}});
   }
@@ -451,7 +452,7 @@ class Faster {
   // Proposes three common layouts, each for all regions of a task.
   void lay_out(std::uint32_t number) {
     const app::Task& task = subject_.app.tasks[number];
-    const auto name = syntax::spell_name(task.name);
+    const auto name = syntax::name_as_written(task.name);
     const auto kind = chosen_processor_kind(subject_, task);
     if (!name || !kind) return;
     constexpr auto kSoa = FieldOrder::kSoa, kAos = FieldOrder::kAos;

@@ -433,7 +433,7 @@ class Adviser {
 }  // namespace
 
 // Returns the names of the kinds of processors and memories that the machine does not have.
-std::vector<std::string> lacking_kinds(const Machine& machine) {
+std::vector<std::string> missing_machine_kinds(const Machine& machine) {
   std::vector<std::string> names;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
     const auto kind = static_cast<ProcKind>(k);
@@ -474,7 +474,7 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
   const bool stopped = run.result != nullptr && run.result->status == RunStatus::kStopped;
   // The output of a stopped run says why it was stopped, so its diagnostics are not needed.
   if (!stopped) context.diags = run.diags;
-  context.lacking = lacking_kinds(*run.machine);
+  context.lacking = missing_machine_kinds(*run.machine);
   Feedback feedback = guide_log(rules == nullptr ? *own : *rules,
                                 run.result == nullptr ? "" : run.result->raw, context);
   feedback.fixes.clear();

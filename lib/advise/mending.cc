@@ -91,7 +91,7 @@ class Mending {
   std::optional<RefusedRequirement> wanted() const {
     const app::Task* of = task(argument(1));
     const auto number = position();
-    const auto written = syntax::spell_name(argument(1));
+    const auto written = syntax::name_as_written(argument(1));
     if (of == nullptr || !number || !written) return std::nullopt;
     const auto kind = chosen_processor_kind(subject_, *of);
     if (!kind) return std::nullopt;
@@ -117,7 +117,7 @@ class Mending {
       }
       editor_.add_changes({{decision->origin.statement - 1, std::move(statement)}});
     }
-    const auto written = syntax::spell_name(name);
+    const auto written = syntax::name_as_written(name);
     if (!written) return;
     const std::vector<ProcKind> can = possible_processor_kinds(subject_, *of);
     if (!can.empty()) editor_.add_statement_change({.tasks = {*written}, .processors = can});
@@ -157,7 +157,7 @@ class Mending {
   // Proposes CollectMemory statements, which free the instances of the task, or of all tasks, as
   // soon as they are not needed.
   void collect() {
-    const auto written = syntax::spell_name(argument(1));
+    const auto written = syntax::name_as_written(argument(1));
     edit::StatementParts all{
         .kind = MappingStatement::kCollectMemory, .tasks = {"*"}, .regions = {"*"}};
     if (written) {

@@ -99,7 +99,7 @@ class Builder {
 
   // ---- Tasks
   void read_tasks();
-  void read_signature(const std::string& path, const AppTask& from, Task& to);
+  void read_arguments_and_requirements(const std::string& path, const AppTask& from, Task& to);
   void read_task(const std::string& path, const AppTask& from, Task& task);
   void read_requirement(const std::string& path, const AppRequirement& from, Requirement& to);
   void read_variant(const std::string& path, const AppTask& of, const AppVariant& from,

@@ -45,8 +45,9 @@ void Builder::read_tasks() {
   // any body.
   data_.tasks.resize(app_.tasks.size());
   for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
-    read_independently(
-        [&] { read_signature(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]); });
+    read_independently([&] {
+      read_arguments_and_requirements(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]);
+    });
   }
   if (!ok()) return;
   for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
@@ -58,7 +59,8 @@ void Builder::read_tasks() {
 
 // Reads the arguments and the requirements of a task, but not its variants and body. The formulas
 // of a requirement may use the arguments.
-void Builder::read_signature(const std::string& path, const AppTask& from, Task& to) {
+void Builder::read_arguments_and_requirements(const std::string& path, const AppTask& from,
+                                              Task& to) {
   to.name = from.name;
   to.arguments = static_cast<int>(from.arguments.size());
   check_count(path + "/requirements", from.requirements.size(), kMaxAppRequirements,

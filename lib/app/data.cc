@@ -14,13 +14,14 @@ int Data::find_task(std::string_view task) const {
 
 // Returns the approximate cost of piece() for one colour: the clipping in each dimension, the
 // formulas of the partition, and the same for each outer partition.
-std::int64_t cost_of_piece(const Data& data, const Partition& partition) {
+std::int64_t approximate_cost_of_piece(const Data& data, const Partition& partition) {
   std::int64_t work = std::int64_t{2} * data.regions[partition.region].box.dimensions();
   for (const Codes* formulas : {&partition.lower, &partition.extents}) {
     for (const CompiledFormula& code : *formulas) work += code.evaluation_cost();
   }
   if (partition.outer < 0) return work;
-  return work + cost_of_piece(data, data.partitions[static_cast<std::size_t>(partition.outer)]);
+  return work + approximate_cost_of_piece(
+                    data, data.partitions[static_cast<std::size_t>(partition.outer)]);
 }
 
 }  // namespace groma::app

@@ -230,7 +230,7 @@ std::int64_t points_of(const Data& data, const Partition& partition, const Point
                        FormulaFault& fault);
 
 // Returns the approximate cost of piece() for one colour of the partition, in units of Budget.
-std::int64_t cost_of_piece(const Data& data, const Partition& partition);
+std::int64_t approximate_cost_of_piece(const Data& data, const Partition& partition);
 
 // Returns the domain of an index launch. Returns nullopt and sets `fault` if a formula has no
 // value.

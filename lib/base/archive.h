@@ -33,7 +33,7 @@ class ArchiveWriter {
     text_ += std::to_string(value.size()) + ':' + value + ' ';
   }
   // Writes the number of elements of a list, `is`, and returns it.
-  std::size_t list_size(std::size_t is) {
+  std::size_t transfer_list_size(std::size_t is) {
     (*this)(is);
     return is;
   }
@@ -80,7 +80,7 @@ class ArchiveReader {
     skip_space();
   }
   // Reads the size of a list. An element takes at least two bytes, which bounds the size.
-  std::size_t list_size(std::size_t) {
+  std::size_t transfer_list_size(std::size_t) {
     const std::int64_t size = read_integer();
     if (size < 0 || static_cast<std::uint64_t>(size) > text_.size() / 2) ok_ = false;
     return ok_ ? static_cast<std::size_t>(size) : 0;
@@ -129,7 +129,7 @@ class ArchiveReader {
 // Writes or reads a list: its size, then each element by each(element).
 template <typename Archive, typename T, typename Each>
 void transfer_list(Archive& archive, std::vector<T>& items, const Each& each) {
-  const std::size_t size = archive.list_size(items.size());
+  const std::size_t size = archive.transfer_list_size(items.size());
   archive.begin_list();
   for (std::size_t i = 0; i < size && archive.ok(); ++i) {
     if (i == items.size()) items.emplace_back();

@@ -22,11 +22,11 @@ class Budget {
   // stop; its result is then ignored. Once true, it stays true.
   bool spend(std::int64_t units) {
     left_ -= units;
-    return left_ < 0 && check_now();
+    return left_ < 0 && must_stop_now();
   }
   // Calls the function `exceeded` now, however little work was counted since its last call. Returns
   // true if the computation must stop.
-  bool check_now() {
+  bool must_stop_now() {
     if (exceeded_) return true;
     spent_ += kInterval - left_;
     left_ = kInterval;

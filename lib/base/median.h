@@ -27,7 +27,7 @@ inline constexpr std::size_t kUndisturbedPercentile = 10;
 // Returns the value at a percentile below 100 of the values from `begin` to `end`, at least one,
 // and changes their order.
 template <typename Iterator>
-auto percentile_in(Iterator begin, Iterator end, std::size_t percent) {
+auto value_at_percentile(Iterator begin, Iterator end, std::size_t percent) {
   const auto at = begin + (end - begin) * static_cast<std::ptrdiff_t>(percent) / 100;
   std::nth_element(begin, at, end);
   return *at;

@@ -39,7 +39,7 @@ class FlatIndex {
   // Adds an index. It must not be in the table under `hash`.
   void insert(std::uint64_t hash, std::uint32_t index) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow();
-    place_slot({static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(hash), index});
+    insert_slot({static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(hash), index});
     ++count_;
   }
 
@@ -52,7 +52,7 @@ class FlatIndex {
     std::uint32_t index = kNone;
   };
   std::size_t mask() const { return slots_.size() - 1; }
-  void place_slot(HashSlot slot) {
+  void insert_slot(HashSlot slot) {
     std::size_t at = slot.home & mask();
     while (slots_[at].index != kNone) at = (at + 1) & mask();
     slots_[at] = slot;
@@ -61,7 +61,7 @@ class FlatIndex {
     std::vector<HashSlot> old(slots_.empty() ? 64 : slots_.size() * 2);
     old.swap(slots_);
     for (const HashSlot& slot : old) {
-      if (slot.index != kNone) place_slot(slot);
+      if (slot.index != kNone) insert_slot(slot);
     }
   }
 

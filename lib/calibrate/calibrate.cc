@@ -135,7 +135,7 @@ std::string figure_words(const MeasuredFigure& figure, double value) {
 }
 
 Result<Calibration> calibrate(const CalibrationOptions& options) {
-  const Topology topology = load_topology();
+  const Topology topology = load_hwloc_topology();
   if (topology == nullptr) {
     return Error{Error::Code::kUnreadable, "hwloc cannot see this computer",
                  "describe it in a JSON file (docs/machines.md)"};

@@ -35,15 +35,15 @@ double thread_cpu_seconds() {
 
 // The three arrays lie one after the other in the buffer. The size of each is a multiple of the
 // stride.
-RowArrays arrays_with_gaps(std::span<double> buffer, std::size_t row, std::size_t gap_rows) {
+RowArrays stream_arrays_with_gaps(std::span<double> buffer, std::size_t row, std::size_t gap_rows) {
   const std::size_t stride = row * (1 + gap_rows);
   const std::size_t size = buffer.size() / 3 / stride * stride;
   return {buffer.subspan(0, size), buffer.subspan(size, size), buffer.subspan(2 * size, size), row,
           stride};
 }
 
-RowArrays arrays_in(std::span<double> buffer) {
-  return arrays_with_gaps(buffer, buffer.size() / 3, 0);
+RowArrays stream_arrays_in(std::span<double> buffer) {
+  return stream_arrays_with_gaps(buffer, buffer.size() / 3, 0);
 }
 
 double stream(const RowArrays& arrays, std::int64_t times) {
@@ -58,7 +58,7 @@ double stream(const RowArrays& arrays, std::int64_t times) {
   return 3.0 * sizeof(double) * static_cast<double>(elements);
 }
 
-bool is_streamed(const RowArrays& arrays) {
+bool holds_stream_result(const RowArrays& arrays) {
   for (std::size_t at = 0; at + arrays.row <= arrays.a.size(); at += arrays.stride) {
     for (std::size_t i = at; i < at + arrays.row; ++i) {
       if (arrays.a[i] != arrays.b[i] + kFactor * arrays.c[i]) return false;
@@ -71,7 +71,7 @@ std::optional<double> stream_rate(const RowArrays& arrays, std::int64_t times) {
   const double begin = thread_cpu_seconds();
   const double bytes = stream(arrays, times);
   const double seconds = thread_cpu_seconds() - begin;
-  if (!is_streamed(arrays) || seconds <= 0) return std::nullopt;
+  if (!holds_stream_result(arrays) || seconds <= 0) return std::nullopt;
   return bytes / seconds;
 }
 
@@ -111,7 +111,7 @@ double LoadChain::seconds_of_a_load(std::int64_t loads) {
   return seconds / static_cast<double>(loads);
 }
 
-bool LoadChain::is_one_cycle() const {
+bool LoadChain::visits_every_line_once() const {
   std::uint64_t at = words_[0];
   std::size_t visited = 1;
   for (; at != 0 && visited <= lines_; ++visited) at = words_[at];

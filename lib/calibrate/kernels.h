@@ -22,15 +22,15 @@ struct RowArrays {
 // Returns three arrays of equal sizes in `buffer`, as many whole rows as fit, with a gap of
 // `gap_rows` rows behind each row. `row` is in elements. The buffer must have room for three rows
 // and their gaps. The elements keep their values.
-RowArrays arrays_with_gaps(std::span<double> buffer, std::size_t row, std::size_t gap_rows);
+RowArrays stream_arrays_with_gaps(std::span<double> buffer, std::size_t row, std::size_t gap_rows);
 // Returns arrays without gaps that fill the buffer of at least three elements.
-RowArrays arrays_in(std::span<double> buffer);
+RowArrays stream_arrays_in(std::span<double> buffer);
 
 // Computes a[i] = b[i] + 3 c[i] over all rows, `times` times. Returns the bytes that were read and
 // written.
 double stream(const RowArrays& arrays, std::int64_t times);
 // Returns true if every element of `a` is what stream() computes.
-bool is_streamed(const RowArrays& arrays);
+bool holds_stream_result(const RowArrays& arrays);
 
 // Runs stream() and returns its bytes per second, or nullopt if it computed a wrong result.
 std::optional<double> stream_rate(const RowArrays& arrays, std::int64_t times);
@@ -54,7 +54,7 @@ class LoadChain {
   // one load, in seconds.
   double seconds_of_a_load(std::int64_t loads);
   // Returns true if the chain visits each line once before it comes back to the first one.
-  bool is_one_cycle() const;
+  bool visits_every_line_once() const;
 
  private:
   std::span<std::uint64_t> words_;

@@ -68,7 +68,7 @@ std::optional<Error> Measurement::prepare() {
     }
   }
   add_memory_probes();
-  if (places_.size() > 1) add_far_probes();
+  if (places_.size() > 1) add_remote_memory_probes();
   add_cache_probes();
   add_core_probes();
   return std::nullopt;
@@ -77,13 +77,14 @@ std::optional<Error> Measurement::prepare() {
 void Measurement::add_single_core_probe(TimedLoop probe) {
   probe.run = [this, run = std::move(probe.run)](int round) {
     std::optional<double> value;
-    run_timed(1, [&](std::size_t) { value = run(round); });
+    run_on_cores_and_add_time(1, [&](std::size_t) { value = run(round); });
     return value;
   };
   probes_.push_back(std::move(probe));
 }
 
-void Measurement::run_timed(std::size_t count, const std::function<void(std::size_t)>& work) {
+void Measurement::run_on_cores_and_add_time(std::size_t count,
+                                            const std::function<void(std::size_t)>& work) {
   const WorkTime time = run_on_cores(topology_, places_.front(), count, work);
   time_.passed_s += time.passed_s;
   time_.processor_s += time.processor_s;
@@ -94,8 +95,8 @@ std::optional<double> Measurement::sum_of_stream_rates(std::span<double> buffer,
   const std::size_t cores = places_.front().cores.size();
   const std::size_t part = buffer.size() / cores;
   std::vector<std::optional<double>> rates(cores);
-  run_timed(cores, [&](std::size_t i) {
-    rates[i] = stream_rate(arrays_in(buffer.subspan(i * part, part)), times);
+  run_on_cores_and_add_time(cores, [&](std::size_t i) {
+    rates[i] = stream_rate(stream_arrays_in(buffer.subspan(i * part, part)), times);
   });
   double sum = 0;
   for (const std::optional<double>& rate : rates) {
@@ -115,7 +116,7 @@ void Measurement::add_memory_probes() {
       {"core memory bandwidth", FigureUnit::kBytesPerSecond,
        fmt::format("measured: a[i] = b[i] + 3 c[i] over {}, 24 bytes for each i", size),
        &NodeFigures::core_bandwidth, nullptr,
-       [=](int) { return stream_rate(arrays_in(buffer), times); }});
+       [=](int) { return stream_rate(stream_arrays_in(buffer), times); }});
   const std::size_t cores = places_.front().cores.size();
   probes_.push_back(
       {"socket memory bandwidth", FigureUnit::kBytesPerSecond,
@@ -127,7 +128,7 @@ void Measurement::add_memory_probes() {
       {"core memory bandwidth, rows of 4 KiB with gaps", FigureUnit::kBytesPerSecond,
        fmt::format("measured: the same in rows of 4 KiB that begin 8 KiB apart, over {}", size),
        nullptr, &HostRates::gap_bytes_per_s,
-       [=](int) { return stream_rate(arrays_with_gaps(buffer, kRow, 1), 2 * times); }});
+       [=](int) { return stream_rate(stream_arrays_with_gaps(buffer, kRow, 1), 2 * times); }});
   add_single_core_probe({"core copy bandwidth", FigureUnit::kBytesPerSecond,
                          fmt::format("measured: memcpy of {}, each byte counted once",
                                      mebibytes(buffer.size_bytes() / 2)),
@@ -148,7 +149,7 @@ void Measurement::add_memory_probes() {
 
 // Adds the probes of the memory of the second NUMA node, which the cores of the first NUMA node
 // access.
-void Measurement::add_far_probes() {
+void Measurement::add_remote_memory_probes() {
   const std::span<double> far = memories_[1].data(), near = memories_.front().data();
   const std::int64_t times = times_for(far.size_bytes());
   const std::size_t cores = places_.front().cores.size();
@@ -180,10 +181,10 @@ void Measurement::add_cache_probes() {
     const std::span<double> part = memories_.front().data().subspan(0, elements);
     const std::string size = mebibytes(part.size_bytes());
     const std::int64_t times = times_for(part.size_bytes());
-    add_single_core_probe({fmt::format("L{} cache bandwidth of a core", cache.level),
-                           FigureUnit::kBytesPerSecond,
-                           fmt::format("measured: a[i] = b[i] + 3 c[i] over {}", size), nullptr,
-                           nullptr, [=](int) { return stream_rate(arrays_in(part), times); }});
+    add_single_core_probe(
+        {fmt::format("L{} cache bandwidth of a core", cache.level), FigureUnit::kBytesPerSecond,
+         fmt::format("measured: a[i] = b[i] + 3 c[i] over {}", size), nullptr, nullptr,
+         [=](int) { return stream_rate(stream_arrays_in(part), times); }});
     add_single_core_probe({fmt::format("L{} cache latency", cache.level), FigureUnit::kSeconds,
                            fmt::format("measured: a chain of loads in random order over {}", size),
                            nullptr, nullptr, [=](int) -> std::optional<double> {

@@ -61,14 +61,14 @@ class Measurement {
  private:
   std::size_t buffer_bytes() const;
   void add_memory_probes();
-  void add_far_probes();
+  void add_remote_memory_probes();
   void add_cache_probes();
   void add_core_probes();
   // Adds a probe that runs in one thread on the first core.
   void add_single_core_probe(TimedLoop probe);
   // Runs work(i) on `count` cores of the first NUMA node at the same time. The wall-clock time and
   // the processor time of this work are added to the member `time_`.
-  void run_timed(std::size_t count, const std::function<void(std::size_t)>& work);
+  void run_on_cores_and_add_time(std::size_t count, const std::function<void(std::size_t)>& work);
   // Streams over the buffer with all cores of the first NUMA node at once, each over its own part.
   // Returns the sum of the rates, in bytes/s; nullopt: a result was wrong.
   std::optional<double> sum_of_stream_rates(std::span<double> buffer, std::int64_t times);

@@ -19,7 +19,7 @@ std::vector<double> undisturbed_waits(std::vector<double> waits) {
     const auto at = [&](std::size_t group) {
       return waits.begin() + static_cast<std::ptrdiff_t>(group * waits.size() / groups);
     };
-    low.push_back(percentile_in(at(g), at(g + 1), kUndisturbedPercentile));
+    low.push_back(value_at_percentile(at(g), at(g + 1), kUndisturbedPercentile));
   }
   return low;
 }

@@ -82,7 +82,7 @@ CppExpr index_expr(EmissionOutput& emission, Range range, const CppExpr& base,
   if (items.size() != 1) {
     return failing_expr(
         fmt::format("wrong number of indices: {} for a tuple, which takes one [wrong-index-count]",
-                    count_words(items.size(), "index")));
+                    count_and_noun(items.size(), "index")));
   }
   const CppListItem& at = items.front();
   if (at.is_star) return failing_expr("`*` cannot stand here [stray-star]");

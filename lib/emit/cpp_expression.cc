@@ -73,7 +73,7 @@ std::string list_text(const std::vector<CppListItem>& items, std::string_view ty
 
 // Returns a count with its noun. The plural ends with "s", which is right for all words that are
 // used here.
-std::string count_words(std::size_t n, std::string_view what) {
+std::string count_and_noun(std::size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 

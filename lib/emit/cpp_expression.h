@@ -73,6 +73,6 @@ CppExpr failing_expr(const std::string& why);
 CppExpr type_mismatch_expr(std::string_view what, std::string_view needs, const CppExpr& found);
 
 // Returns a count with its noun, such as "1 argument" or "2 arguments".
-std::string count_words(std::size_t n, std::string_view what);
+std::string count_and_noun(std::size_t n, std::string_view what);
 
 }  // namespace groma::emitting

@@ -65,7 +65,7 @@ CppExpr FunctionTranslator::translate_code(CodeId id) {
       return value.type.can_only_fail() ? value : negate_expr(emission_, value);
     }
     case Op::kNot:
-      return negate_truth(translate_code(node.a));
+      return logical_not_expr(translate_code(node.a));
     case Op::kAnd:
     case Op::kOr:
       return translate_logical(node);
@@ -91,7 +91,7 @@ CppExpr FunctionTranslator::translate_code(CodeId id) {
       return base.type.can_only_fail() ? base : member_expr(node.member, base);
     }
     case Op::kBroken:
-      return translate_broken(node);
+      return translate_erroneous_code(node);
     case Op::kSplice:
     case Op::kAll:
       // Nodes of these kinds occur only in lists of items, which translate_items() handles.
@@ -124,7 +124,7 @@ CppExpr FunctionTranslator::translate_global(const CodeNode& node) {
 
 // Returns an expression that fails, for code in which the checker found an error. That code may
 // never run, so the checker reported the error as a warning.
-CppExpr FunctionTranslator::translate_broken(const CodeNode& node) {
+CppExpr FunctionTranslator::translate_erroneous_code(const CodeNode& node) {
   const Diagnostic& known = data_.broken_code_diagnostics[node.a];
   return failing_expr(fmt::format("{} [{}]", known.message, name_of(known.id)));
 }
@@ -236,7 +236,7 @@ CppExpr FunctionTranslator::translate_operation(const CodeNode& node) {
 // translated.
 CppExpr FunctionTranslator::translate_logical(const CodeNode& node) {
   const CppExpr left = translate_code(node.a);
-  if (const auto failure = failure_of_left(node.op, left)) return *failure;
+  if (const auto failure = failure_of_left_operand(node.op, left)) return *failure;
   return emitting::logical_expr(node.op, left, translate_code(node.b));
 }
 
@@ -318,7 +318,7 @@ CppExpr FunctionTranslator::translate_call(const CodeNode& node) {
   if (!args) return failed;
   if (args->size() != called.parameters.count) {
     return failing_expr(fmt::format("`{}` takes {}, not {} [wrong-argument-count]", callee,
-                                    count_words(called.parameters.count, "argument"),
+                                    count_and_noun(called.parameters.count, "argument"),
                                     args->size()));
   }
   std::vector<CppValueType> types;
@@ -365,7 +365,7 @@ CppExpr FunctionTranslator::translate_method(const CodeNode& node) {
   const std::size_t wanted = syntax::info_of(node.method).parameter_count();
   if (args->size() != wanted) {
     return failing_expr(fmt::format("`{}` takes {}, not {} [wrong-argument-count]", name,
-                                    count_words(wanted, "argument"), args->size()));
+                                    count_and_noun(wanted, "argument"), args->size()));
   }
   std::function<CppExpr()> option;
   if (node.option != kNoCode) option = [&] { return translate_code(node.option); };

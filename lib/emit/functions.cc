@@ -54,7 +54,7 @@ void FunctionTranslator::translate_top_level() {
   for (const ExecutableStatement& each : data_.top_level_actions) {
     std::vector<std::string> lines;
     const bool goes_on = translate_statement(each, 4, true, nullptr, nullptr, lines);
-    TopStatement statement;
+    TopLevelStatement statement;
     for (const std::string& line : lines) statement.text += line;
     if (goes_on && each.kind == ExecutableStatement::Kind::kAssign) {
       statement.global = &globals_[each.target];
@@ -72,13 +72,13 @@ void FunctionTranslator::translate_top_level() {
 // nothing reads.
 std::string FunctionTranslator::constructor_statements() const {
   std::string text;
-  for (const TopStatement& each : top_) text += each.is_kept() ? each.text : "";
+  for (const TopLevelStatement& each : top_) text += each.is_kept() ? each.text : "";
   return text;
 }
 
 std::string FunctionTranslator::global_declarations() const {
   std::string text;
-  for (const TopStatement& each : top_) {
+  for (const TopLevelStatement& each : top_) {
     if (each.global == nullptr || !each.is_kept()) continue;
     text += fmt::format("  {} {};\n", each.global->type.cpp_type(), each.global->name);
   }

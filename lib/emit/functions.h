@@ -76,7 +76,7 @@ class FunctionTranslator {
   CppExpr translate_code(program::CodeId id);
   CppExpr translate_variable(CppVariable& variable);
   CppExpr translate_global(const program::CodeNode& node);
-  CppExpr translate_broken(const program::CodeNode& node);
+  CppExpr translate_erroneous_code(const program::CodeNode& node);
   CppExpr translate_tuple(const program::CodeNode& node);
   CppExpr translate_comprehension(const program::CodeNode& node);
   CppExpr translate_operation(const program::CodeNode& node);
@@ -104,14 +104,14 @@ class FunctionTranslator {
   std::map<InstanceKey, FunctionInstance> instances_;
   std::vector<const FunctionInstance*> order_;
   std::vector<FunctionFrame> frames_;
-  struct TopStatement {
+  struct TopLevelStatement {
     std::string text;
     // The global variable to which the top-level statement assigns. Null for a print.
     const CppVariable* global = nullptr;
     bool can_fail = true;
     bool is_kept() const { return can_fail || global->read; }
   };
-  std::vector<TopStatement> top_;
+  std::vector<TopLevelStatement> top_;
 };
 
 }  // namespace groma::emitting

@@ -141,7 +141,7 @@ CppExpr negate_expr(EmissionOutput& emission, const CppExpr& value) {
 }
 
 // Returns the C++ for `!value`. An operand that is not a bool makes the expression fail.
-CppExpr negate_truth(const CppExpr& value) {
+CppExpr logical_not_expr(const CppExpr& value) {
   if (const auto failure = failure_of_bool(value, "`!`")) return *failure;
   return {"!" + operand_text(value, 8), kBool, 8};
 }
@@ -156,7 +156,7 @@ CppExpr binary_expr(EmissionOutput& emission, Op op, Range range, const CppExpr&
                            : compare(emission, op, range, left, right);
 }
 
-std::optional<CppExpr> failure_of_left(Op op, const CppExpr& left) {
+std::optional<CppExpr> failure_of_left_operand(Op op, const CppExpr& left) {
   return failure_of_bool(left, fmt::format("`{}`", sign_of(op)));
 }
 

@@ -10,7 +10,7 @@ namespace groma::emitting {
 // Returns the C++ for `-value`, where the value is an integer or a tuple.
 CppExpr negate_expr(EmissionOutput& emission, const CppExpr& value);
 // Returns the C++ for `!value`, where the value is a bool.
-CppExpr negate_truth(const CppExpr& value);
+CppExpr logical_not_expr(const CppExpr& value);
 // Returns the C++ for an arithmetic operator or a comparison. `range` is the place of the
 // expression in the source.
 CppExpr binary_expr(EmissionOutput& emission, program::Op op, Range range, const CppExpr& left,
@@ -25,7 +25,7 @@ CppExpr conditional_expr(EmissionOutput& emission, Range range, const CppExpr& c
 
 // Return nothing if the left side of `&&` or `||`, or the condition of `?:`, is a bool. Otherwise
 // return the expression that fails; the other operands are then not evaluated.
-std::optional<CppExpr> failure_of_left(program::Op op, const CppExpr& left);
+std::optional<CppExpr> failure_of_left_operand(program::Op op, const CppExpr& left);
 std::optional<CppExpr> failure_of_condition(const CppExpr& condition);
 
 }  // namespace groma::emitting

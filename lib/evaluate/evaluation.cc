@@ -102,7 +102,7 @@ ProgramValue Evaluation::fail_with_type(Range range, std::string_view what, std:
 }
 
 // Always returns false, so that count_steps() can return its result.
-bool Evaluation::fail_step_limit(Range range) {
+bool Evaluation::report_step_limit(Range range) {
   fail_with(DiagId::kStepLimit, range, {max_steps_})
       .help("compute less for each point, or compute it once in a global");
   return false;

@@ -52,7 +52,7 @@ class Evaluation {
   // error about the limit points to `range`.
   bool count_steps(std::int64_t steps, Range range) {
     steps_ += steps;
-    return steps_ <= max_steps_ ? !failed_ : fail_step_limit(range);
+    return steps_ <= max_steps_ ? !failed_ : report_step_limit(range);
   }
   // Returns the number of steps of all evaluations so far.
   std::int64_t steps_so_far() const { return all_steps_ + steps_; }
@@ -76,7 +76,7 @@ class Evaluation {
     FunctionId function;
     std::vector<ProgramValue> slots;
   };
-  bool fail_step_limit(Range range);
+  bool report_step_limit(Range range);
 
   const program::ProgramData& data_;
   Diagnostics* diags_ = nullptr;

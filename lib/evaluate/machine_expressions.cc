@@ -164,12 +164,12 @@ ProgramValue MachineExpressions::apply_operation(program::CodeId id, const Code&
                                                  const std::vector<EvaluatedItem>& args,
                                                  const OperationArguments& given) {
   if (!searches_for_split(node.method))
-    return result_of_operation(node, args, apply_method(node.method, view, given));
-  const std::int64_t n = view.sizes()[given.dimension_at(0)];
+    return value_of_operation(node, args, apply_method(node.method, view, given));
+  const std::int64_t n = view.sizes()[given.dimension_argument(0)];
   for (const CachedSplit& memo : cached_splits_) {
     if (memo.code != id || memo.n != n || memo.given != given) continue;
-    return result_of_operation(node, args,
-                               split_view(view, static_cast<int>(given.numbers[0]), memo.parts));
+    return value_of_operation(node, args,
+                              split_view(view, static_cast<int>(given.numbers[0]), memo.parts));
   }
   if (!run_.count_steps(search_steps(node.method, view, given), node.range)) return {};
   OperationResult applied = apply_method(node.method, view, given);
@@ -177,14 +177,14 @@ ProgramValue MachineExpressions::apply_operation(program::CodeId id, const Code&
     cached_splits_[next_memo_++ % cached_splits_.size()] = {id, n, given,
                                                             made->operations().back().parts};
   }
-  return result_of_operation(node, args, std::move(applied));
+  return value_of_operation(node, args, std::move(applied));
 }
 
 // Returns the machine that an operation made. If it made none, reports why, at the argument, the
 // option or the call that is to blame.
-ProgramValue MachineExpressions::result_of_operation(const Code& node,
-                                                     const std::vector<EvaluatedItem>& args,
-                                                     OperationResult applied) {
+ProgramValue MachineExpressions::value_of_operation(const Code& node,
+                                                    const std::vector<EvaluatedItem>& args,
+                                                    OperationResult applied) {
   if (auto* made = std::get_if<MachineView>(&applied))
     return make_machine_value(node, std::move(*made));
   const RefusedOperation& why = std::get<RefusedOperation>(applied);
@@ -274,7 +274,7 @@ ProgramValue MachineExpressions::index_of_task_processor(const Code& node, const
                           task->is_parent ? "the parent task" : "the task", at[0], at[1]));
     return {};
   }
-  MachineView::SliceCut cut;
+  MachineView::CuttingSlice cut;
   const auto index = view->index_of_processor(at[0], at[1], &cut);
   if (!index) {
     run_.fail_with(DiagId::kSliceIndexOutOfBound, machine_arg.range,

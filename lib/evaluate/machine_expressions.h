@@ -62,8 +62,8 @@ class MachineExpressions {
                    const std::vector<EvaluatedItem>& index);
   std::optional<Processor> processor_at(const Code& node, const MachineView& view,
                                         const Coordinates& index);
-  ProgramValue result_of_operation(const Code& node, const std::vector<EvaluatedItem>& args,
-                                   OperationResult applied);
+  ProgramValue value_of_operation(const Code& node, const std::vector<EvaluatedItem>& args,
+                                  OperationResult applied);
 
   const program::ProgramData& data_;
   const Machine& machine_;

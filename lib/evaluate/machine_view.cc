@@ -143,7 +143,7 @@ Coordinates MachineView::to_base_index(Coordinates index) const {
 // Returns nothing if a slice has cut the processor off; `cut` then describes the slice.
 std::optional<Coordinates> MachineView::index_of_processor(std::int64_t node,
                                                            std::int64_t processor,
-                                                           SliceCut* cut) const {
+                                                           CuttingSlice* cut) const {
   Coordinates index = {node, processor};
   for (const ViewOperation& step : operations_) {
     if (apply_operation(step, index)) continue;

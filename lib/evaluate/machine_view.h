@@ -45,13 +45,13 @@ class MachineView {
   Coordinates to_base_index(Coordinates index) const;
   // index_of_processor() returns the index of (node, processor). If a slice has cut the processor
   // off, it returns nullopt and sets `cut` to the slice.
-  struct SliceCut {
+  struct CuttingSlice {
     // The dimension of which the slice keeps only a part.
     int dimension = 0;
     std::int64_t index = 0, size = 0;
   };
   std::optional<Coordinates> index_of_processor(std::int64_t node, std::int64_t processor,
-                                                SliceCut* cut) const;
+                                                CuttingSlice* cut) const;
 
   // One of the operations that made the view. Other code reads these operations to apply them to
   // symbolic expressions instead of integers.

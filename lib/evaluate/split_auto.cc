@@ -161,7 +161,7 @@ SplitResult auto_split(std::int64_t n, std::span<const std::int64_t> extents) {
   if (count_factorisations(divisors, extents.size(), kMaxFactorisations) > kMaxFactorisations) {
     return SplitError::kTooMany;
   }
-  const Sizes positive = ones_for_zeros(extents);
+  const Sizes positive = replace_zeros_by_ones(extents);
   const Sizes greedy = greedy_split(n, positive);
   return AutoSearch(divisors, positive, greedy).run();
 }

@@ -264,7 +264,7 @@ SplitResult decompose(std::int64_t n, std::span<const std::int64_t> extents,
   GROMA_CHECK(n >= 0 && n <= kMaxSplit && halo.size() == extents.size());
   for (std::int64_t extent : extents) GROMA_CHECK(extent >= 0);
   for (std::int64_t width : halo) GROMA_CHECK(width >= 0);
-  const Sizes positive = ones_for_zeros(extents);
+  const Sizes positive = replace_zeros_by_ones(extents);
   const std::int64_t volume = volume_of(positive);
   if (volume == 0) return SplitError::kOverflow;
   if (n <= 1 || extents.empty()) return Sizes(extents.size(), 1);

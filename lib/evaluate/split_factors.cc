@@ -44,7 +44,7 @@ std::vector<std::size_t> Divisors::divisors_of(std::size_t divisor) const {
   return found;
 }
 
-std::vector<std::int64_t> ones_for_zeros(std::span<const std::int64_t> extents) {
+std::vector<std::int64_t> replace_zeros_by_ones(std::span<const std::int64_t> extents) {
   std::vector<std::int64_t> result(extents.begin(), extents.end());
   std::replace(result.begin(), result.end(), std::int64_t{0}, std::int64_t{1});
   return result;

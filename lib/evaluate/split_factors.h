@@ -44,6 +44,6 @@ class Divisors {
 };
 
 // Returns a copy of the extents in which every 0 is replaced by 1.
-std::vector<std::int64_t> ones_for_zeros(std::span<const std::int64_t> extents);
+std::vector<std::int64_t> replace_zeros_by_ones(std::span<const std::int64_t> extents);
 
 }  // namespace groma::mapper

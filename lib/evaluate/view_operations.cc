@@ -64,8 +64,8 @@ OperationResult swap_or_merge(Method method, const MachineView& view,
   if (a == b) return RefusedOperation{DiagId::kSameDimension, {std::string(name_of(method)), a}};
   if (method == Method::kSwap) return within_limits(view, view.swap(a, b));
   std::int64_t size = 0;
-  if (__builtin_mul_overflow(view.sizes()[given.dimension_at(0)],
-                             view.sizes()[given.dimension_at(1)], &size)) {
+  if (__builtin_mul_overflow(view.sizes()[given.dimension_argument(0)],
+                             view.sizes()[given.dimension_argument(1)], &size)) {
     return RefusedOperation{DiagId::kOverflow, {std::string("the merged extent")}};
   }
   return within_limits(view, view.merge(a, b));
@@ -74,7 +74,7 @@ OperationResult swap_or_merge(Method method, const MachineView& view,
 // Keeps the indices lo..hi of a dimension, both ends included.
 OperationResult slice(const MachineView& view, const OperationArguments& given) {
   const auto [d, lo, hi] = given.numbers;
-  const std::int64_t n = view.sizes()[given.dimension_at(0)];
+  const std::int64_t n = view.sizes()[given.dimension_argument(0)];
   if (lo < 0 || lo > hi || hi >= n) {
     return RefusedOperation{
         DiagId::kBadSlice,
@@ -200,7 +200,7 @@ OperationResult apply_method(Method method, const MachineView& view,
     case Method::kProcessor:
       GROMA_REQUIRE(false, "a question about a machine changes no view");
   }
-  Parts parts = parts_of(method, view.sizes()[given.dimension_at(0)], given);
+  Parts parts = parts_of(method, view.sizes()[given.dimension_argument(0)], given);
   if (auto* refused = std::get_if<RefusedOperation>(&parts)) return std::move(*refused);
   return split_view(view, d, std::get<Coordinates>(std::move(parts)));
 }
@@ -212,7 +212,7 @@ std::int64_t search_steps(Method method, const MachineView& view, const Operatio
   if (!searches_for_split(method) || !fits_a_view(given.tuple)) return 0;
   if (method == Method::kDecompose)
     return std::holds_alternative<RefusedOperation>(halo_of(given)) ? 0 : 20'000;
-  const std::int64_t n = view.sizes()[given.dimension_at(0)];
+  const std::int64_t n = view.sizes()[given.dimension_argument(0)];
   return 2'000 + count_factorisations(n, given.tuple.size()) / 5;
 }
 

@@ -25,7 +25,7 @@ struct OperationArguments {
   // The value of the option `halo`.
   std::optional<Coordinates> option;
 
-  std::size_t dimension_at(std::size_t position) const {
+  std::size_t dimension_argument(std::size_t position) const {
     return static_cast<std::size_t>(numbers[position]);
   }
   friend bool operator==(const OperationArguments&, const OperationArguments&) = default;

@@ -81,7 +81,7 @@ class DefaultProgram {
   void add_task(std::uint32_t number) {
     const app::Task& task = app_.tasks[number];
     const TaskLaunches& uses = uses_[number];
-    const std::optional<std::string> name = syntax::spell_name(task.name);
+    const std::optional<std::string> name = syntax::name_as_written(task.name);
     const app::AppView views(app_, number, uses.name_lists.front());
     const app::DistinctLaunch first =
         uses.launches.empty() ? app::DistinctLaunch{.task = number} : uses.launches.front();
@@ -97,7 +97,7 @@ class DefaultProgram {
     }
     const ProcKind kind = options->initial.kind;
     edit::StatementParts kinds{.tasks = {*name}};
-    for (ProcKind each : mapper::rank_kinds(0)) {
+    for (ProcKind each : mapper::kinds_by_preference(0)) {
       if (mapper::best_variant(views.view(first), each) != nullptr) {
         kinds.processors.push_back(each);
       }
@@ -111,7 +111,7 @@ class DefaultProgram {
   // Returns the default mapper's answer of the hook select_task_options. Returns nullopt if the
   // machine has no processor of a kind that can run the task.
   std::optional<TaskOptions> start(const TaskView& view) const {
-    for (ProcKind kind : mapper::rank_kinds(view.tag)) {
+    for (ProcKind kind : mapper::kinds_by_preference(view.tag)) {
       const auto local = mapper::first_processor_from(*machine_, kind, 0);
       if (!local) continue;
       DefaultMapper mapper(MapperSite{machine_, *local});
@@ -211,7 +211,7 @@ class DefaultProgram {
                                std::size_t position) {
     const app::Names& names = all[number][position];
     const std::optional<std::string> name =
-        names.empty() ? std::nullopt : syntax::spell_name(names.front());
+        names.empty() ? std::nullopt : syntax::name_as_written(names.front());
     if (!name) return std::to_string(position);
     for (const app::LaunchNames& launch : all) {
       for (std::size_t i = 0; i < launch.size(); ++i) {

@@ -23,7 +23,7 @@
 namespace groma {
 namespace {
 
-using Reason = BeatenStatement::Reason;
+using Reason = OverruledStatement::Reason;
 
 // Returns true if nodes of this type have a memory of this kind that is not empty.
 bool has_memory(const NodeType& node, MemKind memory) {
@@ -100,7 +100,7 @@ class Explainer {
       ExplainedTask task = explain_task(i);
       if (asked_) explanation.tasks.push_back(std::move(task));
     }
-    statements_.add_idle_statements(explanation);
+    statements_.add_statements_without_effect(explanation);
     return explanation;
   }
 
@@ -210,8 +210,8 @@ class Explainer {
     if (!is_index && function) {
       explained.example = place_single(view, use, *function, kind);
     } else if (is_index && use.domain && use.domain->volume() > 0) {
-      explained.loads = function ? loads_.count_by_function(view, function->function, kind)
-                                 : loads_.count_by_default_mapper(view);
+      explained.loads = function ? loads_.count_points_by_function(view, function->function, kind)
+                                 : loads_.count_points_by_default_mapper(view);
     }
     return explained;
   }
@@ -341,7 +341,7 @@ class Explainer {
     explained.collected = static_cast<bool>(wish.collect_origin);
     explained.collection = statements_.note_decision(query, wish.collect_origin);
     if (!explained.collected) {
-      for (BeatenStatement& other : explained.collection.beaten) {
+      for (OverruledStatement& other : explained.collection.beaten) {
         if (other.reason == Reason::kPrecedence) other.reason = Reason::kPrivilege;
       }
     }
@@ -403,10 +403,10 @@ class Explainer {
     for (const InstanceWish& candidate : wish.candidates()) {
       if (candidate.memory_origin) deciding.push_back(candidate.memory_origin);
     }
-    explained.beaten = statements_.find_beaten_statements(
+    explained.beaten = statements_.find_overruled_statements(
         query, deciding, explained.inner ? Reason::kInner : Reason::kPrecedence);
     const auto listed = program_.memories(query.task, query.region, *query.kind);
-    for (BeatenStatement& other : explained.beaten) {
+    for (OverruledStatement& other : explained.beaten) {
       const bool in_list = std::any_of(listed.begin(), listed.end(), [&](const MemoryCandidate& m) {
         return m.origin == other.origin;
       });
@@ -414,7 +414,7 @@ class Explainer {
     }
     if (!explained.is_virtual) return;
     query.statement = MappingStatement::kLayout;
-    const auto layouts = statements_.find_beaten_statements(
+    const auto layouts = statements_.find_overruled_statements(
         query, {}, explained.inner ? Reason::kInner : Reason::kVirtual);
     explained.beaten.insert(explained.beaten.end(), layouts.begin(), layouts.end());
   }
@@ -461,9 +461,9 @@ class Explainer {
   const ExplainQuery& query_;
   Diagnostics& diags_;
   Diagnostics ignored_;
-  StatementUse statements_;
+  StatementUseRecorder statements_;
   std::shared_ptr<ProgramMapper::Shared> shared_;
-  LaunchLoads loads_;
+  LaunchPointCounter loads_;
   MapperSite site_;
   bool asked_ = true;
   FirstProcessors processors_;

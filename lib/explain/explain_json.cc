@@ -7,7 +7,7 @@ namespace groma {
 namespace {
 
 using Json = OrderedJson;
-using Reason = BeatenStatement::Reason;
+using Reason = OverruledStatement::Reason;
 
 // Returns the word for a reason in JSON. The words are in the order of the enumerators.
 std::string_view name_of(Reason reason) {
@@ -42,9 +42,9 @@ class JsonWriter {
   }
   // Returns as a JSON list the statements that matched but did not decide, each with the reason why
   // it did not decide.
-  Json over(const std::vector<BeatenStatement>& others) const {
+  Json over(const std::vector<OverruledStatement>& others) const {
     Json json = Json::array();
-    for (const BeatenStatement& other : others) {
+    for (const OverruledStatement& other : others) {
       Json one = statement(other.origin);
       one["why"] = name_of(other.reason);
       json.push_back(std::move(one));

@@ -92,8 +92,8 @@ bool is_number(std::string_view text) {
 
 // Adds a note that the name exists only in the description, and a help with the other names and the
 // positions by which a mapping can refer to the data.
-bool add_description_name_help(Diagnostic& diagnostic, std::string_view name, const app::Data& data,
-                               const std::vector<TaskLaunches>& uses) {
+bool add_help_for_description_name(Diagnostic& diagnostic, std::string_view name,
+                                   const app::Data& data, const std::vector<TaskLaunches>& uses) {
   const auto named = find_data(data, name);
   if (!named || std::find(named->names->begin(), named->names->end(), name) != named->names->end())
     return false;
@@ -184,7 +184,7 @@ bool check_query(const ExplainQuery& query, const app::Data& data,
       if (!names.empty() && names.size() <= kListedRegions) {
         diagnostic.help("write a position, or a name: " + join_names(names));
       }
-    } else if (!add_description_name_help(diagnostic, query.region, data, uses)) {
+    } else if (!add_help_for_description_name(diagnostic, query.region, data, uses)) {
       suggest(diagnostic, query.region, names);
     }
   }

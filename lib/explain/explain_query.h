@@ -33,8 +33,8 @@ bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::s
 // the program, so no mapping can use them. If `name` is such a name, adds a note about this, and a
 // help with what a mapping can write instead if there is anything, and returns true. Otherwise
 // returns false.
-bool add_description_name_help(Diagnostic& diagnostic, std::string_view name, const app::Data& data,
-                               const std::vector<TaskLaunches>& uses);
+bool add_help_for_description_name(Diagnostic& diagnostic, std::string_view name,
+                                   const app::Data& data, const std::vector<TaskLaunches>& uses);
 
 // Returns true if the application has the task and the region of the query. Otherwise `diags` says
 // what is missing.

@@ -9,7 +9,7 @@
 namespace groma {
 namespace {
 
-using Reason = BeatenStatement::Reason;
+using Reason = OverruledStatement::Reason;
 
 // Returns why a statement matched but did not decide, in words that stand in parentheses behind it.
 std::string_view words_of(Reason reason) {
@@ -71,8 +71,8 @@ class TextWriter {
   }
   // Writes the statements that matched but did not decide, each with the reason why it did not
   // decide.
-  void beaten(int depth, const std::vector<BeatenStatement>& others) {
-    for (const BeatenStatement& other : others) {
+  void beaten(int depth, const std::vector<OverruledStatement>& others) {
+    for (const OverruledStatement& other : others) {
       dim_line(depth, fmt::format("over {} ({})", statement_line(program_, other.origin),
                                   words_of(other.reason)));
     }

@@ -52,8 +52,9 @@ bool for_each_piece(const Rect& domain, const Visit& visit) {
 // Counts the points that the function gives each processor. Whole boxes are counted if the function
 // can be specialised to the launch (compiled for its domain). Otherwise the function is evaluated
 // for each point.
-std::optional<ExplainedLoads> LaunchLoads::count_by_function(const TaskView& task,
-                                                             FunctionId function, ProcKind kind) {
+std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_function(const TaskView& task,
+                                                                           FunctionId function,
+                                                                           ProcKind kind) {
   TaskPoint point;
   point.name = task.name;
   point.domain = task.domain;
@@ -61,7 +62,7 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_function(const TaskView& tas
   Diagnostics ignored(bound_.program().source());
   Diagnostics& warnings = warned_functions_.insert(function).second ? diags_ : ignored;
   const auto map = IndexMap::make(bound_, function, point, kind, warnings);
-  if (map && (*map)->specialised()) return count_by_map(*map, kind);
+  if (map && (*map)->specialised()) return count_points_by_index_map(*map, kind);
   if (!count_towards_limit(task.domain.volume())) return std::nullopt;
   PointsByProcessor counts;
   do {
@@ -75,8 +76,8 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_function(const TaskView& tas
 
 // Counts the points that a specialised mapping function gives each processor. Towards the limit, a
 // box of points on the same processor counts as one point.
-std::optional<ExplainedLoads> LaunchLoads::count_by_map(const std::shared_ptr<const IndexMap>& map,
-                                                        ProcKind kind) {
+std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_index_map(
+    const std::shared_ptr<const IndexMap>& map, ProcKind kind) {
   IndexMap::Cursor cursor(map);
   std::map<ProcessorNumber, std::int64_t> numbers;
   std::int64_t boxes = 0;
@@ -98,7 +99,8 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_map(const std::shared_ptr<co
 }
 
 // Counts the points that the default mapper gives each processor, slice by slice.
-std::optional<ExplainedLoads> LaunchLoads::count_by_default_mapper(const TaskView& task) {
+std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_default_mapper(
+    const TaskView& task) {
   const ProcKind kind = task.current.kind;
   const std::int64_t volume = task.domain.volume();
   // Each slice counts towards the limit on evaluated points. If the shards of the top-level task
@@ -116,9 +118,9 @@ std::optional<ExplainedLoads> LaunchLoads::count_by_default_mapper(const TaskVie
 
 // Returns the first of the processors on which the mapping function places the point. Returns
 // nullopt if the function fails or the limit on evaluated points is reached.
-std::optional<Processor> LaunchLoads::first_processor_of_point(FunctionId function,
-                                                               const TaskPoint& task,
-                                                               ProcKind kind) {
+std::optional<Processor> LaunchPointCounter::first_processor_of_point(FunctionId function,
+                                                                      const TaskPoint& task,
+                                                                      ProcKind kind) {
   if (!count_towards_limit(1)) return std::nullopt;
   const auto placed = evaluator_.place(function, task, kind, diags_);
   if (!placed) return std::nullopt;
@@ -127,7 +129,7 @@ std::optional<Processor> LaunchLoads::first_processor_of_point(FunctionId functi
 
 // Adds `count` to the number of evaluated points or boxes. Returns false, and adds nothing, if a
 // limit would be exceeded.
-bool LaunchLoads::count_towards_limit(std::int64_t count) {
+bool LaunchPointCounter::count_towards_limit(std::int64_t count) {
   if (count > kMaxExplainPoints - evaluated_points_ || evaluator_.steps() > kMaxPlaceSteps)
     return false;
   evaluated_points_ += count;
@@ -135,7 +137,7 @@ bool LaunchLoads::count_towards_limit(std::int64_t count) {
 }
 
 // Returns the number of processors of a kind on the machine. The number is cached.
-std::int64_t LaunchLoads::processor_count(ProcKind kind) {
+std::int64_t LaunchPointCounter::processor_count(ProcKind kind) {
   auto& known = processor_counts_[static_cast<std::size_t>(kind)];
   if (!known) known = mapper::count_processors(bound_.machine(), kind);
   return *known;
@@ -143,8 +145,8 @@ std::int64_t LaunchLoads::processor_count(ProcKind kind) {
 
 // Returns the smallest and the largest number of points on a processor. If a processor gets no
 // point, the smallest number is 0.
-ExplainedLoads LaunchLoads::loads_from_counts(const PointsByProcessor& counts, std::int64_t points,
-                                              ProcKind kind) {
+ExplainedLoads LaunchPointCounter::loads_from_counts(const PointsByProcessor& counts,
+                                                     std::int64_t points, ProcKind kind) {
   ExplainedLoads loads;
   loads.points = points;
   loads.processors = processor_count(kind);

@@ -1,5 +1,5 @@
-// LaunchLoads: counts how many points of an index launch each processor gets. All counts of one
-// object together evaluate at most kMaxExplainPoints points and kMaxPlaceSteps steps.
+// LaunchPointCounter: counts how many points of an index launch each processor gets. All counts of
+// one object together evaluate at most kMaxExplainPoints points and kMaxPlaceSteps steps.
 #pragma once
 
 #include <array>
@@ -18,21 +18,22 @@
 
 namespace groma {
 
-class LaunchLoads {
+class LaunchPointCounter {
  public:
   // The objects that are passed by reference must outlive this object. `diags` receives the errors
   // and warnings of mapping functions, the warnings once for each function.
-  LaunchLoads(const BoundProgram& bound, std::shared_ptr<ProgramMapper::Shared> shared,
-              const app::Data& app, const std::vector<TaskLaunches>& uses, Diagnostics& diags)
+  LaunchPointCounter(const BoundProgram& bound, std::shared_ptr<ProgramMapper::Shared> shared,
+                     const app::Data& app, const std::vector<TaskLaunches>& uses,
+                     Diagnostics& diags)
       : bound_(bound), evaluator_(bound), slices_(std::move(shared), app, uses), diags_(diags) {}
 
   // Counts the points of `task.domain` that a mapping function gives each processor.
-  // count_by_function(), count_by_default_mapper() and first_processor_of_point() return nullopt if
-  // a mapping function fails or a limit is exceeded.
-  std::optional<ExplainedLoads> count_by_function(const TaskView& task, FunctionId function,
-                                                  ProcKind kind);
+  // count_points_by_function(), count_points_by_default_mapper() and first_processor_of_point()
+  // return nullopt if a mapping function fails or a limit is exceeded.
+  std::optional<ExplainedLoads> count_points_by_function(const TaskView& task, FunctionId function,
+                                                         ProcKind kind);
   // Counts the points of `task.domain` that the default mapper gives each processor.
-  std::optional<ExplainedLoads> count_by_default_mapper(const TaskView& task);
+  std::optional<ExplainedLoads> count_points_by_default_mapper(const TaskView& task);
   // Returns the first processor that a mapping function gives one point or single task.
   std::optional<Processor> first_processor_of_point(FunctionId function, const TaskPoint& task,
                                                     ProcKind kind);
@@ -41,8 +42,8 @@ class LaunchLoads {
   // The number of points for each processor, given by its node and its index on that node.
   using PointsByProcessor = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
-  std::optional<ExplainedLoads> count_by_map(const std::shared_ptr<const IndexMap>& map,
-                                             ProcKind kind);
+  std::optional<ExplainedLoads> count_points_by_index_map(
+      const std::shared_ptr<const IndexMap>& map, ProcKind kind);
   bool count_towards_limit(std::int64_t count);
   std::int64_t processor_count(ProcKind kind);
   ExplainedLoads loads_from_counts(const PointsByProcessor& counts, std::int64_t points,

@@ -138,7 +138,7 @@ class NameChecker {
     const std::vector<std::string_view> candidates(known.begin(), known.end());
     Diagnostic& diagnostic = diags_.report(id, range, app_.name, text).lower_to(Severity::kWarning);
     const bool is_region = id == DiagId::kUnknownRegion;
-    if (is_region && add_description_name_help(diagnostic, text, app_, uses_)) return;
+    if (is_region && add_help_for_description_name(diagnostic, text, app_, uses_)) return;
     suggest(diagnostic, text, candidates);
   }
 

@@ -9,10 +9,10 @@
 
 namespace groma {
 
-using Reason = BeatenStatement::Reason;
+using Reason = OverruledStatement::Reason;
 
 // Notes that the statement decides something. A statement that decides also matches.
-void StatementUse::note_deciding_statement(Origin origin) {
+void StatementUseRecorder::note_deciding_statement(Origin origin) {
   if (!origin) return;
   decides_.insert(origin.statement);
   matches_.insert(origin.statement);
@@ -20,10 +20,9 @@ void StatementUse::note_deciding_statement(Origin origin) {
 
 // Returns the matching statements that do not decide, in order of precedence. Notes that each of
 // them matches something.
-std::vector<BeatenStatement> StatementUse::find_beaten_statements(const MatchQuery& query,
-                                                                  std::span<const Origin> deciding,
-                                                                  Reason reason) {
-  std::vector<BeatenStatement> others;
+std::vector<OverruledStatement> StatementUseRecorder::find_overruled_statements(
+    const MatchQuery& query, std::span<const Origin> deciding, Reason reason) {
+  std::vector<OverruledStatement> others;
   for (const Match& match : program_.matches(query)) {
     matches_.insert(match.origin.statement);
     if (std::find(deciding.begin(), deciding.end(), match.origin) != deciding.end()) continue;
@@ -34,17 +33,17 @@ std::vector<BeatenStatement> StatementUse::find_beaten_statements(const MatchQue
 
 // Notes that the statement `by` decides. If `by` is empty, the default mapper decides, and no
 // statement that matches the query does.
-Decided StatementUse::note_decision(const MatchQuery& query, Origin by) {
+Decided StatementUseRecorder::note_decision(const MatchQuery& query, Origin by) {
   const Origin deciding[] = {by};
   note_deciding_statement(by);
-  return {by, find_beaten_statements(query, std::span(deciding, by ? 1 : 0))};
+  return {by, find_overruled_statements(query, std::span(deciding, by ? 1 : 0))};
 }
 
 // Lists the statements that decide nothing, divided into those that match something and those that
 // do not. In the compiled program, a statement is one or more table rows, and a row may be shadowed
 // by an earlier row with the same key. A shadowed row counts as matching if the statement of the
 // earlier row matches something.
-void StatementUse::add_idle_statements(Explanation& explanation) const {
+void StatementUseRecorder::add_statements_without_effect(Explanation& explanation) const {
   const program::ProgramData& data = program_.data();
   // For the number of each statement: true if the statement matches something.
   std::map<std::uint32_t, bool> idle;

@@ -1,5 +1,5 @@
-// StatementUse: which statements of a program match something in an application, and which of them
-// decide something.
+// StatementUseRecorder: which statements of a program match something in an application, and which
+// of them decide something.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace groma {
 
-class StatementUse {
+class StatementUseRecorder {
  public:
-  explicit StatementUse(const Program& program) : program_(program) {}
+  explicit StatementUseRecorder(const Program& program) : program_(program) {}
 
   // Notes that the statement decides something. Does nothing if `origin` is empty.
   void note_deciding_statement(Origin origin);
   // Returns the statements that match the query, except those in `deciding`. `reason` says why a
   // statement that is not shadowed does not decide.
-  std::vector<BeatenStatement> find_beaten_statements(
+  std::vector<OverruledStatement> find_overruled_statements(
       const MatchQuery& query, std::span<const Origin> deciding,
-      BeatenStatement::Reason reason = BeatenStatement::Reason::kPrecedence);
+      OverruledStatement::Reason reason = OverruledStatement::Reason::kPrecedence);
   // Notes that the statement `by` decides the question `query`. Returns `by` together with the
   // other statements that match the query and do not decide.
   Decided note_decision(const MatchQuery& query, Origin by);
 
   // Adds to `explanation` the statements that decide nothing. Call it once all decisions are noted.
-  void add_idle_statements(Explanation& explanation) const;
+  void add_statements_without_effect(Explanation& explanation) const;
 
  private:
   const Program& program_;

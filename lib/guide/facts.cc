@@ -311,7 +311,7 @@ Result<ProfileFacts> read_profile_facts(std::string_view json) {
 
 // Returns the diagnostics of a failed run as the lines of a log, which the guide can read as any
 // other log. Returns nullopt if the JSON is not about a failed run.
-std::optional<std::string> failure_of_run(std::string_view json) {
+std::optional<std::string> log_of_failed_run(std::string_view json) {
   if (!within_json_bounds(json)) return std::nullopt;
   const Json document = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (member(document, "status") != Json("error")) return std::nullopt;

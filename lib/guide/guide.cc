@@ -73,7 +73,7 @@ struct Finding {
   std::vector<FollowingLine> follow;
   // The source range that a diagnostic of Groma blames. Empty for matches in a log.
   std::optional<Range> range = {};
-  std::optional<Shortage> shortage = {};
+  std::optional<MemoryShortage> shortage = {};
 };
 
 // Returns true if a finding with this role means that the run failed.
@@ -125,7 +125,7 @@ class Composer {
     for (const Diagnostic& diagnostic : context_.diags->sorted()) {
       if (diagnostic.severity == Severity::kNote) continue;
       Finding finding;
-      finding.rule = rules_.find_for_diagnostic(diagnostic);
+      finding.rule = rules_.find_rule_for_diagnostic(diagnostic);
       finding.shortage = shortage_of(diagnostic);
       finding.match.from = GuideMatch::From::kGroma;
       finding.match.rule = finding.rule != nullptr

@@ -65,7 +65,7 @@ bool LineMatcher::may_share_cluster(const PrintedNumber& a, const PrintedNumber&
 // printed NaN (or infinity) in this column.
 bool LineMatcher::equal(const PrintedNumber& expected, const PrintedNumber& got,
                         std::size_t column) const {
-  const ColumnNonFinite& had = columns_[column];
+  const NonFiniteInColumn& had = columns_[column];
   const bool is_usual = (!got.is_nan() || had.had_nan) && (!got.is_infinite() || had.had_infinity);
   if (is_unsteady(expected)) return is_usual;
   if (expected.role == NumberRole::kIgnored || got.role == NumberRole::kIgnored) {
@@ -182,8 +182,8 @@ void LineMatcher::pair_in_clusters(ComparedLines& items, const std::vector<bool>
 }
 
 // Returns the indices of the unmatched lines of both runs in ascending order.
-UnmatchedLines LineMatcher::sorted_by_index(const ComparedLines& expected,
-                                            const ComparedLines& got) {
+UnmatchedLines LineMatcher::unmatched_lines_by_index(const ComparedLines& expected,
+                                                     const ComparedLines& got) {
   UnmatchedLines unmatched;
   for (const ComparedLine& item : expected) unmatched.expected.push_back(item.index);
   for (const ComparedLine& item : got) unmatched.got.push_back(item.index);
@@ -212,7 +212,7 @@ UnmatchedLines LineMatcher::find_unmatched_lines(const std::vector<PrintedLine>&
     got_left.clear();
     pair_in_clusters(unsteady, some, expected_left, got_left);
   }
-  return sorted_by_index(expected_left, got_left);
+  return unmatched_lines_by_index(expected_left, got_left);
 }
 
 UnmatchedLines LineMatcher::find_unmatched_lines(const std::vector<PrintedLine>& expected,
@@ -222,7 +222,7 @@ UnmatchedLines LineMatcher::find_unmatched_lines(const std::vector<PrintedLine>&
   for (std::size_t i = 0; i < expected.size(); ++i) items.push_back({&expected[i], i, false});
   for (std::size_t i = 0; i < got.size(); ++i) items.push_back({&got[i], i, true});
   pair_in_clusters(items, unsteady, expected_left, got_left);
-  return sorted_by_index(expected_left, got_left);
+  return unmatched_lines_by_index(expected_left, got_left);
 }
 
 // Sorts the numbers of each column, separately for both runs, and compares the two sorted lists.

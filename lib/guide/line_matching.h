@@ -14,10 +14,10 @@ namespace groma::guide {
 
 // Facts about one column of numbers in printed lines: whether any reference run, which ran without
 // a mapping, printed NaN or infinity there.
-struct ColumnNonFinite {
+struct NonFiniteInColumn {
   bool had_nan = false, had_infinity = false;
 };
-using Columns = std::vector<ColumnNonFinite>;
+using Columns = std::vector<NonFiniteInColumn>;
 
 // How close two numbers must be to count as equal.
 struct NumberTolerances {
@@ -91,7 +91,8 @@ class LineMatcher {
   };
   using ComparedLines = std::vector<ComparedLine>;
 
-  static UnmatchedLines sorted_by_index(const ComparedLines& expected, const ComparedLines& got);
+  static UnmatchedLines unmatched_lines_by_index(const ComparedLines& expected,
+                                                 const ComparedLines& got);
   // Returns true if two numbers are equal within the tolerance.
   bool are_close(const PrintedNumber& a, const PrintedNumber& b) const;
   bool may_share_cluster(const PrintedNumber& a, const PrintedNumber& b) const;

@@ -475,7 +475,7 @@ const Rule* RuleSet::find(std::string_view id) const {
 
 // Returns the first rule about the diagnostic, or null if there is none. A rule may require a cause
 // of the diagnostic, or certain words in its message.
-const Rule* RuleSet::find_for_diagnostic(const Diagnostic& diagnostic) const {
+const Rule* RuleSet::find_rule_for_diagnostic(const Diagnostic& diagnostic) const {
   const std::string_view id = name_of(diagnostic.id);
   const auto found = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
     if (rule.diagnostic != id) return false;

@@ -166,7 +166,7 @@ class RuleSet {
   Prefilter prefilter;
 
   const Rule* find(std::string_view id) const;
-  const Rule* find_for_diagnostic(const Diagnostic& diagnostic) const;
+  const Rule* find_rule_for_diagnostic(const Diagnostic& diagnostic) const;
 };
 
 // Reads the guide's rules from JSON texts, in this order. Each text has the form {"rules": [...]}.

@@ -228,7 +228,7 @@ void LogScanner::match_window(std::string_view block, Window window, bool whole_
                          [&](std::uint32_t rule) { return !matches(rule, text); });
     const bool one = end - candidates_.begin() == 1;
     const bool harmless = one && rules_.rules[candidates_.front()].role == Role::kHarmless;
-    if (one && !harmless && count_without_details(candidates_.front())) return;
+    if (one && !harmless && count_repeated_match(candidates_.front())) return;
   }
   bool any = false;
   for (auto rule = candidates_.begin(); rule != end; ++rule) {
@@ -239,7 +239,7 @@ void LogScanner::match_window(std::string_view block, Window window, bool whole_
   }
   for (auto rule = last_resort; rule != candidates_.end() && !(whole_line && any); ++rule) {
     if (whole_line && !matches(*rule, text)) continue;
-    if (whole_line && spans_.empty() && count_without_details(*rule)) return;
+    if (whole_line && spans_.empty() && count_repeated_match(*rule)) return;
     any = match_rule(*rule, text, offset, whole_line) || any;
   }
 }
@@ -253,7 +253,7 @@ bool LogScanner::matches(std::uint32_t rule, std::string_view text) const {
 // If the rule has matched before and is not a metric rule, only increments the number of its
 // matches and returns true. Otherwise returns false, and the caller must add the match together
 // with its text.
-bool LogScanner::count_without_details(std::uint32_t rule) {
+bool LogScanner::count_repeated_match(std::uint32_t rule) {
   if (found_[rule].count == 0 || rules_.rules[rule].role == Role::kMetric) return false;
   ++found_[rule].count;
   return true;

@@ -71,7 +71,7 @@ class LogScanner {
   void scan(std::string_view block, std::size_t from, std::size_t until);
   void match_window(std::string_view block, Window window, bool whole_line);
   bool matches(std::uint32_t rule, std::string_view text) const;
-  bool count_without_details(std::uint32_t rule);
+  bool count_repeated_match(std::uint32_t rule);
   bool is_harmless(std::string_view line) const;
   bool match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
                   bool whole_line);

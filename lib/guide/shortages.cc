@@ -30,7 +30,7 @@ std::string out_of_memory_pattern() {
 
 // A diagnostic about full memory has two arguments: the region argument, by its name or position,
 // and the task.
-std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
+std::optional<MemoryShortage> shortage_of(const Diagnostic& diagnostic) {
   if (diagnostic.id != DiagId::kOutOfMemory || diagnostic.args.size() < 2) return std::nullopt;
   const DiagArg& argument = diagnostic.args[0];
   const auto* region = std::get_if<RegionArg>(&argument);
@@ -38,15 +38,15 @@ std::optional<Shortage> shortage_of(const Diagnostic& diagnostic) {
       region != nullptr ? &region->position : std::get_if<std::int64_t>(&argument);
   const auto* task = std::get_if<std::string>(&diagnostic.args[1]);
   if (position == nullptr || task == nullptr) return std::nullopt;
-  return Shortage{*task, *position};
+  return MemoryShortage{*task, *position};
 }
 
 // Reads the task and the region argument from the groups of the rule's pattern, or from the group
 // `message`, which has the whole message of Groma's diagnostic.
-std::optional<Shortage> shortage_of(const Rule& rule, const CapturedGroups& groups) {
+std::optional<MemoryShortage> shortage_of(const Rule& rule, const CapturedGroups& groups) {
   static const RE2 kOurs(out_of_memory_pattern());
   static const RE2 kNumber("(\\d{1,9})");
-  Shortage shortage;
+  MemoryShortage shortage;
   const bool ours = rule.diagnostic == name_of(DiagId::kOutOfMemory);
   if (ours && RE2::PartialMatch(text_of_group(groups, "message"), kOurs, &shortage.requirement,
                                 &shortage.task)) {

@@ -51,7 +51,7 @@ std::string word_of(const Table& table, std::string_view word) {
 std::string translate_processor_word(std::string_view word) { return word_of(kProcessors, word); }
 std::string translate_memory_word(std::string_view word) { return word_of(kMemories, word); }
 
-std::string_view legion_flag(std::string_view kind) {
+std::string_view legion_flag_for_kind(std::string_view kind) {
   for (const auto& [of, flag] : kFlags) {
     if (of == kind) return flag;
   }
@@ -77,7 +77,7 @@ CapturedGroups captured_groups(const Rule& rule, std::string_view text) {
     if (value.size() > kShownGroup) value = value.substr(0, kShownGroup) + "...";
     if (name == "prockind") value = translate_processor_word(value);
     if (name == "memkind") value = translate_memory_word(value);
-    if (name == "prockind" || name == "memkind") groups["flag"] = legion_flag(value);
+    if (name == "prockind" || name == "memkind") groups["flag"] = legion_flag_for_kind(value);
     groups[name == "quoted" ? "message" : name] = std::move(value);
   }
   return groups;

@@ -36,7 +36,7 @@ std::string translate_memory_word(std::string_view word);
 
 // Returns the flag with which a Legion run gets processors or memories of this kind, such as
 // "-ll:gpu N". Returns an empty text if there is no such flag.
-std::string_view legion_flag(std::string_view kind);
+std::string_view legion_flag_for_kind(std::string_view kind);
 
 // Returns the text as a sentence: with a capital letter at the beginning and a full stop at the
 // end.

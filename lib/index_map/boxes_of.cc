@@ -251,8 +251,8 @@ bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& s
 
 // Passes on the boxes whose first processor is on the node. Returns false if the function fails.
 bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
-  if (const auto runs = runs_of(map_, map_.nodes_apart, node_runs_)) {
-    Search(map_.launch.domain, runs->dimensions, sink).find(node - map_.nodes_apart->constant);
+  if (const auto runs = runs_of(map_, map_.separated_node, node_runs_)) {
+    Search(map_.launch.domain, runs->dimensions, sink).find(node - map_.separated_node->constant);
     return true;
   }
   std::vector<ProcessorNumberSet::NumberRange> wanted;

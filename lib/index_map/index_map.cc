@@ -30,7 +30,7 @@ Placed processors_of_number(const ResultShape& shape, std::int64_t number) {
   if (!shape.is_set) return {{first}, false};
   Placed placed;
   placed.is_set = true;
-  MachineView::SliceCut cut;
+  MachineView::CuttingSlice cut;
   auto index = shape.view->index_of_processor(first.node, first.index, &cut);
   GROMA_CHECK(index);
   std::int64_t count = 1;
@@ -86,7 +86,7 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
     return shapes.back().base + shapes.back().count;
   };
   // Even if the function cannot be specialised, the map assigns a number to each processor.
-  made.code.shapes = mapper::processor_shapes(made.bound.machine());
+  made.code.shapes = mapper::shapes_of_single_processors(made.bound.machine());
   made.numbers = end_of(made.code.shapes);
   if (made.numbers > mapper::kMaxNumbers) {
     return Error{Error::Code::kTooLarge,
@@ -115,7 +115,7 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
       made.separated_number =
           mapper::split_number_by_coordinate(made.code.expressions, code.result_number);
       if (code.node != kNoExpr) {
-        made.nodes_apart = mapper::split_number_by_coordinate(made.code.expressions, code.node);
+        made.separated_node = mapper::split_number_by_coordinate(made.code.expressions, code.node);
       }
     }
     if (made.never_fails && dimensions > 0) {

@@ -12,7 +12,7 @@ namespace {
 
 // The largest number of processors in the sets that a cursor keeps. Beyond it, the sets are dropped
 // and made again.
-constexpr std::size_t kMaxMade = 1 << 20;
+constexpr std::size_t kMaxProcessorsInSets = 1 << 20;
 // For each processor of a set that is kept until the query ends, this many evaluation steps are
 // counted. The step limit of a query then keeps the processors of its sets below 75 MB.
 constexpr std::int64_t kStepsToKeep = 64;
@@ -70,7 +70,7 @@ RelativeBox MapCursor::relative_to_launch(const Rect& box) const {
 // Drops the sets that this cursor assigned numbers to, if they are too many. Until then, their
 // numbers stay valid.
 void MapCursor::begin_query() {
-  if (own_size_ > kMaxMade) {
+  if (own_size_ > kMaxProcessorsInSets) {
     own_.clear();
     own_size_ = 0;
   }
@@ -126,7 +126,7 @@ ProcessorNumber MapCursor::number_of_processors(Placed placed) {
   for (const ResultShape& shape : map_.code.shapes) {
     if (!shape.is_set || shape.kind != first.kind) continue;
     const std::int64_t number = shape.base + first.node * shape.stride + first.index;
-    MachineView::SliceCut cut;
+    MachineView::CuttingSlice cut;
     const auto index = shape.view->index_of_processor(first.node, first.index, &cut);
     const bool starts =
         index && std::all_of(shape.star_dimensions.begin(), shape.star_dimensions.end(),
@@ -148,14 +148,14 @@ ProcessorNumber MapCursor::number_of_processors(Placed placed) {
 const Placed& MapCursor::processors_of(ProcessorNumber number) {
   if (number >= map_.numbers) return own_processors_of(number);
   if (const auto made = cached_sets_.find(number); made != cached_sets_.end()) return made->second;
-  if (made_size_ > kMaxMade) {
+  if (cached_processor_count_ > kMaxProcessorsInSets) {
     cached_sets_.clear();
-    made_size_ = 0;
+    cached_processor_count_ = 0;
   }
   const Placed& placed =
       cached_sets_.emplace(number, processors_of_number(map_.shape_of(number), number))
           .first->second;
-  made_size_ += placed.processors.size();
+  cached_processor_count_ += placed.processors.size();
   return placed;
 }
 
@@ -224,12 +224,13 @@ bool MapCursor::place_row(const Point& first, std::span<ProcessorNumber> out, Di
       out[static_cast<std::size_t>(i)] = number;
     }
   }
-  if (map_.has_sets) warn_of_sets(out, diags);
+  if (map_.has_sets) warn_of_sets_on_several_nodes(out, diags);
   return true;
 }
 
 // Calls warn_of_several_nodes for each number that differs from the number before.
-void MapCursor::warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) {
+void MapCursor::warn_of_sets_on_several_nodes(std::span<const ProcessorNumber> numbers,
+                                              Diagnostics& diags) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (i == 0 || numbers[i] != numbers[i - 1]) warn_of_several_nodes(numbers[i], diags);
   }
@@ -278,8 +279,8 @@ void for_each_stretch(const ExpressionKernel& kernel, int dimension, std::int64_
 // Writes the processor number of each point of a row whose last coordinate is in [begin, end).
 // Finds runs of points whose numbers are equal or grow evenly, and fills each run at once. Returns
 // false if the mapping function fails.
-bool MapCursor::fill_runs(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
-                          Diagnostics& diags) {
+bool MapCursor::fill_row_by_runs(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
+                                 Diagnostics& diags) {
   const ExpressionKernel& kernel = map_.kernel;
   const int inner = map_.dimensions() - 1;
   bool good = true;
@@ -307,7 +308,8 @@ bool MapCursor::fill_runs(std::int64_t begin, std::int64_t end, ProcessorNumber*
 // Writes the processor numbers of the points begin..end of a row as sums of a fast part, which
 // repeats after a short period, and a slow part. One period of the fast part is computed and
 // copied, then the slow part is added at each point.
-void MapCursor::fill_row_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out) {
+void MapCursor::fill_row_by_fast_and_slow_part(std::int64_t begin, std::int64_t end,
+                                               ProcessorNumber* out) {
   const FastAndSlowParts& parts = *map_.row_parts;
   const int inner = map_.dimensions() - 1;
   const auto outer = registers_.value.begin() + inner;
@@ -342,8 +344,8 @@ bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* 
   const std::int64_t period = map_.period.period;
   const std::int64_t count = period == 0 ? end - begin : std::min(period, end - begin);
   if (map_.row_parts && count > 2 * map_.row_parts->period) {
-    fill_row_parts(begin, begin + count, out);
-  } else if (!fill_runs(begin, begin + count, out, diags)) {
+    fill_row_by_fast_and_slow_part(begin, begin + count, out);
+  } else if (!fill_row_by_runs(begin, begin + count, out, diags)) {
     return false;
   }
   if (count < end - begin) repeat(out, count, end - begin, map_.period.drift);
@@ -392,7 +394,7 @@ bool MapCursor::place_box(const Rect& box, std::span<ProcessorNumber> out, Diagn
       if (*next++ == kNoProcessor) return false;
     } while (next_point(box, &at));
   }
-  if (map_.has_sets) warn_of_sets(out, diags);
+  if (map_.has_sets) warn_of_sets_on_several_nodes(out, diags);
   return true;
 }
 

@@ -37,7 +37,7 @@ std::int64_t PointFormula::number_at(const PointFormula& form, const Point& poin
     }
   }
   const std::size_t count = kDigits != kAnyDigits ? kDigits : form.digits_.size();
-  const FormDigit* const digits = form.digits_.data();
+  const FormulaDigit* const digits = form.digits_.data();
   for (std::size_t i = 0; i < count; ++i) {
     sum += digits[i].factor * digit_value(digits[i].kind, digits[i], slots[digits[i].slot]);
   }
@@ -46,13 +46,13 @@ std::int64_t PointFormula::number_at(const PointFormula& form, const Point& poin
 
 // Returns the number at a point of a 1-D launch, for a form with a single digit of its coordinate.
 template <PointFormula::Kind kKind>
-std::int64_t PointFormula::number_from_digit(const PointFormula& form, const Point& point) {
+std::int64_t PointFormula::number_from_single_digit(const PointFormula& form, const Point& point) {
   const LaunchDimension& side = form.launch_dimensions_[0];
   const std::uint64_t x =
       static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
   GROMA_REQUIRE((point.dimensions() == 1) & (x < side.extent), kPointInside);
   const auto at = static_cast<std::int64_t>(x);
-  const FormDigit& digit = form.digits_.front();
+  const FormulaDigit& digit = form.digits_.front();
   return form.constant_ + side.factor * at + digit.factor * digit_value(kKind, digit, at);
 }
 
@@ -64,7 +64,7 @@ std::int64_t PointFormula::number_from_digit(const PointFormula& form, const Poi
 bool PointFormula::try_block_formula() {
   __extension__ typedef unsigned __int128 Wide;
   if (dimensions_ != 1 || digits_.size() != 1 || launch_dimensions_[0].factor != 0) return false;
-  const FormDigit& digit = digits_[0];
+  const FormulaDigit& digit = digits_[0];
   const auto divisor = static_cast<std::uint64_t>(digit.first);
   const bool plain = digit.kind == Kind::kQuotient && digit.offset == 0 && digit.scale > 0 &&
                      digit.scale < digit.first;
@@ -76,7 +76,7 @@ bool PointFormula::try_block_formula() {
 
 // Returns the number at a point of a 1-D launch cut into blocks, with one multiplication instead of
 // a multiplication and a division.
-std::int64_t PointFormula::number_from_block(const PointFormula& form, const Point& point) {
+std::int64_t PointFormula::number_by_block_formula(const PointFormula& form, const Point& point) {
   __extension__ typedef unsigned __int128 Wide;
   const LaunchDimension& side = form.launch_dimensions_[0];
   const std::uint64_t x =
@@ -89,11 +89,12 @@ std::int64_t PointFormula::number_from_block(const PointFormula& form, const Poi
 // Chooses the fastest function that can evaluate this formula.
 void PointFormula::choose_evaluation_method() {
   if (try_block_formula()) {
-    evaluate_ = number_from_block;
+    evaluate_ = number_by_block_formula;
   } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() == 1) {
-    constexpr std::array kAt = {number_from_digit<Kind::kQuotient>, number_from_digit<Kind::kRest>,
-                                number_from_digit<Kind::kQuotientOfRest>,
-                                number_from_digit<Kind::kRestOfQuotient>};
+    constexpr std::array kAt = {number_from_single_digit<Kind::kQuotient>,
+                                number_from_single_digit<Kind::kRest>,
+                                number_from_single_digit<Kind::kQuotientOfRest>,
+                                number_from_single_digit<Kind::kRestOfQuotient>};
     evaluate_ = kAt[static_cast<std::size_t>(digits_[0].kind)];
   } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() <= 2) {
     constexpr std::array kAt = {number_at<1, 0>, number_at<1, 0>, number_at<1, 2>};
@@ -134,7 +135,7 @@ bool PointFormula::add_digit(const ExpressionGraph& expressions, const SumTerm& 
   if (outer.op != Op::kDivideBy && outer.op != Op::kModuloBy) return false;
   const Expression& inner = expressions[outer.a];
   const auto fraction = expressions.as_fraction(outer.a);
-  FormDigit digit;
+  FormulaDigit digit;
   digit.factor = term.factor;
   // `input` is the dividend of the digit. The order of the cases matters: a quotient of a remainder
   // and a remainder of a quotient have two divisors.
@@ -165,7 +166,7 @@ bool PointFormula::add_digit(const ExpressionGraph& expressions, const SumTerm& 
 // digits that use it. Returns false if the digit depends on anything else, or if there are too many
 // sums.
 bool PointFormula::set_digit_input(const ExpressionGraph& expressions, const LinearSum& whole,
-                                   FormDigit& digit) {
+                                   FormulaDigit& digit) {
   digit.offset = whole.constant;
   DigitInput input;
   for (const SumTerm& term : whole.terms) {

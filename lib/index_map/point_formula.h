@@ -43,7 +43,7 @@ class PointFormula {
   enum class Kind : std::uint8_t { kQuotient, kRest, kQuotientOfRest, kRestOfQuotient };
   // A quotient or remainder of a number (a digit): its operations, and the value to which they are
   // applied.
-  struct FormDigit {
+  struct FormulaDigit {
     Kind kind = Kind::kQuotient;
     std::uint8_t slot = 0;
     std::int64_t factor = 0;
@@ -60,7 +60,7 @@ class PointFormula {
     std::array<std::int64_t, kMaxDimensions> factors{};
   };
 
-  static std::int64_t digit_value(Kind kind, const FormDigit& digit, std::int64_t slot) {
+  static std::int64_t digit_value(Kind kind, const FormulaDigit& digit, std::int64_t slot) {
     const std::int64_t x = slot * digit.scale + digit.offset;
     const std::int64_t quotient = digit.by_first.quotient(x);
     if (kind == Kind::kQuotient) return quotient;
@@ -77,13 +77,13 @@ class PointFormula {
   template <int kFixedDimensions, std::size_t kDigits>
   static std::int64_t number_at(const PointFormula& form, const Point& point);
   template <Kind kKind>
-  static std::int64_t number_from_digit(const PointFormula& form, const Point& point);
-  static std::int64_t number_from_block(const PointFormula& form, const Point& point);
+  static std::int64_t number_from_single_digit(const PointFormula& form, const Point& point);
+  static std::int64_t number_by_block_formula(const PointFormula& form, const Point& point);
   bool try_block_formula();
   void choose_evaluation_method();
   bool add_digit(const ExpressionGraph& expressions, const SumTerm& term);
   bool set_digit_input(const ExpressionGraph& expressions, const LinearSum& whole,
-                       FormDigit& digit);
+                       FormulaDigit& digit);
 
   Evaluation evaluate_ = nullptr;
   int dimensions_ = 0;
@@ -91,7 +91,7 @@ class PointFormula {
   std::array<LaunchDimension, kMaxDimensions> launch_dimensions_{};
   // The multiplier that try_block_formula() computes.
   std::uint64_t block_multiplier_ = 0;
-  std::vector<FormDigit> digits_;
+  std::vector<FormulaDigit> digits_;
   std::vector<DigitInput> inputs_;
 };
 

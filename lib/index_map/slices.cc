@@ -15,7 +15,7 @@ namespace {
 // The most boxes that are kept at a time for one range of coordinates, to join them with the boxes
 // of the next range. If there are more, these boxes go to the caller without being joined. A map by
 // blocks has only as many boxes as processors.
-constexpr std::size_t kMaxHeld = 65'536;
+constexpr std::size_t kMaxKeptBoxes = 65'536;
 // The longest period, in points, for which the runs of one period of a row are kept and repeated
 // along the row.
 constexpr std::int64_t kMaxKeptPeriod = 65'536;
@@ -64,10 +64,10 @@ bool ProcessorNumberSet::contains(std::int64_t number) const {
 
 // Returns the indices i from 0 to length - 1 at which number + i * slope lies in the range. `slope`
 // is above 0. If there are none, the result is empty (first > last).
-ProcessorNumberSet::NumberRange ProcessorNumberSet::hit_range(const NumberRange& range,
-                                                              std::int64_t number,
-                                                              std::int64_t slope,
-                                                              std::int64_t length) {
+ProcessorNumberSet::NumberRange ProcessorNumberSet::indices_in_range(const NumberRange& range,
+                                                                     std::int64_t number,
+                                                                     std::int64_t slope,
+                                                                     std::int64_t length) {
   const std::int64_t from = range.first <= number ? 0 : divided_up(range.first - number, slope);
   return {from, std::min(length - 1, (range.last - number) / slope)};
 }
@@ -76,8 +76,8 @@ ProcessorNumberSet::NumberRange ProcessorNumberSet::hit_range(const NumberRange&
 // for which number + i * slope is in the set. If the slope is negative, the ranges of the set are
 // searched from the last to the first.
 template <typename Use>
-void ProcessorNumberSet::for_each_hit(std::int64_t number, std::int64_t slope, std::int64_t length,
-                                      const Use& use) const {
+void ProcessorNumberSet::for_each_range_in_set(std::int64_t number, std::int64_t slope,
+                                               std::int64_t length, const Use& use) const {
   // Find the ranges between the least and the greatest number.
   const bool falls = slope < 0;
   const std::int64_t least = falls ? number + slope * (length - 1) : number;
@@ -89,7 +89,7 @@ void ProcessorNumberSet::for_each_hit(std::int64_t number, std::int64_t slope, s
   while (end != ranges_.end() && end->first <= most) ++end;
   while (range != end) {
     const NumberRange found =
-        hit_range(falls ? *--end : *range++, least, falls ? -slope : slope, length);
+        indices_in_range(falls ? *--end : *range++, least, falls ? -slope : slope, length);
     if (found.first > found.last) continue;
     if (falls) {
       use(length - 1 - found.last, length - found.first);
@@ -103,7 +103,7 @@ void ProcessorNumberSet::for_each_hit(std::int64_t number, std::int64_t slope, s
 
 // Gives a box to the caller. The packed box has only the dimensions from `d` on. In each dimension
 // before `d`, the box covers the range of coordinates that is being cut.
-void MapCursor::emit_slice(int d, const std::int64_t* packed_box) {
+void MapCursor::give_box_to_caller(int d, const std::int64_t* packed_box) {
   const Rect& domain = map_.launch.domain;
   for (int k = 0; k < map_.dimensions(); ++k) {
     const std::size_t at = k < d ? 0 : 1 + 2 * slot(k - d);
@@ -122,8 +122,8 @@ void MapCursor::emit_slice(int d, const std::int64_t* packed_box) {
 // cut. If too many boxes are kept for this range, all of them are given to the caller first.
 std::int64_t* MapCursor::add_fresh_box(int d) {
   BoxList& fresh = levels_[slot(d)].fresh;
-  if (fresh.size() >= kMaxHeld) {
-    for (std::size_t i = 0; i < fresh.size(); ++i) emit_slice(d + 1, fresh.box_at(i));
+  if (fresh.size() >= kMaxKeptBoxes) {
+    for (std::size_t i = 0; i < fresh.size(); ++i) give_box_to_caller(d + 1, fresh.box_at(i));
     fresh.clear();
   }
   return fresh.add_box();
@@ -132,14 +132,14 @@ std::int64_t* MapCursor::add_fresh_box(int d) {
 // Handles a finished box, which no later coordinate of dimension `d` can extend. It is added to the
 // boxes that may be joined along the dimension before `d`, or goes to the caller if `d` is the
 // first.
-void MapCursor::pass_on_box(int d, const std::int64_t* packed_box) {
-  if (d == 0) return emit_slice(0, packed_box);
+void MapCursor::finish_box(int d, const std::int64_t* packed_box) {
+  if (d == 0) return give_box_to_caller(0, packed_box);
   std::copy_n(packed_box, levels_[slot(d)].open.stride(), add_fresh_box(d - 1));
 }
 
 // Notes that the points from `from` to before `to` of the row have this number. They extend the
 // last run if it has the same number and ends at `from`. Otherwise they begin a new run.
-void MapCursor::extend_run(std::int64_t from, std::int64_t to, ProcessorNumber number) {
+void MapCursor::append_points_to_run(std::int64_t from, std::int64_t to, ProcessorNumber number) {
   if (running_ && run_.number == number && run_.end == from) {
     run_.end = to;
     return;
@@ -159,7 +159,7 @@ void MapCursor::end_run() {
   packed_box[0] = run_.number;
   packed_box[1] = run_.begin;
   packed_box[2] = run_.end;
-  if (inner == 0) emit_slice(0, packed_box);
+  if (inner == 0) give_box_to_caller(0, packed_box);
   if (keeps_runs_) kept_runs_.push_back(run_);
 }
 
@@ -179,9 +179,9 @@ bool MapCursor::cut_runs(std::int64_t begin, std::int64_t end, Diagnostics& diag
         const ProcessorNumber number = ask_reference_evaluator(diags);
         if (number == kNoProcessor) return false;
         if (wanted_ == nullptr) {
-          extend_run(x, x + 1, number);
+          append_points_to_run(x, x + 1, number);
         } else if (wanted_->contains(owner_->number(first_processor(number)))) {
-          extend_run(x, x + 1, kWanted);
+          append_points_to_run(x, x + 1, kWanted);
         }
       }
       continue;
@@ -189,16 +189,17 @@ bool MapCursor::cut_runs(std::int64_t begin, std::int64_t end, Diagnostics& diag
     const std::int64_t number = registers_.value[kernel.root_register(0)];
     const std::int64_t slope = registers_.slope[kernel.root_register(0)];
     if (wanted_ != nullptr && slope == 0) {
-      if (wanted_->contains(number)) extend_run(x, x + length, kWanted);
+      if (wanted_->contains(number)) append_points_to_run(x, x + length, kWanted);
     } else if (wanted_ != nullptr) {
-      wanted_->for_each_hit(number, slope, length, [&](std::int64_t from, std::int64_t to) {
-        extend_run(x + from, x + to, kWanted);
-      });
+      wanted_->for_each_range_in_set(number, slope, length,
+                                     [&](std::int64_t from, std::int64_t to) {
+                                       append_points_to_run(x + from, x + to, kWanted);
+                                     });
     } else if (slope == 0) {
-      extend_run(x, x + length, static_cast<ProcessorNumber>(number));
+      append_points_to_run(x, x + length, static_cast<ProcessorNumber>(number));
     } else {
       for (std::int64_t i = 0; i < length; ++i) {
-        extend_run(x + i, x + i + 1, static_cast<ProcessorNumber>(number + i * slope));
+        append_points_to_run(x + i, x + i + 1, static_cast<ProcessorNumber>(number + i * slope));
       }
     }
     x += length;
@@ -207,7 +208,7 @@ bool MapCursor::cut_runs(std::int64_t begin, std::int64_t end, Diagnostics& diag
 }
 
 // Repeats the runs of the first period of a row (`kept_runs_`) in each further period, up to `end`.
-void MapCursor::repeat_runs(std::int64_t begin, std::int64_t end) {
+void MapCursor::repeat_runs_of_first_period(std::int64_t begin, std::int64_t end) {
   const ValuePeriod& period = map_.period;
   if (kept_runs_.empty()) return;
   std::int64_t drift = 0;
@@ -215,15 +216,15 @@ void MapCursor::repeat_runs(std::int64_t begin, std::int64_t end) {
     drift += period.drift;
     for (const RowRun& run : kept_runs_) {
       if (run.begin + moved >= end) break;
-      extend_run(run.begin + moved, std::min(run.end + moved, end),
-                 static_cast<ProcessorNumber>(run.number + drift));
+      append_points_to_run(run.begin + moved, std::min(run.end + moved, end),
+                           static_cast<ProcessorNumber>(run.number + drift));
     }
   }
 }
 
 // Cuts one row into runs of one number. If the numbers repeat along the row, only one period is
 // computed. Returns false if the function fails.
-bool MapCursor::cut_row(const RelativeBox& box, Diagnostics& diags) {
+bool MapCursor::cut_row_by_processor(const RelativeBox& box, Diagnostics& diags) {
   const std::size_t inner = slot(map_.dimensions() - 1);
   const std::int64_t begin = box.begin[inner], end = box.end[inner];
   const ValuePeriod& period = map_.period;
@@ -240,7 +241,7 @@ bool MapCursor::cut_row(const RelativeBox& box, Diagnostics& diags) {
     if (running_) kept_runs_.push_back(run_);
     keeps_runs_ = false;
     if (!good) return false;
-    repeat_runs(begin, end);
+    repeat_runs_of_first_period(begin, end);
   }
   end_run();
   return true;
@@ -249,8 +250,8 @@ bool MapCursor::cut_row(const RelativeBox& box, Diagnostics& diags) {
 // Cuts the box in dimension `d` into ranges of coordinates, and each of these parts in the
 // dimensions after `d`. Returns false if the function fails.
 bool MapCursor::cut_dimension(const RelativeBox& box, int d, Diagnostics& diags) {
-  if (d == map_.dimensions() - 1) return cut_row(box, diags);
-  DimensionCut& level = levels_[slot(d)];
+  if (d == map_.dimensions() - 1) return cut_row_by_processor(box, diags);
+  DimensionCutState& level = levels_[slot(d)];
   level.open.clear();
   for (std::int64_t x = box.begin[slot(d)]; x < box.end[slot(d)];) {
     current_coordinate(d) = x;
@@ -265,16 +266,16 @@ bool MapCursor::cut_dimension(const RelativeBox& box, int d, Diagnostics& diags)
     level.end = x + length;
     level.fresh.clear();
     if (!cut_dimension(box, d + 1, diags)) return false;
-    join_boxes(d);
+    join_fresh_boxes_with_open(d);
     x += length;
   }
-  for (std::size_t i = 0; i < level.open.size(); ++i) pass_on_box(d, level.open.box_at(i));
+  for (std::size_t i = 0; i < level.open.size(); ++i) finish_box(d, level.open.box_at(i));
   return true;
 }
 
 // Sorts the boxes of the current range of coordinates (`fresh`) by where they begin. Mostly they
 // are in order already.
-void MapCursor::sort_fresh_boxes(DimensionCut& level) {
+void MapCursor::sort_fresh_boxes(DimensionCutState& level) {
   BoxList& fresh = level.fresh;
   const std::size_t dimensions = fresh.stride() / 2;
   bool in_order = true;
@@ -297,8 +298,8 @@ void MapCursor::sort_fresh_boxes(DimensionCut& level) {
 // that end where this range begins (`open`). A fresh box extends an open box of the same shape and
 // number. An open box that no fresh box extends is finished. Both lists are sorted by where their
 // boxes begin in the dimensions after `d`.
-void MapCursor::join_boxes(int d) {
-  DimensionCut& level = levels_[slot(d)];
+void MapCursor::join_fresh_boxes_with_open(int d) {
+  DimensionCutState& level = levels_[slot(d)];
   sort_fresh_boxes(level);
   const BoxList &open = level.open, &fresh = level.fresh;
   const std::size_t inside = fresh.stride() / 2;  // The number of dimensions of a box in `fresh`.
@@ -317,7 +318,7 @@ void MapCursor::join_boxes(int d) {
         ++next;
         break;
       }
-      pass_on_box(d, known);
+      finish_box(d, known);
     }
     std::int64_t* const made = level.joined.add_box();
     made[0] = packed_box[0];
@@ -325,7 +326,7 @@ void MapCursor::join_boxes(int d) {
     made[2] = level.end;
     std::copy_n(packed_box + 1, fresh.stride() - 1, made + 3);
   }
-  for (; next < open.size(); ++next) pass_on_box(d, open.box_at(next));
+  for (; next < open.size(); ++next) finish_box(d, open.box_at(next));
   std::swap(level.open, level.joined);
 }
 
@@ -336,7 +337,7 @@ bool MapCursor::cut_box(const RelativeBox& box, const SliceSink& sink, Diagnosti
   box_ = map_.launch.domain;
   for (int d = 0; d < map_.dimensions(); ++d) {
     const std::size_t here = slot(map_.dimensions() - d);
-    DimensionCut& level = levels_[slot(d)];
+    DimensionCutState& level = levels_[slot(d)];
     for (BoxList* list : {&level.open, &level.joined}) list->begin_list(here);
     for (BoxList* list : {&level.fresh, &level.sorted}) list->begin_list(here - 1);
   }

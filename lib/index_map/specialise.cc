@@ -20,7 +20,7 @@ constexpr int kMaxTupleDepth = 32;
 
 // Numbers all processors of the machine: kind by kind, in a kind node by node, and in a node by
 // index.
-std::vector<ResultShape> processor_shapes(const Machine& machine) {
+std::vector<ResultShape> shapes_of_single_processors(const Machine& machine) {
   std::vector<ResultShape> shapes;
   std::int64_t base = 0;
   for (std::size_t i = 0; i < kProcKindCount; ++i) {
@@ -55,7 +55,7 @@ FunctionSpecialiser::FunctionSpecialiser(const BoundProgram& bound, FunctionId f
       task_(launch),
       function_(function),
       diags_(diags) {
-  made_.shapes = processor_shapes(machine_);
+  made_.shapes = shapes_of_single_processors(machine_);
   current_condition_ = made_.expressions.make_constant(1);
   unsure_ = made_.expressions.make_constant(0);
 }

@@ -55,7 +55,7 @@ struct SpecialisedFunction {
 };
 
 // Returns the shapes of single processors on that machine.
-std::vector<ResultShape> processor_shapes(const Machine& machine);
+std::vector<ResultShape> shapes_of_single_processors(const Machine& machine);
 
 // Specialises a function to a launch. `launch.point` is ignored. `kind` is as in
 // FunctionEvaluator::place. `diags` gets warnings that do not depend on the point.

@@ -256,7 +256,7 @@ PartialValue FunctionSpecialiser::index_of_task_processor(const PartialValue& ba
       processor->index >= machine_.processors_per_node(view->kind())) {
     return fail_expression();
   }
-  MachineView::SliceCut cut;
+  MachineView::CuttingSlice cut;
   const auto index = view->index_of_processor(processor->node, processor->index, &cut);
   if (!index) return fail_expression();
   Values values;

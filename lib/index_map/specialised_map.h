@@ -67,7 +67,7 @@ struct SpecialisedMap {
   // The form that is quick to evaluate at one point. If it is empty, the kernel evaluates points.
   std::optional<PointFormula> form;
   std::optional<FastAndSlowParts> row_parts;
-  std::optional<SeparatedNumber> separated_number, nodes_apart;
+  std::optional<SeparatedNumber> separated_number, separated_node;
   // The period of the processor number along the last dimension. The period is 0 if none is known
   // or useful.
   ValuePeriod period;
@@ -120,12 +120,12 @@ class ProcessorNumberSet {
   // Calls use(from, to) for each maximal part of 0 .. length - 1 in which `number + i * slope` is
   // in the set for every i, in rising order. `slope` is not 0.
   template <typename Use>
-  void for_each_hit(std::int64_t number, std::int64_t slope, std::int64_t length,
-                    const Use& use) const;
+  void for_each_range_in_set(std::int64_t number, std::int64_t slope, std::int64_t length,
+                             const Use& use) const;
 
  private:
-  static NumberRange hit_range(const NumberRange& range, std::int64_t number, std::int64_t slope,
-                               std::int64_t length);
+  static NumberRange indices_in_range(const NumberRange& range, std::int64_t number,
+                                      std::int64_t slope, std::int64_t length);
 
   // The ranges in rising order. No two ranges touch each other.
   std::vector<NumberRange> ranges_;
@@ -183,7 +183,7 @@ class MapCursor {
   // into ranges of coordinates, one after another. `fresh` has the boxes of the current range, with
   // the later dimensions only. `open` has boxes, with this and the later dimensions, that the next
   // range may extend.
-  struct DimensionCut {
+  struct DimensionCutState {
     BoxList open, joined, fresh, sorted;
     // The range of coordinates of this dimension that is being cut: from `begin` to before `end`.
     std::int64_t begin = 0, end = 0;
@@ -207,24 +207,25 @@ class MapCursor {
 
   bool fill_box(const RelativeBox& box, int d, ProcessorNumber* out, Diagnostics& diags);
   bool fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out, Diagnostics& diags);
-  void fill_row_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out);
-  bool fill_runs(std::int64_t begin, std::int64_t end, ProcessorNumber* out, Diagnostics& diags);
+  void fill_row_by_fast_and_slow_part(std::int64_t begin, std::int64_t end, ProcessorNumber* out);
+  bool fill_row_by_runs(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
+                        Diagnostics& diags);
   bool move_to_point(const Point& point);
-  void warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags);
+  void warn_of_sets_on_several_nodes(std::span<const ProcessorNumber> numbers, Diagnostics& diags);
 
   bool find_boxes(const ProcessorNumberSet& wanted, const BoxSink& sink, Diagnostics& diags);
   bool cut_box(const RelativeBox& box, const SliceSink& sink, Diagnostics& diags);
   bool cut_dimension(const RelativeBox& box, int d, Diagnostics& diags);
-  bool cut_row(const RelativeBox& box, Diagnostics& diags);
+  bool cut_row_by_processor(const RelativeBox& box, Diagnostics& diags);
   bool cut_runs(std::int64_t begin, std::int64_t end, Diagnostics& diags);
-  void repeat_runs(std::int64_t begin, std::int64_t end);
-  void sort_fresh_boxes(DimensionCut& level);
-  void join_boxes(int d);
-  void pass_on_box(int d, const std::int64_t* packed_box);
+  void repeat_runs_of_first_period(std::int64_t begin, std::int64_t end);
+  void sort_fresh_boxes(DimensionCutState& level);
+  void join_fresh_boxes_with_open(int d);
+  void finish_box(int d, const std::int64_t* packed_box);
   std::int64_t* add_fresh_box(int d);
-  void extend_run(std::int64_t from, std::int64_t to, ProcessorNumber number);
+  void append_points_to_run(std::int64_t from, std::int64_t to, ProcessorNumber number);
   void end_run();
-  void emit_slice(int d, const std::int64_t* packed_box);
+  void give_box_to_caller(int d, const std::int64_t* packed_box);
 
   std::shared_ptr<const IndexMap> owner_;
   const SpecialisedMap& map_;
@@ -245,15 +246,15 @@ class MapCursor {
   // The number of processors in the sets of own_.
   std::size_t own_size_ = 0;
   std::int64_t own_steps_ = 0;
-  // `cached_sets_` is a cache of the processors for which numbers of the map stand. `made_size_` is
-  // the number of processors in the cache.
+  // `cached_sets_` is a cache of the processors for which numbers of the map stand.
+  // `cached_processor_count_` is the number of processors in the cache.
   std::unordered_map<ProcessorNumber, Placed> cached_sets_;
-  std::size_t made_size_ = 0;
+  std::size_t cached_processor_count_ = 0;
 
   std::shared_ptr<const RunsByDimension> number_runs_, node_runs_;
 
   // The state of the current cutting of a box into smaller boxes, for each dimension.
-  std::array<DimensionCut, kMaxDimensions> levels_;
+  std::array<DimensionCutState, kMaxDimensions> levels_;
   // The last run of points with one number that was found in the current row.
   RowRun run_{};
   // True if `run_` is valid.

@@ -1,5 +1,6 @@
 // Compares the decisions that explain() reports for two mappings. The cost of a difference is
-// measured by a simulated run of a MixedMapper, which takes one decision from the other mapping.
+// measured by a simulated run of a MapperWithReplacedDecisions, which takes one decision from the
+// other mapping.
 #include "groma/diff.h"
 
 #include <fmt/format.h>
@@ -330,7 +331,7 @@ RunResult run_mixed(const Mapping& a, const Mapping& b, const SecondMapperDecisi
   return simulate(
       workload, a.machine,
       [&](const Processor& local) {
-        return std::make_unique<MixedMapper>(a.mapper(local), b.mapper(local), mix);
+        return std::make_unique<MapperWithReplacedDecisions>(a.mapper(local), b.mapper(local), mix);
       },
       options);
 }
@@ -338,7 +339,7 @@ RunResult run_mixed(const Mapping& a, const Mapping& b, const SecondMapperDecisi
 }  // namespace
 
 // Returns true if the mappings decide alike about everything, without a run.
-bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload& workload) {
+bool have_same_decisions(const BoundProgram& a, const BoundProgram& b, const Workload& workload) {
   Diagnostics said_of_a(a.program().source()), said_of_b(b.program().source());
   const Mapping first(a, workload, said_of_a);
   const Mapping second(b, workload, said_of_b);
@@ -422,14 +423,14 @@ void find_costs(MappingDiff& diff, Exchanger& exchanger) {
     if (!has_several(statement)) continue;
     SecondMapperDecisions mix;
     for (const std::size_t part : statement.parts)
-      add_difference_to_mix(diff.differences[part], mix);
+      add_differing_decision(diff.differences[part], mix);
     if (!exchanger.run(mix, statement.cost, statement.alone)) return;
   }
   bool limits_known = false;
   for (MappingDifference& each : diff.differences) {
     if (each.what == Aspect::kLimit && std::exchange(limits_known, true)) continue;
     SecondMapperDecisions mix;
-    add_difference_to_mix(each, mix);
+    add_differing_decision(each, mix);
     if (!exchanger.run(mix, each.cost, each.alone)) return;
   }
 }

@@ -1,5 +1,5 @@
-// warn_of_missing_kinds() and warn_of_idle_replication(): find statements that can have no effect
-// on the machine or for the application.
+// warn_of_missing_kinds() and warn_of_replication_without_effect(): find statements that can have
+// no effect on the machine or for the application.
 #include "inspect/idle_statements.h"
 
 #include <fmt/format.h>
@@ -122,8 +122,8 @@ void warn_of_missing_kinds(const Program& program, const Machine& machine, Diagn
 
 // Warns about ControlReplicate statements that name a task which is never replicated. check_names()
 // reports unknown tasks, so they are skipped here.
-void warn_of_idle_replication(const Program& program, const Machine* machine, const Workload& app,
-                              Diagnostics& diags) {
+void warn_of_replication_without_effect(const Program& program, const Machine* machine,
+                                        const Workload& app, Diagnostics& diags) {
   const app::Data& data = app.data();
   bool complete = true;
   std::vector<TaskLaunches> uses;

@@ -14,7 +14,7 @@ void warn_of_missing_kinds(const Program& program, const Machine& machine, Diagn
 // Warns about each ControlReplicate statement that names a task which is never replicated. With a
 // machine, only the task's variants for the processor kind that the program chooses are considered.
 // If `machine` is null, all variants are.
-void warn_of_idle_replication(const Program& program, const Machine* machine, const Workload& app,
-                              Diagnostics& diags);
+void warn_of_replication_without_effect(const Program& program, const Machine* machine,
+                                        const Workload& app, Diagnostics& diags);
 
 }  // namespace groma::inspect

@@ -1,5 +1,5 @@
-// MixedMapper: decides like a first mapper, but takes selected decisions from a second mapper. So a
-// run can show the cost of a single difference between two mappings.
+// MapperWithReplacedDecisions: decides like a first mapper, but takes selected decisions from a
+// second mapper. So a run can show the cost of a single difference between two mappings.
 #include "inspect/mixed_mapper.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace groma {
 
 // Adds the difference to the decisions that come from the second mapper. If the kinds of processors
 // differ, all decisions about the task do. If one limit differs, the limits of all tasks do.
-void add_difference_to_mix(const MappingDifference& difference, SecondMapperDecisions& mix) {
+void add_differing_decision(const MappingDifference& difference, SecondMapperDecisions& mix) {
   const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
   switch (difference.what) {
     case MappingDifference::Aspect::kKind:
@@ -41,8 +41,9 @@ void add_difference_to_mix(const MappingDifference& difference, SecondMapperDeci
 
 // Collects the sharding functors of both mappers in one list, because a runtime selects them by
 // number.
-MixedMapper::MixedMapper(std::unique_ptr<ProgramMapper> first,
-                         std::unique_ptr<ProgramMapper> second, const SecondMapperDecisions& mix)
+MapperWithReplacedDecisions::MapperWithReplacedDecisions(std::unique_ptr<ProgramMapper> first,
+                                                         std::unique_ptr<ProgramMapper> second,
+                                                         const SecondMapperDecisions& mix)
     : Mapper(first->site()), first_(std::move(first)), second_(std::move(second)), mix_(mix) {
   for (const Mapper* each : {first_.get(), second_.get()}) {
     const auto functors = each->sharding_functors();
@@ -50,15 +51,15 @@ MixedMapper::MixedMapper(std::unique_ptr<ProgramMapper> first,
   }
 }
 
-bool MixedMapper::second_places_task(const TaskView& task) const {
+bool MapperWithReplacedDecisions::second_mapper_places_task(const TaskView& task) const {
   return mix_.processor_kind.contains(task.name) || mix_.placement.contains(task.name);
 }
 
 // Asks both mappers and starts from the answer of the first one. Then takes replication, stealing
 // or the initial processor from the answer of the second mapper, if `mix_` selects this decision
 // for the task.
-void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
-                                      TaskOptions& answer) {
+void MapperWithReplacedDecisions::select_task_options(MapperRuntime& runtime, const TaskView& task,
+                                                      TaskOptions& answer) {
   options_.clear();
   first_->select_task_options(runtime, task, answer);
   second_->select_task_options(runtime, task, options_);
@@ -70,7 +71,7 @@ void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& ta
     answer.stealable = options_.stealable;
     answer.steal_origin = options_.steal_origin;
   }
-  if (!second_places_task(task)) return;
+  if (!second_mapper_places_task(task)) return;
   answer.initial = options_.initial;
   answer.kind_origin = options_.kind_origin;
   answer.processor_origin = options_.processor_origin;
@@ -79,26 +80,27 @@ void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& ta
 
 // Returns the functor of the mapper that places the task. A functor of the second mapper stands
 // behind those of the first one in the list.
-ShardingId MixedMapper::select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
-                                                const ShardTable& shards) {
+ShardingId MapperWithReplacedDecisions::select_sharding_functor(MapperRuntime& runtime,
+                                                                const TaskView& operation,
+                                                                const ShardTable& shards) {
   const ShardingId id =
       mapper_that_places(operation).select_sharding_functor(runtime, operation, shards);
-  if (!second_places_task(operation) || id == kCyclicSharding) return id;
+  if (!second_mapper_places_task(operation) || id == kCyclicSharding) return id;
   return id + static_cast<ShardingId>(first_->sharding_functors().size());
 }
 
-void MixedMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
-                                 ReplicateTaskOutput& answer) {
+void MapperWithReplacedDecisions::replicate_task(MapperRuntime& runtime, const TaskView& task,
+                                                 ReplicateTaskOutput& answer) {
   Mapper& by = mix_.replication.contains(task.name) ? *second_ : *first_;
   by.replicate_task(runtime, task, answer);
 }
 
 // Slices the launch with the mapper that places the task. If only stealing comes from the second
 // mapper, the slices of the first mapper get the second mapper's flag `stealable`.
-void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                             SliceTaskOutput& answer) {
+void MapperWithReplacedDecisions::slice_task(MapperRuntime& runtime, const TaskView& task,
+                                             const Rect& part, SliceTaskOutput& answer) {
   mapper_that_places(task).slice_task(runtime, task, part, answer);
-  if (!mix_.stealing.contains(task.name) || second_places_task(task)) return;
+  if (!mix_.stealing.contains(task.name) || second_mapper_places_task(task)) return;
   slices_.clear();
   second_->slice_task(runtime, task, part, slices_);
   const bool stealable = !slices_.slices.empty() && slices_.slices.begin()->stealable;
@@ -109,9 +111,9 @@ void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const
 }
 
 // Asks both mappers, then combines their answers decision by decision.
-void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
-                           std::span<const std::span<const InstanceView>> valid,
-                           MapTaskOutput& answer) {
+void MapperWithReplacedDecisions::map_task(MapperRuntime& runtime, const TaskView& task,
+                                           std::span<const std::span<const InstanceView>> valid,
+                                           MapTaskOutput& answer) {
   wish_.clear();
   first_->map_task(runtime, task, valid, answer);
   second_->map_task(runtime, task, valid, wish_);
@@ -148,7 +150,7 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   }
   // A stealable task stays on its current processor. A task that is no longer stealable may run on
   // any processor that the second mapper allows.
-  if (mix_.stealing.contains(task.name) && !second_places_task(task)) {
+  if (mix_.stealing.contains(task.name) && !second_mapper_places_task(task)) {
     const bool stands = std::find(wish_.processors.begin(), wish_.processors.end(), task.current) !=
                         wish_.processors.end();
     if (stands) {
@@ -162,17 +164,19 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   if (mix_.instance_limits && profiling.any()) answer.processors.assign(1, task.current);
 }
 
-void MixedMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
-                                      SelectMappingOutput& answer) {
+void MapperWithReplacedDecisions::select_tasks_to_map(MapperRuntime& runtime,
+                                                      std::span<const TaskView> ready,
+                                                      SelectMappingOutput& answer) {
   mapper_of_limits().select_tasks_to_map(runtime, ready, answer);
 }
 
-bool MixedMapper::selects() const {
+bool MapperWithReplacedDecisions::selects() const {
   return mix_.instance_limits ? second_->selects() : first_->selects();
 }
 
-void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const Processor> blacklist,
-                                       std::vector<Processor>& answer) {
+void MapperWithReplacedDecisions::select_steal_targets(MapperRuntime& runtime,
+                                                       std::span<const Processor> blacklist,
+                                                       std::vector<Processor>& answer) {
   mapper_of_stealing().select_steal_targets(runtime, blacklist, answer);
 }
 
@@ -180,9 +184,10 @@ void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const P
 // mapper is responsible for instance limits, it may have asked for permission to start one more
 // instance of a task. One waiting task of each such name stays then, because the permission would
 // otherwise be wasted.
-void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& thief,
-                                       std::span<const TaskView> stealable,
-                                       std::vector<std::uint32_t>& answer) {
+void MapperWithReplacedDecisions::permit_steal_request(MapperRuntime& runtime,
+                                                       const Processor& thief,
+                                                       std::span<const TaskView> stealable,
+                                                       std::vector<std::uint32_t>& answer) {
   // ProgramMapper::permit_steal_request does the same, but knows only its own limits.
   std::set<TaskId> keeps_one;
   std::vector<TaskView> may_go;
@@ -191,7 +196,8 @@ void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& 
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
     const bool is_other = &mapper_of_stealing() != &mapper_of_limits();
     const TaskId id = stealable[i].id;
-    if (is_other && mapper_of_limits().expects_place(id) && keeps_one.insert(id).second) continue;
+    if (is_other && mapper_of_limits().has_unused_grant(id) && keeps_one.insert(id).second)
+      continue;
     may_go.push_back(stealable[i]);
     indices.push_back(i);
   }
@@ -199,15 +205,17 @@ void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& 
   for (std::uint32_t& index : answer) index = indices[index];
 }
 
-void MixedMapper::report_profiling(MapperRuntime& runtime, const TaskView& operation,
-                                   const ProfilingReport& report) {
+void MapperWithReplacedDecisions::report_profiling(MapperRuntime& runtime,
+                                                   const TaskView& operation,
+                                                   const ProfilingReport& report) {
   mapper_of_limits().report_profiling(runtime, operation, report);
 }
 
 // Passes messages to the mapper that is responsible for limits, because mappers send messages only
 // about limits.
-void MixedMapper::handle_message(MapperRuntime& runtime, const Processor& sender,
-                                 std::uint32_t kind, std::span<const std::byte> message) {
+void MapperWithReplacedDecisions::handle_message(MapperRuntime& runtime, const Processor& sender,
+                                                 std::uint32_t kind,
+                                                 std::span<const std::byte> message) {
   mapper_of_limits().handle_message(runtime, sender, kind, message);
 }
 

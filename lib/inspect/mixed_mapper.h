@@ -1,5 +1,5 @@
-// MixedMapper: decides like a first mapper, except for selected decisions, which come from a second
-// mapper.
+// MapperWithReplacedDecisions: decides like a first mapper, except for selected decisions, which
+// come from a second mapper.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@
 
 namespace groma {
 
-// The decisions that a MixedMapper takes from its second mapper. For each kind of decision there is
-// a set of task names, or of pairs of a task name and the position of a region requirement.
+// The decisions that a MapperWithReplacedDecisions takes from its second mapper. For each kind of
+// decision there is a set of task names, or of pairs of a task name and the position of a region
+// requirement.
 struct SecondMapperDecisions {
   using TaskNames = std::set<std::string, std::less<>>;
   using RequirementPositions = std::set<std::pair<std::string, std::uint32_t>, std::less<>>;
@@ -34,16 +35,17 @@ struct SecondMapperDecisions {
 
 // Adds the decision that `difference` is about to `mix`, so that the second mapper makes this
 // decision.
-void add_difference_to_mix(const MappingDifference& difference, SecondMapperDecisions& mix);
+void add_differing_decision(const MappingDifference& difference, SecondMapperDecisions& mix);
 
 // A mapper for simulate(). It answers the hooks that the embedded runtime calls. Both mappers are
 // asked where a task starts and how it is mapped, so that both keep their round-robin positions.
 // All limits come from one mapper, and so does all stealing. A placement can be exchanged only if
 // both mappers choose the same kind of processor.
-class MixedMapper final : public Mapper {
+class MapperWithReplacedDecisions final : public Mapper {
  public:
-  MixedMapper(std::unique_ptr<ProgramMapper> first, std::unique_ptr<ProgramMapper> second,
-              const SecondMapperDecisions& mix);
+  MapperWithReplacedDecisions(std::unique_ptr<ProgramMapper> first,
+                              std::unique_ptr<ProgramMapper> second,
+                              const SecondMapperDecisions& mix);
 
   void select_task_options(MapperRuntime& runtime, const TaskView& task,
                            TaskOptions& answer) override;
@@ -73,9 +75,9 @@ class MixedMapper final : public Mapper {
 
  private:
   // Returns true if the second mapper places the task.
-  bool second_places_task(const TaskView& task) const;
+  bool second_mapper_places_task(const TaskView& task) const;
   Mapper& mapper_that_places(const TaskView& task) {
-    return second_places_task(task) ? *second_ : *first_;
+    return second_mapper_places_task(task) ? *second_ : *first_;
   }
   ProgramMapper& mapper_of_limits() { return mix_.instance_limits ? *second_ : *first_; }
   Mapper& mapper_of_stealing() { return mix_.stealing.empty() ? *first_ : *second_; }

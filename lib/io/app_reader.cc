@@ -158,7 +158,7 @@ Formula AppReader::read_formula(const JsonPlace& place) {
       std::holds_alternative<double>(place.value->data)) {
     return json_.integer(place);
   }
-  json_.fail_type(place, "a whole number or a formula");
+  json_.fail_wrong_type(place, "a whole number or a formula");
   return 0;
 }
 
@@ -315,7 +315,7 @@ AppData AppReader::read_data(const JsonPlace& place) {
   if (const auto* name = std::get_if<std::string>(&place.value->data)) {
     data.of = *name;
   } else if (place.value->object() == nullptr) {
-    json_.fail_type(place, "a region, a partition or an object");
+    json_.fail_wrong_type(place, "a region, a partition or an object");
   } else if (json_.is_object(place, keys::kDataKeys)) {
     data.of = text_or(place, keys::kOf, {});
     data.color = formulas(place, keys::kColor, kMaxDimensions);
@@ -564,7 +564,8 @@ Result<Application> AppReader::read(const JsonValue& root, const std::function<b
   app::Data unused;
   for (const app::AppError& fault : app::build(app, {}, unused, stop)) {
     if (fault.code == Error::Code::kStopped) return Error{fault.code, fault.message};
-    json_.fail(place, fault.message, fault.help, JsonReader::existing_prefix(place, fault.path));
+    json_.fail(place, fault.message, fault.help,
+               JsonReader::existing_pointer_prefix(place, fault.path));
   }
   if (!json_.ok()) return json_.error();
   return app;

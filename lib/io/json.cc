@@ -209,7 +209,7 @@ void JsonReader::fail(const JsonPlace& place, std::string_view message, std::str
 }
 
 // Records that a value has the wrong type. `due` is the name of the right type.
-void JsonReader::fail_type(const JsonPlace& place, std::string_view due) {
+void JsonReader::fail_wrong_type(const JsonPlace& place, std::string_view due) {
   fail(place, fmt::format("{} stands where {} is due", type_name(*place.value), due));
 }
 
@@ -219,7 +219,7 @@ void JsonReader::fail_type(const JsonPlace& place, std::string_view due) {
 bool JsonReader::is_object(const JsonPlace& place, std::span<const std::string_view> keys) {
   const JsonValue::Object* members = place.value->object();
   if (members == nullptr) {
-    fail_type(place, "an object");
+    fail_wrong_type(place, "an object");
     return false;
   }
   for (const JsonMember& member : *members) {
@@ -238,19 +238,19 @@ bool JsonReader::has_wrong_keys(const JsonPlace& place) const {
 const JsonValue::Array& JsonReader::array(const JsonPlace& place) {
   static const JsonValue::Array kNone;
   if (const JsonValue::Array* array = place.value->array()) return *array;
-  fail_type(place, "an array");
+  fail_wrong_type(place, "an array");
   return kNone;
 }
 
 std::string JsonReader::text(const JsonPlace& place) {
   if (const auto* text = std::get_if<std::string>(&place.value->data)) return *text;
-  fail_type(place, "a string");
+  fail_wrong_type(place, "a string");
   return {};
 }
 
 bool JsonReader::boolean(const JsonPlace& place) {
   if (const auto* truth = std::get_if<bool>(&place.value->data)) return *truth;
-  fail_type(place, "`true` or `false`");
+  fail_wrong_type(place, "`true` or `false`");
   return false;
 }
 
@@ -260,7 +260,7 @@ double JsonReader::number(const JsonPlace& place) {
   if (const auto* whole = std::get_if<std::int64_t>(&place.value->data)) {
     return static_cast<double>(*whole);
   }
-  fail_type(place, "a number");
+  fail_wrong_type(place, "a number");
   return 0;
 }
 
@@ -271,7 +271,7 @@ std::int64_t JsonReader::integer(const JsonPlace& place) {
   constexpr double kExact = 9007199254740992;
   if (const auto* whole = std::get_if<std::int64_t>(&place.value->data)) return *whole;
   if (!std::holds_alternative<double>(place.value->data)) {
-    fail_type(place, "a whole number");
+    fail_wrong_type(place, "a whole number");
     return 0;
   }
   const double real = std::get<double>(place.value->data);
@@ -308,7 +308,8 @@ std::optional<JsonPlace> JsonReader::member(const JsonPlace& place, std::string_
 }
 
 // Returns the longest part of `pointer` that leads to an existing value below `place`.
-std::string_view JsonReader::existing_prefix(const JsonPlace& place, std::string_view pointer) {
+std::string_view JsonReader::existing_pointer_prefix(const JsonPlace& place,
+                                                     std::string_view pointer) {
   const JsonValue* value = place.value;
   std::size_t end = 0;
   while (end < pointer.size()) {

@@ -101,7 +101,7 @@ class JsonReader {
   // outlive it.
   static std::optional<JsonPlace> member(const JsonPlace& place, std::string_view key);
   // Returns the longest beginning of `pointer` that leads to an existing value below `place`.
-  static std::string_view existing_prefix(const JsonPlace& place, std::string_view pointer);
+  static std::string_view existing_pointer_prefix(const JsonPlace& place, std::string_view pointer);
   // Returns true if is_object() found unknown keys in this object.
   bool has_wrong_keys(const JsonPlace& place) const;
   // Returns the member `key` of an object. Records an error with `help` if the member is missing.
@@ -109,7 +109,7 @@ class JsonReader {
                                     std::string help = {});
   // Records that the value has the wrong type. `due` is the name of the right type, such as "a
   // whole number".
-  void fail_type(const JsonPlace& place, std::string_view due);
+  void fail_wrong_type(const JsonPlace& place, std::string_view due);
 
  private:
   std::string name_;

@@ -185,7 +185,7 @@ Error unusable(const std::string& path, Error error) {
 
 }  // namespace
 
-Topology load_topology() {
+Topology load_hwloc_topology() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return {nullptr, &hwloc_topology_destroy};
   Topology owned(topology, &hwloc_topology_destroy);
@@ -242,7 +242,7 @@ std::string local_machine_file() {
 }
 
 Result<Machine> local_machine(LogSink* log) {
-  const Topology topology = load_topology();
+  const Topology topology = load_hwloc_topology();
   if (topology != nullptr) return local_machine_of(topology.get(), local_machine_file(), log);
   return Error{Error::Code::kUnreadable, "hwloc cannot see this computer",
                "describe it in a line such as `nodes=1,gpu=0,cpu=4`"};

@@ -16,7 +16,7 @@ namespace groma {
 using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
 // Returns the topology of this computer, or null if hwloc cannot read it.
-Topology load_topology();
+Topology load_hwloc_topology();
 
 // What an hwloc topology says about a computer.
 struct LocalComputer {

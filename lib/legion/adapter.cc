@@ -159,7 +159,7 @@ void Adapter::fail(std::size_t position, std::string_view name, const InstanceFa
   const DiagId id = why.no_room ? DiagId::kOutOfMemory : DiagId::kNoMemory;
   Diagnostic diagnostic = diagnostic_without_source(id, position, name, why.text);
   if (why.unaligned && !why.no_room) {
-    groma::mapper::add_alignment_cure(diagnostic);
+    groma::mapper::add_alignment_help(diagnostic);
   }
   registration_->fail(diagnostic, origin, mapper_.get());
 }
@@ -412,13 +412,13 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
     const RequirementWish& wish = call.wish.requirements[i];
     if (requirement.empty() || is_premapped(input, i)) continue;
     InstanceFailure why;
-    const RequirementOf of{task, call.wish.variant, i};
+    const TaskRequirement of{task, call.wish.variant, i};
     bool made = i < mapped.size() && mapped[i];
     // The positions of output regions come after those of the other requirements.
     if (i >= inputs) {
-      made = instances_.add_output(task.output_regions[i - inputs], wish,
-                                   output.target_procs.front(), output.output_targets[i - inputs],
-                                   output.output_constraints[i - inputs], &why);
+      made = instances_.choose_output_memory(
+          task.output_regions[i - inputs], wish, output.target_procs.front(),
+          output.output_targets[i - inputs], output.output_constraints[i - inputs], &why);
     } else if (!made) {
       made = instances_.add_instance_for(context, task.regions[i], &of, wish,
                                          layout_demands_of(context, task, call.wish.variant, i),

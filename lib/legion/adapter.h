@@ -104,11 +104,11 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
           std::unique_ptr<groma::Mapper> mapper, bool in_turn);
   ~Adapter() override;
 
-  // Declares that the adapter stands above a mapper of the program. `asks_by_default`: the result
-  // of the function requests_default_layouts() (overlay.h) for that mapper.
-  void set_over_own_mapper(bool asks_by_default) {
-    views_.set_over_own_mapper();
-    own_asks_by_default_ = asks_by_default;
+  // Declares that the adapter stands above a mapper of the program. `requests_only_defaults`: the
+  // result of the function requests_default_layouts() (overlay.h) for that mapper.
+  void set_above_program_mapper(bool requests_only_defaults) {
+    views_.set_above_program_mapper();
+    program_requests_only_defaults_ = requests_only_defaults;
   }
 
   RequestedInstances& asked_instances() const { return *registration_->instance_requests; }
@@ -251,10 +251,10 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   using Requirements = std::vector<const Legion::RegionRequirement*>;
   const TaskView& operation_view(MapperContext context, const Legion::Mappable& operation,
                                  HookBuffers& call, const Requirements& requirements);
-  const groma::MapOperationOutput& operation_wish(MapperContext context,
-                                                  const Legion::Mappable& operation,
-                                                  HookBuffers& call,
-                                                  const Requirements& requirements);
+  const groma::MapOperationOutput& ask_wish_for_operation(MapperContext context,
+                                                          const Legion::Mappable& operation,
+                                                          HookBuffers& call,
+                                                          const Requirements& requirements);
   void map_operation_requirement(MapperContext context, HookBuffers& call, std::size_t position,
                                  const Legion::RegionRequirement& requirement,
                                  const Demands& demands,
@@ -271,14 +271,15 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
 
   void warn_choice_kept(std::string_view task, std::string_view what, std::string_view why,
                         Origin origin);
-  Processor near_processor(std::int64_t node, const Processor& otherwise);
+  Processor next_processor_on_node(std::int64_t node, const Processor& otherwise);
   bool is_limited(const TaskView& view) const;
-  bool decides_points(const TaskView& view, ProcKind kind) const;
+  bool function_places_points(const TaskView& view, ProcKind kind) const;
   template <typename Output>
   void overlay_sharding_of(MapperContext context, const Legion::Task& task,
                            const SelectShardingFunctorInput& input, Output& output);
-  void place_task(const Legion::Task& task, HookBuffers& call, const VariantView& variant,
-                  bool shard, bool counted, MapTaskOutput& output);
+  void apply_mapping_function(const Legion::Task& task, HookBuffers& call,
+                              const VariantView& variant, bool shard, bool counted,
+                              MapTaskOutput& output);
   std::vector<Legion::LogicalRegion> regions_to_cover(
       MapperContext context, const std::vector<Legion::LogicalRegion>& regions,
       const std::vector<Legion::LogicalRegion>& asked) const;
@@ -306,8 +307,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                                               const std::vector<Processor>& refused);
   const std::vector<std::uint32_t>& tasks_given_to_thief(HookBuffers& call, const Processor& thief);
   void send_steal_message(MapperContext context, const Processor& whom, StealMessage message);
-  void share_work(MapperContext context, HookBuffers& call,
-                  std::vector<const Legion::Task*>& waiting, SelectMappingOutput& output);
+  void give_or_offer_tasks(MapperContext context, HookBuffers& call,
+                           std::vector<const Legion::Task*>& waiting, SelectMappingOutput& output);
   void decline_steal_request(MapperContext context, const Processor& thief);
   void retry_task_selection(MapperContext context);
   void request_work_if_idle(MapperContext context, HookBuffers& call);
@@ -330,8 +331,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   const Program* program_ = nullptr;
   // True if the layouts that the program's mapper requests are only its defaults, and no demands of
   // the tasks (requests_default_layouts() in overlay.h).
-  bool own_asks_by_default_ = false;
-  // A counter for the round robin of near_processor(). Its remainder modulo the number of
+  bool program_requests_only_defaults_ = false;
+  // A counter for the round robin of next_processor_on_node(). Its remainder modulo the number of
   // processors is the index of the next processor.
   std::int64_t next_near_ = 0;
 };

@@ -13,9 +13,9 @@ using MapperMessage = Legion::Mapping::Mapper::MapperMessage;
 // and making an event is a call to Legion. So the turn is tried once without and once with an
 // event.
 void AdapterLock::acquire(MapperContext context) {
-  if (take_or_join(nullptr)) return;
+  if (take_turn_or_queue(nullptr)) return;
   const MapperEvent turn = runtime_->create_mapper_event(context);
-  if (take_or_join(&turn)) {
+  if (take_turn_or_queue(&turn)) {
     runtime_->trigger_mapper_event(context, turn);
   } else {
     runtime_->wait_on_mapper_event(context, turn);
@@ -62,7 +62,7 @@ void AdapterLock::deliver_message(MapperContext context, const MapperMessage& me
 // Takes the turn if it is free. Otherwise adds the event `turn` (unless it is null) to the list of
 // waiting calls. Both happen under one lock, so that release() in another thread cannot miss the
 // caller.
-bool AdapterLock::take_or_join(const MapperEvent* turn) {
+bool AdapterLock::take_turn_or_queue(const MapperEvent* turn) {
   const std::lock_guard lock(mutex_);
   if (!is_taken_) return is_taken_ = true;
   if (turn != nullptr) waiting_.push_back(*turn);

@@ -38,7 +38,7 @@ class AdapterLock {
 
   // Tries to get the turn for the calling hook, and returns true if the hook has it now. Otherwise
   // the hook must wait. If `turn` is not null, this event is triggered when the hook gets the turn.
-  bool take_or_join(const Legion::Mapping::MapperEvent* turn);
+  bool take_turn_or_queue(const Legion::Mapping::MapperEvent* turn);
 
   Legion::Mapping::MapperRuntime* runtime_;
   Legion::Mapping::Mapper& adapter_;

@@ -86,9 +86,9 @@ void Adapter::map_shared_instance(MapperContext context, HookBuffers& call,
   fail_if_refused(validate(task_wish, view, mapper_->machine()));
   if (wish == nullptr) wish = &task_wish.requirements[position];
   InstanceFailure why;
-  if (instances_.add_shared(context, first.regions[position], regions, *wish,
-                            layout_demands_of(context, first, task_wish.variant, position), targets,
-                            output.constraint_mappings[index], &why)) {
+  if (instances_.add_shared_instance(context, first.regions[position], regions, *wish,
+                                     layout_demands_of(context, first, task_wish.variant, position),
+                                     targets, output.constraint_mappings[index], &why)) {
     return;
   }
   fail(position, view.name, *wish, why);

@@ -26,10 +26,10 @@ const TaskView& Adapter::operation_view(MapperContext context, const Legion::Map
 
 // Asks the mapper for its wishes for an operation other than a task, and validates the answer. The
 // answer is valid until `call` is used again.
-const MapOperationOutput& Adapter::operation_wish(MapperContext context,
-                                                  const Legion::Mappable& operation,
-                                                  HookBuffers& call,
-                                                  const Requirements& requirements) {
+const MapOperationOutput& Adapter::ask_wish_for_operation(MapperContext context,
+                                                          const Legion::Mappable& operation,
+                                                          HookBuffers& call,
+                                                          const Requirements& requirements) {
   const TaskView& view = operation_view(context, operation, call, requirements);
   groma::MapOperationOutput& answer = call.operation;
   answer.clear();
@@ -68,7 +68,7 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
   if (!decides_operations_) return DefaultMapper::map_inline(context, operation, input, output);
   HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
   const groma::MapOperationOutput& wish =
-      operation_wish(context, operation, *call, {&operation.requirement});
+      ask_wish_for_operation(context, operation, *call, {&operation.requirement});
   Demands demands;
   if (operation.layout_constraint_id != 0) {
     demands.push_back(
@@ -108,7 +108,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
   for (const Side& side : sides) {
     for (const Legion::RegionRequirement& one : *side.requirements) all.push_back(&one);
   }
-  const groma::MapOperationOutput& wish = operation_wish(context, operation, *call, all);
+  const groma::MapOperationOutput& wish = ask_wish_for_operation(context, operation, *call, all);
   std::size_t position = 0;
   for (const Side& side : sides) {
     for (std::size_t i = 0; i < side.requirements->size(); ++i, ++position) {
@@ -138,7 +138,7 @@ void Adapter::map_partition(MapperContext context, const Legion::Partition& oper
   if (!decides_operations_) return DefaultMapper::map_partition(context, operation, input, output);
   HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
   const groma::MapOperationOutput& wish =
-      operation_wish(context, operation, *call, {&operation.requirement});
+      ask_wish_for_operation(context, operation, *call, {&operation.requirement});
   map_operation_requirement(context, *call, 0, operation.requirement, {}, output.chosen_instances);
   add_profiling_measurements(wish.profiling, output.profiling_requests);
   output.profiling_priority = wish.profiling_priority;

@@ -67,7 +67,7 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   stealing_.unanswered_requests = 0;
   stealing_.has_ready = waiting > 0;
   if (!stealable.empty() || stealing_.has_stealable) {
-    share_work(context, *call, stealable, output);
+    give_or_offer_tasks(context, *call, stealable, output);
   }
   // If no task is mapped or moved, Legion must be given an event to wait for. Otherwise it would
   // call this hook again at once.

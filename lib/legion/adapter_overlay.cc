@@ -67,13 +67,15 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
   // A statement may ask for another kind of processor, for a certain processor, or for a function
   // that places the points. All three are unsafe for a concurrent launch.
   const bool other_kind = answer.kind_origin && answer.initial.kind != own->kind;
-  const bool places = answer.processor_origin || (view.is_index && decides_points(view, own->kind));
+  const bool places =
+      answer.processor_origin || (view.is_index && function_places_points(view, own->kind));
   if (task.concurrent_task && (other_kind || places)) {
     warn_choice_kept(view.name, "the placement", kTalking,
                      other_kind ? answer.kind_origin : answer.processor_origin);
   } else if (other_kind || answer.processor_origin) {
-    const Processor to =
-        answer.processor_origin ? answer.initial : near_processor(own->node, answer.initial);
+    const Processor to = answer.processor_origin
+                             ? answer.initial
+                             : next_processor_on_node(own->node, answer.initial);
     output.initial_proc = realm_processor(to);
     // The statement decides where the task runs. An inlined task would run on the processor of its
     // parent instead.
@@ -105,7 +107,7 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
 
 // Returns a processor on the node, of the same kind as `otherwise`, in turn. Returns `otherwise` if
 // it is on that node already, or if the node has no processor of the kind.
-Processor Adapter::near_processor(std::int64_t node, const Processor& otherwise) {
+Processor Adapter::next_processor_on_node(std::int64_t node, const Processor& otherwise) {
   const std::int64_t count = mapper_->machine().processor_count(node, otherwise.kind);
   if (count == 0 || node == otherwise.node) return otherwise;
   return {otherwise.kind, node, next_near_++ % count};
@@ -121,7 +123,7 @@ bool Adapter::is_limited(const TaskView& view) const {
 
 // Returns true if a mapping function places the points of the index launch, or the single task, on
 // processors.
-bool Adapter::decides_points(const TaskView& view, ProcKind kind) const {
+bool Adapter::function_places_points(const TaskView& view, ProcKind kind) const {
   return groma::mapper::decide_function(*program_, view, kind).has_value();
 }
 
@@ -137,7 +139,8 @@ void Adapter::overlay_sharding_of(MapperContext context, const Legion::Task& tas
   const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
                                      Regions::kNamed, call->storage);
   if (task.concurrent_task && !task.must_epoch_task) return;
-  if (!view.is_index || !decides_points(view, groma_processor(task.target_proc).kind)) return;
+  if (!view.is_index || !function_places_points(view, groma_processor(task.target_proc).kind))
+    return;
   output.chosen_functor = sharding_of(view, *call, input);
 }
 
@@ -175,7 +178,7 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
     };
     // The slices of the program's mapper cannot be kept if a function places the points, or if a
     // Task statement names another processor kind than that of a slice.
-    cuts_anew = decides_points(view, kind->kind) ||
+    cuts_anew = function_places_points(view, kind->kind) ||
                 (kind->origin && std::any_of(output.slices.begin(), output.slices.end(), is_other));
     stealable = program_->task_steal(view.name, kind->kind).has_value();
     by_point = is_limited(view) || stealable;
@@ -223,7 +226,7 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
   if (shard) view.shard_variant = variant->id;
   const bool limited = is_limited(view);
   const bool counted = limited || program_->task_steal(view.name, variant->kind).has_value();
-  place_task(task, *call, *variant, shard, counted, output);
+  apply_mapping_function(task, *call, *variant, shard, counted, output);
   overlay_regions(context, task, input, *call, *variant, output);
   if (!limited && !registration_->any_task_stealable) return false;
   ProfilingWish wish;
@@ -235,9 +238,11 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
 
 // Moves the task to the processor that the mapping function of an IndexTaskMap or SingleTaskMap
 // statement returns. A shard, or a point of a concurrent launch, stays on its processor. `counted`:
-// the task has a limit or may be stolen; it then runs on the processor where it was counted.
-void Adapter::place_task(const Legion::Task& task, HookBuffers& call, const VariantView& variant,
-                         bool shard, bool counted, MapTaskOutput& output) {
+// the task has an InstanceLimit or may be stolen. Such a task was counted on one processor when it
+// was mapped, and must run there.
+void Adapter::apply_mapping_function(const Legion::Task& task, HookBuffers& call,
+                                     const VariantView& variant, bool shard, bool counted,
+                                     MapTaskOutput& output) {
   TaskView& view = call.storage.view;
   if (shard || (task.concurrent_task && !task.must_epoch_task)) return;
   const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());

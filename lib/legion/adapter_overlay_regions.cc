@@ -79,7 +79,7 @@ std::vector<Legion::LogicalRegion> Adapter::regions_to_cover(
   };
   for (const Legion::LogicalRegion& region : regions) {
     add(region);
-    for (const auto& above : regions_above(mapper_runtime_, context, region)) {
+    for (const auto& above : region_and_ancestors(mapper_runtime_, context, region)) {
       if (std::find(asked.begin(), asked.end(), above) != asked.end()) add(above);
     }
   }
@@ -93,7 +93,7 @@ InstanceRequestRecord Adapter::request_for_instance(
     const std::vector<Legion::LogicalRegion>& regions) const {
   if (const auto found = registration_->instance_requests->find(context, instance)) {
     InstanceRequestRecord made = *found;
-    if (made.by_program && own_asks_by_default_) {
+    if (made.by_program && program_requests_only_defaults_) {
       made.by_program = false;
       made.demand = mapper_layout_demand(made);
     }
@@ -106,12 +106,12 @@ InstanceRequestRecord Adapter::request_for_instance(
   InstanceRequestRecord made;
   made.seen = false;
   made.constraints = mapper_runtime_->find_layout_constraints(context, instance.get_layout_id());
-  made.by_program = !own_asks_by_default_;
+  made.by_program = !program_requests_only_defaults_;
   made.demand = mapper_layout_demand(made);
   made.regions = regions;
   if (regions.size() == 1) {
     const Legion::Domain covered = instance.get_instance_domain();
-    for (const auto& region : regions_above(mapper_runtime_, context, regions.front())) {
+    for (const auto& region : region_and_ancestors(mapper_runtime_, context, regions.front())) {
       const auto domain =
           mapper_runtime_->get_index_space_domain(context, region.get_index_space());
       if (domain.lo() != covered.lo() || domain.hi() != covered.hi()) continue;
@@ -334,7 +334,7 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
     Diagnostic diagnostic = diagnostic_without_source(
         id, demand.requirement, view.name,
         opposite ? first.wants + groma::mapper::kAndTheOpposite : first.wants, first.says);
-    if (opposite) groma::mapper::add_opposite_orders_cure(diagnostic);
+    if (opposite) groma::mapper::add_opposite_orders_help(diagnostic);
     registration_->fail(diagnostic, said.origin, mapper_.get());
   };
   for (const auto& [i, k] : group.uses_in_answer) {
@@ -349,7 +349,7 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
   demand.requirement = static_cast<std::uint32_t>(group.uses_in_answer.front().first);
   std::vector<Legion::LogicalRegion> regions;
   for (const auto& [i, k] : group.uses_in_answer) regions.push_back(task.regions[i].region);
-  demand.not_exact = demand.not_exact && (!asked.seen || asks_for_more(asked, regions));
+  demand.not_exact = demand.not_exact && (!asked.seen || covers_more_regions(asked, regions));
   check_demand(demand, DiagId::kLayoutDemanded);
 }
 

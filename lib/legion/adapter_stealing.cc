@@ -78,8 +78,9 @@ void Adapter::send_steal_message(MapperContext context, const Processor& whom,
 // Gives waiting stealable tasks to the processors that requested work. If some of these tasks are
 // left, offers work to other processors that can run the first of them. `waiting` has the stealable
 // tasks that were neither mapped nor moved; the tasks that are given away are removed from it.
-void Adapter::share_work(MapperContext context, HookBuffers& call,
-                         std::vector<const Legion::Task*>& waiting, SelectMappingOutput& output) {
+void Adapter::give_or_offer_tasks(MapperContext context, HookBuffers& call,
+                                  std::vector<const Legion::Task*>& waiting,
+                                  SelectMappingOutput& output) {
   // First, each processor that requested work since the last call gets tasks, or the answer that
   // there are none.
   for (const Processor& thief : std::exchange(stealing_.requests, {})) {

@@ -70,7 +70,7 @@ bool demands_no_gaps(const InstanceRequestRecord& asked, std::size_t fields) {
 UnnamedOrder demanded_unnamed_order(const InstanceRequestRecord& asked) {
   std::vector<Legion::DimensionKind> order = asked.constraints.ordering_constraint.ordering;
   UnnamedOrder unnamed;
-  if (order.empty() || !has_demand(asked)) return unnamed;
+  if (order.empty() || !has_layout_demand(asked)) return unnamed;
   const bool last = order.back() == LEGION_DIM_F, first = order.front() == LEGION_DIM_F;
   const bool has_fields = std::erase(order, LEGION_DIM_F) > 0;
   const bool several = asked.constraints.field_constraint.get_field_set().size() > 1;
@@ -87,7 +87,7 @@ std::vector<LayoutDemand> layout_demands_of_request(
     const InstanceRequestRecord& asked, std::size_t fields,
     const std::vector<Legion::LogicalRegion>& regions) {
   std::vector<LayoutDemand> all = {asked.demand};
-  all.front().not_exact = asked.demand.not_exact && asks_for_more(asked, regions);
+  all.front().not_exact = asked.demand.not_exact && covers_more_regions(asked, regions);
   // `one` is a demand for a single property of the layout. It is added to the list once for each
   // further demand. Before the next property is set, the one before it is reset.
   LayoutDemand one;
@@ -114,15 +114,15 @@ std::vector<LayoutDemand> layout_demands_of_request(
   return all;
 }
 
-bool has_demand(const InstanceRequestRecord& asked) {
+bool has_layout_demand(const InstanceRequestRecord& asked) {
   LayoutDemand nothing;
   nothing.source = asked.demand.source;
   nothing.requirement = asked.demand.requirement;
   return asked.by_program || !(asked.demand == nothing);
 }
 
-bool asks_for_more(const InstanceRequestRecord& asked,
-                   const std::vector<Legion::LogicalRegion>& regions) {
+bool covers_more_regions(const InstanceRequestRecord& asked,
+                         const std::vector<Legion::LogicalRegion>& regions) {
   return std::any_of(asked.regions.begin(), asked.regions.end(), [&](const auto& region) {
     return std::find(regions.begin(), regions.end(), region) == regions.end();
   });
@@ -211,7 +211,7 @@ void RequestedInstances::note_found(MapperContext context,
   if (call == calls_.end()) return;
   LayoutDemand nothing;
   nothing.source = DemandSource::kMapper;
-  call->second.got.try_emplace(instance, InstanceSource{nothing});
+  call->second.got.try_emplace(instance, InstanceRequester{nothing});
 }
 
 // Stores a request. If the stored request for the same instance came from the program's own code
@@ -228,8 +228,8 @@ void RequestedInstances::record_request(MapperContext context,
   // DefaultMapper requested the instance. If both did, the program's own code counts.
   const auto call = calls_.find(context);
   if (call != calls_.end()) {
-    InstanceSource& got =
-        call->second.got.try_emplace(instance, InstanceSource{noted->demand}).first->second;
+    InstanceRequester& got =
+        call->second.got.try_emplace(instance, InstanceRequester{noted->demand}).first->second;
     if (noted->by_program) {
       got.by_default.reset();
       got.regions = noted->regions;
@@ -283,13 +283,14 @@ std::shared_ptr<const InstanceRequestRecord> RequestedInstances::find(
   return here;
 }
 
-bool RequestedInstances::is_by_groma(const Legion::Mapping::PhysicalInstance& instance) const {
+bool RequestedInstances::is_made_by_adapter(
+    const Legion::Mapping::PhysicalInstance& instance) const {
   const std::lock_guard lock(mutex_);
   const auto found = asked_.find(instance);
   return found != asked_.end() && found->second->made_by_adapter;
 }
 
-bool RequestedInstances::has_own_order(MapperContext context) const {
+bool RequestedInstances::may_choose_order(MapperContext context) const {
   const std::lock_guard lock(mutex_);
   const auto call = calls_.find(context);
   return call != calls_.end() && call->second.own_order;

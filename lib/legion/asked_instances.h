@@ -68,10 +68,10 @@ std::vector<LayoutDemand> layout_demands_of_request(
     const InstanceRequestRecord& asked, std::size_t fields,
     const std::vector<Legion::LogicalRegion>& regions);
 // Returns true if the program's mapper demands any part of the layout.
-bool has_demand(const InstanceRequestRecord& asked);
+bool has_layout_demand(const InstanceRequestRecord& asked);
 // Returns true if the requested instance covers more than these regions.
-bool asks_for_more(const InstanceRequestRecord& asked,
-                   const std::vector<Legion::LogicalRegion>& regions);
+bool covers_more_regions(const InstanceRequestRecord& asked,
+                         const std::vector<Legion::LogicalRegion>& regions);
 
 // Returns true if an instance that was made with the constraints `made` has the alignments and
 // offsets of the request `asked`. Legion does not compare these when it looks for an instance.
@@ -136,10 +136,10 @@ class RequestedInstances {
   std::shared_ptr<const InstanceRequestRecord> find(
       MapperContext context, const Legion::Mapping::PhysicalInstance& instance) const;
   // Returns true if an adapter made the instance in place of the one that the program chose.
-  bool is_by_groma(const Legion::Mapping::PhysicalInstance& instance) const;
+  bool is_made_by_adapter(const Legion::Mapping::PhysicalInstance& instance) const;
   // Returns true if a MapTaskScope object with this mapper context has `own_order` set. Returns
   // false if there is no such object.
-  bool has_own_order(MapperContext context) const;
+  bool may_choose_order(MapperContext context) const;
   // Returns true if any request was evicted, so that the request for an unknown instance may be
   // lost.
   bool has_evicted_requests() const;
@@ -149,21 +149,21 @@ class RequestedInstances {
  private:
   // Tells who requested an instance in one call of map_task: the program's own code, or Legion's
   // DefaultMapper.
-  struct InstanceSource {
+  struct InstanceRequester {
     // The layout that DefaultMapper demanded, if DefaultMapper got the instance. Empty if the
     // program's own code requested the instance.
     std::optional<LayoutDemand> by_default;
     // The regions in the latest request that the program's own code made for the instance.
     std::vector<Legion::LogicalRegion> regions = {};
   };
-  struct CallState {
+  struct MapTaskCallState {
     bool own_order = false;
-    std::map<Legion::Mapping::PhysicalInstance, InstanceSource> got;
+    std::map<Legion::Mapping::PhysicalInstance, InstanceRequester> got;
   };
 
   mutable std::mutex mutex_;
   // The calls of map_task that are in progress, by their mapper contexts.
-  std::map<MapperContext, CallState> calls_;
+  std::map<MapperContext, MapTaskCallState> calls_;
   std::map<Legion::Mapping::PhysicalInstance, std::shared_ptr<const InstanceRequestRecord>> asked_;
   // The instances in asked_, in the order in which their first requests were stored.
   std::deque<Legion::Mapping::PhysicalInstance> oldest_;

@@ -73,7 +73,7 @@ Legion::LogicalRegion Instances::region(MapperContext context,
     const auto found = roots_.find(requirement.region.get_tree_id());
     if (found != roots_.end()) return found->second;
   }
-  const auto regions = regions_above(runtime_, context, requirement.region);
+  const auto regions = region_and_ancestors(runtime_, context, requirement.region);
   if (nodes == 1) {
     if (roots_.size() >= kMostRoots) roots_.clear();
     return roots_[requirement.region.get_tree_id()] = regions.back();
@@ -134,7 +134,7 @@ bool Instances::take_cached_instances(MapperContext context, const Legion::Task&
 // memory kind with a layout.
 bool Instances::add_instance_for(MapperContext context,
                                  const Legion::RegionRequirement& requirement,
-                                 const RequirementOf* of, const RequirementWish& wish,
+                                 const TaskRequirement* of, const RequirementWish& wish,
                                  const Demands& demands, const char* not_virtual,
                                  std::vector<Legion::Processor>& targets,
                                  std::vector<PhysicalInstance>& chosen, InstanceFailure* why) {
@@ -196,11 +196,13 @@ bool Instances::add_instance_for(MapperContext context,
 
 // Makes an instance that tasks of a must epoch share, in the first possible memory of the wish. The
 // instance has all fields of the region and covers all regions.
-bool Instances::add_shared(MapperContext context, const Legion::RegionRequirement& requirement,
-                           const std::vector<Legion::LogicalRegion>& regions,
-                           const RequirementWish& wish, const Demands& demands,
-                           const std::vector<Legion::Processor>& targets,
-                           std::vector<PhysicalInstance>& chosen, InstanceFailure* why) const {
+bool Instances::add_shared_instance(MapperContext context,
+                                    const Legion::RegionRequirement& requirement,
+                                    const std::vector<Legion::LogicalRegion>& regions,
+                                    const RequirementWish& wish, const Demands& demands,
+                                    const std::vector<Legion::Processor>& targets,
+                                    std::vector<PhysicalInstance>& chosen,
+                                    InstanceFailure* why) const {
   if (wish.instance != 0) {
     why->text = add_named(context, requirement, regions, wish.instance, demands, targets, chosen);
     return why->text.empty();
@@ -359,7 +361,7 @@ InstanceFailure Instances::make_with_request(MapperContext context,
   const auto suits = [&](const PhysicalInstance& one) {
     return satisfies_layout(asked.constraints,
                             runtime_->find_layout_constraints(context, one.get_layout_id()),
-                            has_demand(asked));
+                            has_layout_demand(asked));
   };
   if (done && (created || suits(made))) return {};
   if (done &&
@@ -375,10 +377,10 @@ InstanceFailure Instances::make_with_request(MapperContext context,
 
 // Chooses the first memory of the wish that the processor reaches, and adds the order of the wished
 // layout to `set`. Legion makes the instance when the task ends.
-bool Instances::add_output(const Legion::OutputRequirement& requirement,
-                           const RequirementWish& wish, Legion::Processor target,
-                           Legion::Memory& memory, Legion::LayoutConstraintSet& set,
-                           InstanceFailure* why) const {
+bool Instances::choose_output_memory(const Legion::OutputRequirement& requirement,
+                                     const RequirementWish& wish, Legion::Processor target,
+                                     Legion::Memory& memory, Legion::LayoutConstraintSet& set,
+                                     InstanceFailure* why) const {
   for (const InstanceWish& instance : wish.candidates()) {
     memory = machine_.memory(target, instance.memory);
     if (!memory.exists()) {

@@ -23,7 +23,7 @@ namespace groma::legion {
 
 // A region requirement of a task, together with the variant that the task will run. All points of
 // an index launch have the same requirement, with different regions.
-struct RequirementOf {
+struct TaskRequirement {
   const Legion::Task& task;
   Legion::VariantID variant = 0;
   std::size_t position = 0;
@@ -59,7 +59,7 @@ class Instances {
   // Returns false if there is no instance; `why` is then filled. If `of` is not null, the result
   // also serves other points of the same launch with the same wish, without a search.
   bool add_instance_for(Legion::Mapping::MapperContext context,
-                        const Legion::RegionRequirement& requirement, const RequirementOf* of,
+                        const Legion::RegionRequirement& requirement, const TaskRequirement* of,
                         const RequirementWish& wish, const Demands& demands,
                         const char* not_virtual, std::vector<Legion::Processor>& targets,
                         std::vector<Legion::Mapping::PhysicalInstance>& chosen,
@@ -81,18 +81,20 @@ class Instances {
   // Finds or makes an instance that tasks of a must epoch share. The instance covers `regions`, the
   // regions of all their requirements, one of which is `requirement`. All of `targets` must reach
   // its memory. If there is no instance, returns false and fills `why`.
-  bool add_shared(Legion::Mapping::MapperContext context,
-                  const Legion::RegionRequirement& requirement,
-                  const std::vector<Legion::LogicalRegion>& regions, const RequirementWish& wish,
-                  const Demands& demands, const std::vector<Legion::Processor>& targets,
-                  std::vector<Legion::Mapping::PhysicalInstance>& chosen,
-                  InstanceFailure* why) const;
+  bool add_shared_instance(Legion::Mapping::MapperContext context,
+                           const Legion::RegionRequirement& requirement,
+                           const std::vector<Legion::LogicalRegion>& regions,
+                           const RequirementWish& wish, const Demands& demands,
+                           const std::vector<Legion::Processor>& targets,
+                           std::vector<Legion::Mapping::PhysicalInstance>& chosen,
+                           InstanceFailure* why) const;
   // Chooses the memory and the data order of an output region. Legion makes the instance when the
   // task returns the data. If the processor reaches none of the wished memories, returns false and
   // fills `why`.
-  bool add_output(const Legion::OutputRequirement& requirement, const RequirementWish& wish,
-                  Legion::Processor target, Legion::Memory& memory,
-                  Legion::LayoutConstraintSet& set, InstanceFailure* why) const;
+  bool choose_output_memory(const Legion::OutputRequirement& requirement,
+                            const RequirementWish& wish, Legion::Processor target,
+                            Legion::Memory& memory, Legion::LayoutConstraintSet& set,
+                            InstanceFailure* why) const;
 
   // Makes or finds an instance in `memory` with the arguments of an earlier request of the
   // program's mapper. If that fails, the result has the reason.

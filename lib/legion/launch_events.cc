@@ -48,9 +48,9 @@ const RecordedRegionPath* any_known(const std::vector<std::optional<RecordedRegi
 // pending and joins the class of the launches with the same shape (task, requirements), the same
 // arguments and the same numbers (domain, colours). For such launches a projection functor does the
 // same.
-void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchedTask launch) {
+void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchFacts launch) {
   launched_ += std::max<std::size_t>(1, launch.boxes.size());
-  if (launch.projected.empty()) return add_numbers(key, numbers_of(launch, {}));
+  if (launch.projected.empty()) return add_numbers(key, record_launch(launch, {}));
   std::string words = text_of_shape(launch.shape);
   if (task.args != nullptr) {
     words.append(static_cast<const char*>(task.args), std::min(task.arglen, kMaxArgumentBytes));
@@ -68,7 +68,7 @@ void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchedT
   alike->used = launched_;
   pending_[key] = {alike, points, {}};
   pending_order_.push_back(key);
-  forget_old();
+  apply_launch_limits();
 }
 
 // Notes that a run of a task made a launch. `numbers` are the indices in launches_ of the recorded
@@ -80,7 +80,7 @@ void LaunchEvents::add_numbers(const LaunchKey& key, const std::vector<std::uint
 // Keeps the lists of pending launches and of launch classes within their limits. Half of the
 // classes, those that were used least recently, are removed at once, so that the sort is rarely
 // needed.
-void LaunchEvents::forget_old() {
+void LaunchEvents::apply_launch_limits() {
   while (pending_order_.size() > kMaxPending) {
     finish(pending_order_.front());
     pending_order_.pop_front();
@@ -101,7 +101,7 @@ void LaunchEvents::finish(const LaunchKey& key) {
   const Pending& pending = found->second;
   const LaunchClass& alike = *pending.alike;
   const bool replayed = pending.places.empty() && !alike.seen.empty();
-  add_numbers(key, replayed ? alike.seen : numbers_of(alike.launch, pending.places));
+  add_numbers(key, replayed ? alike.seen : record_launch(alike.launch, pending.places));
   pending_.erase(found);
 }
 
@@ -131,13 +131,13 @@ void LaunchEvents::add_point_regions(const LaunchKey& key, const Point& point,
   const Rect& domain = alike.launch.domain;
   if (!domain.contains(point)) return;
   if (pending.places.empty()) {
-    pending.places.assign(places.size(), PointPlaces(static_cast<std::size_t>(domain.volume())));
+    pending.places.assign(places.size(), PointRegions(static_cast<std::size_t>(domain.volume())));
   }
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (places[i]) pending.places[i][index_in(domain, point)] = places[i];
   }
   if (--pending.unseen > 0) return;
-  alike.seen = numbers_of(alike.launch, pending.places);
+  alike.seen = record_launch(alike.launch, pending.places);
   add_numbers(key, alike.seen);
   pending_.erase(found);
 }
@@ -145,8 +145,8 @@ void LaunchEvents::add_point_regions(const LaunchKey& key, const Point& point,
 // Records a launch and returns the indices in launches_ that represent it. The regions of its
 // points (`places`) complete its description. In the numbers of a recorded launch, the table of
 // these regions comes last, because tables of different domains have different lengths.
-std::vector<std::uint32_t> LaunchEvents::numbers_of(const LaunchedTask& launch,
-                                                    const std::vector<PointPlaces>& places) {
+std::vector<std::uint32_t> LaunchEvents::record_launch(const LaunchFacts& launch,
+                                                       const std::vector<PointRegions>& places) {
   Events::LaunchShape shape = launch.shape;
   // For each requirement whose regions a projection functor decides: the region of one point, or
   // null if no region is known.

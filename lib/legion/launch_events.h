@@ -23,7 +23,7 @@
 namespace groma::legion {
 
 // The facts about a task launch that are known when the program makes it.
-struct LaunchedTask {
+struct LaunchFacts {
   app::Events::LaunchShape shape;
   // The numbers that describe the launch (Events::Launch): domain and colours. The tables with the
   // regions of its points are not known yet.
@@ -56,7 +56,7 @@ class LaunchEvents {
   // Returns true if the limit on recorded launches is reached.
   bool is_full() const { return launched_ >= app::kMaxEventLaunches; }
   // Adds the launch of a single task, or of all points of an index launch.
-  void add(const LaunchKey& key, const Legion::Task& task, LaunchedTask launch);
+  void add(const LaunchKey& key, const Legion::Task& task, LaunchFacts launch);
   // Returns the positions of those requirements of a pending launch for which the regions of its
   // points are still wanted. Empty if the launch is not pending.
   std::vector<std::size_t> unresolved_requirements(const LaunchKey& key) const;
@@ -76,7 +76,7 @@ class LaunchEvents {
   // A class of launches that are equal except for the regions that projection functors gave to
   // their points.
   struct LaunchClass {
-    LaunchedTask launch;
+    LaunchFacts launch;
     // The indices in launches_ that represent the latest launch of this class of which all points
     // were mapped. Empty if there is none.
     std::vector<std::uint32_t> seen;
@@ -86,22 +86,22 @@ class LaunchEvents {
   };
   // The regions that all points of a launch got for one requirement, in row-major order of the
   // domain.
-  using PointPlaces = std::vector<std::optional<RecordedRegionPath>>;
+  using PointRegions = std::vector<std::optional<RecordedRegionPath>>;
   // A launch of which some points have not been mapped yet.
   struct Pending {
     std::shared_ptr<LaunchClass> alike;
     // The number of points that are not mapped yet.
     std::int64_t unseen = 0;
     // The regions of all points, for each projected requirement. Empty if no point has been mapped.
-    std::vector<PointPlaces> places;
+    std::vector<PointRegions> places;
   };
 
   // Records the launch and returns the indices in launches_ of the recorded launches that represent
   // it: one, or one for each box of a domain with holes. Launches beyond the limits are left out.
   // `places`: the regions of all points, for each requirement whose regions a projection functor
   // decides.
-  std::vector<std::uint32_t> numbers_of(const LaunchedTask& launch,
-                                        const std::vector<PointPlaces>& places);
+  std::vector<std::uint32_t> record_launch(const LaunchFacts& launch,
+                                           const std::vector<PointRegions>& places);
   std::optional<std::uint32_t> number_of(app::Events::LaunchShape shape,
                                          std::vector<std::int64_t> numbers);
   // Returns the number of the launch shape and adds the shape if it is new. Returns nothing if
@@ -113,7 +113,7 @@ class LaunchEvents {
   void finish(const LaunchKey& key);
   // Completes the oldest pending launches and removes classes of launches that were not used for
   // long, so that both lists stay within their limits.
-  void forget_old();
+  void apply_launch_limits();
 
   NotRecorded& not_recorded_;
   std::vector<app::Events::LaunchShape> shapes_;

@@ -99,7 +99,7 @@ std::optional<groma::mapper::LayoutConflict> find_layout_conflict(
   if (changes.compact) {
     return {{LayoutPart::kOther, "an instance with room for every point", "Compact"}};
   }
-  if (changes.exact && (!asked.seen || asks_for_more(asked, regions))) {
+  if (changes.exact && (!asked.seen || covers_more_regions(asked, regions))) {
     return {
         {LayoutPart::kOther, "an instance that also covers points outside the region", "Exact"}};
   }

@@ -106,9 +106,9 @@ class Logged final : public OwningForwardingMapper {
  public:
   Logged(LegionMapper* own, std::shared_ptr<MapperLogFile> file)
       : OwningForwardingMapper(own), file_(std::move(file)) {
-    file_->mapper_begins();
+    file_->on_mapper_start();
   }
-  ~Logged() override { file_->mapper_ends(); }
+  ~Logged() override { file_->on_mapper_end(); }
 
   // Logs the options of a task. The line also tells whether the task could be replicated, so that
   // explain_log can suggest it.
@@ -223,7 +223,7 @@ class Logged final : public OwningForwardingMapper {
       }
     };
     if (requirement.region.exists()) {
-      for_each_above(mapper->runtime, context, requirement.region, add);
+      for_each_ancestor(mapper->runtime, context, requirement.region, add);
     }
     return found;
   }
@@ -275,14 +275,14 @@ Result<std::shared_ptr<MapperLogFile>> MapperLogFile::make(const std::string& pa
 
 MapperLogFile::~MapperLogFile() { std::fclose(file_); }
 
-void MapperLogFile::mapper_begins() {
+void MapperLogFile::on_mapper_start() {
   const std::lock_guard lock(mutex_);
   ++writers_;
 }
 
 // Called when a logging mapper ends. The last one ends the log. The line "RUN ends" is written only
 // once, even if more mappers begin and end later.
-void MapperLogFile::mapper_ends() {
+void MapperLogFile::on_mapper_end() {
   {
     const std::lock_guard lock(mutex_);
     if (--writers_ > 0 || std::exchange(ended_, true)) return;
@@ -322,7 +322,7 @@ std::unique_ptr<LegionMapper> make_logged(LegionMapper* own, std::shared_ptr<Map
   return std::make_unique<Logged>(own, std::move(file));
 }
 
-LegionMapper* own_of_logger(LegionMapper* mapper) {
+LegionMapper* mapper_below_logger(LegionMapper* mapper) {
   const auto* logged = dynamic_cast<const Logged*>(mapper);
   return logged == nullptr ? nullptr : logged->wrapped_mapper();
 }

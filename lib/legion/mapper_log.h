@@ -30,9 +30,9 @@ class MapperLogFile {
   MapperLogFile(const MapperLogFile&) = delete;
   MapperLogFile& operator=(const MapperLogFile&) = delete;
 
-  void mapper_begins();
+  void on_mapper_start();
   // Called when a logging mapper ends. The last one notes in the log that the run has ended.
-  void mapper_ends();
+  void on_mapper_end();
   // Writes complete lines to the log. The lines of one call stay together.
   void write(const std::string& lines);
   // Returns true if the task has a replicable variant for this processor kind. Legion is asked only
@@ -57,6 +57,6 @@ std::unique_ptr<Legion::Mapping::Mapper> make_logged(Legion::Mapping::Mapper* ow
                                                      std::shared_ptr<MapperLogFile> file);
 
 // Returns the mapper below a mapper that make_logged() made, or null for any other mapper.
-Legion::Mapping::Mapper* own_of_logger(Legion::Mapping::Mapper* mapper);
+Legion::Mapping::Mapper* mapper_below_logger(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

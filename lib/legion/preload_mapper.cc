@@ -244,7 +244,7 @@ InstanceRequestRecord noted_of(const Legion::Mapping::MapperRuntime& runtime,
   noted.tight = call.tight;
   noted.wants_new_instance = call.fresh;
   noted.by_program = by_program;
-  noted.own_order = takeover().asked->has_own_order(context);
+  noted.own_order = takeover().asked->may_choose_order(context);
   noted.demand = mapper_layout_demand(noted);
   return noted;
 }
@@ -259,11 +259,11 @@ void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
 // the statement that caused it does not hold for every task.
 bool suits(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
            const InstanceCall& call, bool by_program) {
-  if (!takeover().asked->is_by_groma(call.result)) return true;
+  if (!takeover().asked->is_made_by_adapter(call.result)) return true;
   const InstanceRequestRecord asked = noted_of(runtime, context, call, by_program);
   return satisfies_layout(asked.constraints,
                           runtime.find_layout_constraints(context, call.result.get_layout_id()),
-                          has_demand(asked));
+                          has_layout_demand(asked));
 }
 
 // Implements PreloadMapper::replace: exchanges an unsuitable instance for another one.
@@ -316,7 +316,8 @@ void found(Legion::Mapping::MapperContext context,
 // Implements PreloadMapper::unwrap: finds the program's mapper below the mappers that over() put
 // above it, from the top down. A mapper that is not there is skipped.
 LegionMapper* unwrap(LegionMapper* mapper) {
-  for (const auto below : {own_of_recorder, own_of_profiler, own_of_logger, mapper_below_overlay}) {
+  for (const auto below :
+       {mapper_below_recorder, mapper_below_profiler, mapper_below_logger, mapper_below_overlay}) {
     LegionMapper* const own = below(mapper);
     if (own != nullptr) mapper = own;
   }

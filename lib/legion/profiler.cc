@@ -90,9 +90,9 @@ class Profiler final : public OwningForwardingMapper {
  public:
   Profiler(LegionMapper* own, std::shared_ptr<RunMeasurements> watch)
       : OwningForwardingMapper(own), watch_(std::move(watch)) {
-    watch_->mapper_begins();
+    watch_->on_mapper_start();
   }
-  ~Profiler() override { watch_->mapper_ends(); }
+  ~Profiler() override { watch_->on_mapper_end(); }
 
   // Notes a launch and keeps the task out of traces (`memoize`), because tasks that a trace replays
   // would not be measured.
@@ -123,7 +123,7 @@ class Profiler final : public OwningForwardingMapper {
     if (output.abort_mapping) return;
     what.own_tasks = !output.task_prof_requests.empty();
     what.own_copies = !output.copy_prof_requests.empty();
-    if (!watch_->wants_more(true)) {
+    if (!watch_->has_room_for_measurements(true)) {
       if (!what.own_tasks && !what.own_copies) return;
     } else {
       output.task_prof_requests.add_measurement<measurements::OperationTimeline>();
@@ -200,7 +200,7 @@ class Profiler final : public OwningForwardingMapper {
                const std::vector<Legion::RegionRequirement>& requirements,
                ProfilingRequest& request) {
     const bool own = !request.empty();
-    if (!watch_->measures_copies() || !watch_->wants_more(false)) {
+    if (!watch_->measures_copies() || !watch_->has_room_for_measurements(false)) {
       if (!own) return;
     } else {
       measure_copies(request);
@@ -260,14 +260,14 @@ RunMeasurements::RunMeasurements(std::string file, std::shared_ptr<const Machine
   held_bytes_.resize(record_.memories.size());
 }
 
-void RunMeasurements::mapper_begins() {
+void RunMeasurements::on_mapper_start() {
   const std::lock_guard lock(mutex_);
   ++profilers_;
 }
 
 // Called when a profiler ends. The last one writes the record to the file, after it has released
 // mutex_.
-void RunMeasurements::mapper_ends() {
+void RunMeasurements::on_mapper_end() {
   std::string text;
   {
     const std::lock_guard lock(mutex_);
@@ -298,12 +298,12 @@ void RunMeasurements::add_launch(const Legion::Task& task) {
   // All shards of a replicated task make the same launches; only the first counts.
   if (parent == nullptr || parent->get_shard_id() == 0) points_launched_ += points;
   if (parent == nullptr || launches_.size() >= profile::kMaxRecordedEvents) return;
-  launches_.push_back({parent->get_unique_id(), since_begin(now_ns())});
+  launches_.push_back({parent->get_unique_id(), time_since_first_mapped(now_ns())});
 }
 
 // Converts a clock time in nanoseconds to the time since the first task was mapped. Earlier times
 // become 0.
-RunTime RunMeasurements::since_begin(long long ns) const {
+RunTime RunMeasurements::time_since_first_mapped(long long ns) const {
   return begin_ns_ < 0 ? 0 : std::max<RunTime>(0, (ns - begin_ns_) * kNanosecond);
 }
 
@@ -313,7 +313,7 @@ bool RunMeasurements::has_room() {
   return events_.size() + pending_.size() < profile::kMaxRecordedEvents;
 }
 
-bool RunMeasurements::wants_more(bool is_task) {
+bool RunMeasurements::has_room_for_measurements(bool is_task) {
   const std::lock_guard lock(mutex_);
   if (is_task) ++points_mapped_;
   if (has_room()) return true;
@@ -388,7 +388,7 @@ std::int32_t RunMeasurements::region_of(Legion::Mapping::MapperRuntime* runtime,
   }
   std::string name;
   // The root region comes last, so its name replaces the others.
-  for (const Legion::LogicalRegion region : regions_above(runtime, context, parent)) {
+  for (const Legion::LogicalRegion region : region_and_ancestors(runtime, context, parent)) {
     const std::string_view own = attached_name(runtime, context, region);
     if (!own.empty()) name = own;
   }
@@ -440,7 +440,7 @@ bool RunMeasurements::add_new_instance(const PhysicalInstance& instance, std::in
   const auto bytes = static_cast<std::int64_t>(instance.get_instance_size());
   const std::lock_guard lock(mutex_);
   if (!instances_.try_emplace(instance.get_instance_id(), memory, bytes).second) return false;
-  allocate(since_begin(now_ns()), memory, region, bytes);
+  allocate(time_since_first_mapped(now_ns()), memory, region, bytes);
   return true;
 }
 
@@ -449,7 +449,7 @@ void RunMeasurements::remove_instance(const PhysicalInstance& instance) {
   const std::lock_guard lock(mutex_);
   const auto found = instances_.find(instance.get_instance_id());
   if (found == instances_.end()) return;
-  allocate(since_begin(now_ns()), found->second.first, -1, -found->second.second);
+  allocate(time_since_first_mapped(now_ns()), found->second.first, -1, -found->second.second);
   instances_.erase(found);
 }
 
@@ -496,10 +496,10 @@ void RunMeasurements::add_task(const MappedOperation& of, const Responses& respo
   made.event.name = of.name;
   made.event.point = of.point;
   made.event.where = where == processors_.end() ? -1 : where->second;
-  made.event.mapping = since_begin(of.begin_ns);
-  made.event.mapped = since_begin(of.end_ns);
-  made.event.ready = since_begin(times.ready);
-  made.event.start = since_begin(times.start);
+  made.event.mapping = time_since_first_mapped(of.begin_ns);
+  made.event.mapped = time_since_first_mapped(of.end_ns);
+  made.event.ready = time_since_first_mapped(times.ready);
+  made.event.start = time_since_first_mapped(times.start);
   measurements::RuntimeOverhead overhead;
   if (responses.get_measurement(overhead)) {
     made.own_time = overhead.application_time * kNanosecond;
@@ -508,8 +508,8 @@ void RunMeasurements::add_task(const MappedOperation& of, const Responses& respo
     const auto worked = overhead.application_time + overhead.runtime_time + overhead.wait_time;
     if (!on_gpu && times.end - times.start > worked + kStallNs) times.end = times.start + worked;
   }
-  made.event.end = std::max(made.event.start, since_begin(times.end));
-  made.creation_time = since_begin(times.created);
+  made.event.end = std::max(made.event.start, time_since_first_mapped(times.end));
+  made.creation_time = time_since_first_mapped(times.created);
   made.task = of.task;
   made.uses = of.uses;
   events_.push_back(std::move(made));
@@ -551,10 +551,10 @@ void RunMeasurements::add_copy(const MappedOperation& of, std::size_t requiremen
   }
   made.event.region = requirement < of.regions.size() ? of.regions[requirement] : -1;
   made.event.statement = requirement < of.statements.size() ? of.statements[requirement] : -1;
-  made.event.ready = since_begin(times.ready);
-  made.event.start = since_begin(times.start);
-  made.event.end = std::max(made.event.start, since_begin(times.end));
-  made.creation_time = since_begin(times.created);
+  made.event.ready = time_since_first_mapped(times.ready);
+  made.event.start = time_since_first_mapped(times.start);
+  made.event.end = std::max(made.event.start, time_since_first_mapped(times.end));
+  made.creation_time = time_since_first_mapped(times.created);
   made.task = of.task;
   events_.push_back(std::move(made));
 }
@@ -588,7 +588,7 @@ std::unique_ptr<LegionMapper> make_profiler(LegionMapper* own,
   return std::make_unique<Profiler>(own, std::move(watch));
 }
 
-LegionMapper* own_of_profiler(LegionMapper* mapper) {
+LegionMapper* mapper_below_profiler(LegionMapper* mapper) {
   const auto* profiler = dynamic_cast<const Profiler*>(mapper);
   return profiler == nullptr ? nullptr : profiler->wrapped_mapper();
 }

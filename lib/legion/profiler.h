@@ -28,8 +28,8 @@ class RunMeasurements {
   // (profile/record_text.h).
   RunMeasurements(std::string file, std::shared_ptr<const MachineMap> machine);
 
-  void mapper_begins();
-  void mapper_ends();
+  void on_mapper_start();
+  void on_mapper_end();
 
   // Notes which statement of the mapping decided where the data of a task's region requirement
   // goes.
@@ -42,7 +42,7 @@ class RunMeasurements {
   bool measures_copies() const { return machine_->machine()->node_count() == 1; }
   // Returns true if there is room for the measurements of another task (`is_task`) or operation. If
   // not, the omission is counted.
-  bool wants_more(bool is_task);
+  bool has_room_for_measurements(bool is_task);
 
   // A task or another operation that is mapped and some of whose measurements have not come yet.
   struct MappedOperation {
@@ -81,7 +81,7 @@ class RunMeasurements {
 
  private:
   using Responses = Legion::Mapping::ProfilingResponse;
-  RunTime since_begin(long long ns) const;
+  RunTime time_since_first_mapped(long long ns) const;
   std::int32_t memory_of(Legion::Memory memory) const;
   // Add the event of a task, or of a copy, that ended. The caller holds mutex_.
   void add_task(const MappedOperation& of, const Responses& responses);
@@ -124,6 +124,6 @@ std::unique_ptr<Legion::Mapping::Mapper> make_profiler(Legion::Mapping::Mapper* 
                                                        std::shared_ptr<RunMeasurements> watch);
 
 // Returns the mapper below a mapper that make_profiler() made, or null for any other mapper.
-Legion::Mapping::Mapper* own_of_profiler(Legion::Mapping::Mapper* mapper);
+Legion::Mapping::Mapper* mapper_below_profiler(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

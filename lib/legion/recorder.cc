@@ -28,9 +28,9 @@ class Recorder final : public OwningForwardingMapper {
         is_programs_own_(is_programs_own),
         instances_(std::move(instances)),
         own_order_(own_order) {
-    events_->mapper_begins();
+    events_->on_mapper_start();
   }
-  ~Recorder() override { events_->mapper_ends(); }
+  ~Recorder() override { events_->on_mapper_end(); }
 
   // Notes the launch of a task, then asks the program's mapper. The launch time counts from the
   // moment when that mapper has answered, so that the recorder's work before it is not measured.
@@ -38,9 +38,9 @@ class Recorder final : public OwningForwardingMapper {
                            TaskOptions& output) override {
     HookTimes times;
     events_->launched(mapper->runtime, context, task);
-    times.begin_own();
+    times.begin_program_mapper();
     mapper->select_task_options(context, task, output);
-    times.end_own();
+    times.end_program_mapper();
     events_->costs().issued(task, times);
     if (!output.inline_task) events_->expected(task);
   }
@@ -53,9 +53,9 @@ class Recorder final : public OwningForwardingMapper {
     events_->task_was_mapped(task);
     std::optional<RequestedInstances::MapTaskScope> call;
     if (instances_ != nullptr) call.emplace(*instances_, context, own_order_);
-    times.begin_own();
+    times.begin_program_mapper();
     mapper->map_task(context, task, input, output);
-    times.end_own();
+    times.end_program_mapper();
     if (!output.abort_mapping &&
         !mapper->runtime->is_leaf_variant(context, task.task_id, output.chosen_variant)) {
       events_->may_launch(mapper->runtime, context, task);
@@ -66,7 +66,7 @@ class Recorder final : public OwningForwardingMapper {
       const std::lock_guard lock(mutex_);
       asked_.try_emplace(task.get_unique_id());
     }
-    if (events_->tasks().wants_time(task)) {
+    if (events_->tasks().wants_run_time(task)) {
       output.task_prof_requests.add_measurement<measurements::OperationTimeline>();
       output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
     }
@@ -84,7 +84,7 @@ class Recorder final : public OwningForwardingMapper {
   void memoize_operation(MapperContext context, const Legion::Mappable& mappable,
                          const MemoizeInput& input, MemoizeOutput& output) override {
     mapper->memoize_operation(context, mappable, input, output);
-    if (output.memoize) events_->may_replay();
+    if (output.memoize) events_->note_traces_used();
   }
   // Records the run time of a task. The report is passed on only if the program's mapper requested
   // it, because DefaultMapper ends the process on any other report.
@@ -179,7 +179,7 @@ std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<R
                                     own_order);
 }
 
-LegionMapper* own_of_recorder(LegionMapper* mapper) {
+LegionMapper* mapper_below_recorder(LegionMapper* mapper) {
   const auto* recorder = dynamic_cast<const Recorder*>(mapper);
   return recorder == nullptr ? nullptr : recorder->wrapped_mapper();
 }

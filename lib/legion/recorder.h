@@ -23,6 +23,6 @@ std::unique_ptr<Legion::Mapping::Mapper> make_recorder(Legion::Mapping::Mapper* 
                                                        bool own_order);
 
 // Returns the mapper below a mapper that make_recorder() made, or null for any other mapper.
-Legion::Mapping::Mapper* own_of_recorder(Legion::Mapping::Mapper* mapper);
+Legion::Mapping::Mapper* mapper_below_recorder(Legion::Mapping::Mapper* mapper);
 
 }  // namespace groma::legion

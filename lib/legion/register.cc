@@ -206,7 +206,7 @@ Wrap wrapper(const Program& program, const Options& options, RecordMemoryOrigin 
         adapter_for(registration, runtime, processor, own != nullptr && is_concurrent(*own)));
     if (adapter == nullptr) return own;
     if (own == nullptr) return adapter.release();
-    adapter->set_over_own_mapper(requests_default_layouts(*own));
+    adapter->set_above_program_mapper(requests_default_layouts(*own));
     return make_overlay(own, std::move(adapter), mentions).release();
   };
 }

@@ -26,18 +26,18 @@ constexpr const char* kProgramsBefore = "Legion programs that ended before the l
 
 }  // namespace
 
-void RunEvents::mapper_begins() {
+void RunEvents::on_mapper_start() {
   const std::lock_guard lock(mutex_);
   ++recorders_;
 }
 
 // Called when a recorder ends. The last one writes the file, without the lock, since other threads
 // may still note something.
-void RunEvents::mapper_ends() {
+void RunEvents::on_mapper_end() {
   {
     const std::lock_guard lock(mutex_);
     if (--recorders_ > 0) return;
-    if (!std::exchange(has_written_, true)) count_programs_before();
+    if (!std::exchange(has_written_, true)) count_replaced_recordings();
   }
   if (const auto error = write_file(file_, text())) {
     std::fprintf(stderr, "groma: not recorded: %s\n", error->message.c_str());
@@ -46,11 +46,11 @@ void RunEvents::mapper_ends() {
 
 // Counts the earlier programs of this run. One command may start several Legion programs in turn,
 // which all write the same file. If the file exists already, an earlier program wrote it.
-void RunEvents::count_programs_before() {
+void RunEvents::count_replaced_recordings() {
   const auto before = read_file(file_, kMaxRecordedBytes);
   if (!before) return;
   count_omitted(kProgramsBefore);
-  const auto events = app::events_from(*before);
+  const auto events = app::parse_events(*before);
   if (!events) return;
   for (const Events::CountedOperations& each : events->undescribed_operations) {
     if (each.what == kProgramsBefore) count_omitted(kProgramsBefore, each.count);
@@ -67,7 +67,7 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
                                                              MapperContext context,
                                                              const Legion::Task& task,
                                                              std::size_t position,
-                                                             LaunchedTask& launch) {
+                                                             LaunchFacts& launch) {
   const Legion::RegionRequirement& from = task.regions[position];
   const bool projects = task.is_index_space && from.handle_type != LEGION_SINGULAR_PROJECTION;
   const bool of_partition = projects && from.handle_type == LEGION_PARTITION_PROJECTION;
@@ -106,7 +106,7 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
 
 // Finds the boxes of a launch domain with holes. Application descriptions have only boxes as
 // domains, so such a launch is described as one launch for each box of the domain.
-void RunEvents::find_boxes(const Legion::Domain& domain, LaunchedTask& launch) {
+void RunEvents::find_boxes(const Legion::Domain& domain, LaunchFacts& launch) {
   for_each_box(domain, [&](const Rect& box) {
     if (launch.boxes.size() <= kMaxLaunchBoxes) launch.boxes.push_back(box);
   });
@@ -121,7 +121,7 @@ void RunEvents::find_boxes(const Legion::Domain& domain, LaunchedTask& launch) {
 
 // Describes the domain and number of points of a launch. The numbers of a launch begin with the
 // lower corner and the extents of its domain (Events::Launch).
-bool RunEvents::describe_domain(const Legion::Domain& domain, LaunchedTask& launch) {
+bool RunEvents::describe_domain(const Legion::Domain& domain, LaunchFacts& launch) {
   const Rect box = rect_of(domain);
   if (!app::is_within_event_limits(box) || box.volume() > app::kMaxEventPoints) return false;
   launch.domain = box;
@@ -137,9 +137,9 @@ bool RunEvents::describe_domain(const Legion::Domain& domain, LaunchedTask& laun
 
 // Describes a launch. Counts what the description leaves out, under a name for each reason, so that
 // the recording can tell it. Returns nothing if the domain cannot be recorded.
-std::optional<LaunchedTask> RunEvents::describe(Runtime* runtime, MapperContext context,
-                                                const Legion::Task& task, std::uint32_t number) {
-  LaunchedTask launch;
+std::optional<LaunchFacts> RunEvents::describe(Runtime* runtime, MapperContext context,
+                                               const Legion::Task& task, std::uint32_t number) {
+  LaunchFacts launch;
   launch.shape.task = number;
   if (task.is_index_space && !describe_domain(task.index_domain, launch)) {
     count_omitted("launches over domains with too large numbers");

@@ -33,8 +33,8 @@ class RunEvents {
   RunEvents(std::string file, std::shared_ptr<const MachineMap> machine)
       : file_(std::move(file)), machine_(std::move(machine)) {}
 
-  void mapper_begins();
-  void mapper_ends();
+  void on_mapper_start();
+  void on_mapper_end();
 
   // Return the collectors of facts that are not about single launches: the tasks of the run, and
   // the costs of the runtime.
@@ -55,7 +55,7 @@ class RunEvents {
   void task_was_mapped(const Legion::Task& task);
   // Notes that the program uses traces, which replay tasks without a mapper
   // (ExpectedTasks::disable_for_traces).
-  void may_replay() { expected_.disable_for_traces(); }
+  void note_traces_used() { expected_.disable_for_traces(); }
   // Notes that a task is mapped to a variant that may launch something.
   void may_launch(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                   const Legion::Task& task);
@@ -69,19 +69,18 @@ class RunEvents {
  private:
   // Describes the launch of a task by another task of the program. Returns nothing if the limits do
   // not allow to record it.
-  std::optional<LaunchedTask> describe(Legion::Mapping::MapperRuntime* runtime,
-                                       MapperContext context, const Legion::Task& task,
-                                       std::uint32_t number);
+  std::optional<LaunchFacts> describe(Legion::Mapping::MapperRuntime* runtime,
+                                      MapperContext context, const Legion::Task& task,
+                                      std::uint32_t number);
   // Describes the domain of an index launch. Returns false if the domain cannot be recorded.
-  bool describe_domain(const Legion::Domain& domain, LaunchedTask& launch);
+  bool describe_domain(const Legion::Domain& domain, LaunchFacts& launch);
   // Describes a launch domain with holes by its boxes, or by the box around its points if there are
   // too many boxes.
-  void find_boxes(const Legion::Domain& domain, LaunchedTask& launch);
+  void find_boxes(const Legion::Domain& domain, LaunchFacts& launch);
   std::optional<app::Events::Requirement> requirement_of(Legion::Mapping::MapperRuntime* runtime,
                                                          MapperContext context,
                                                          const Legion::Task& task,
-                                                         std::size_t position,
-                                                         LaunchedTask& launch);
+                                                         std::size_t position, LaunchFacts& launch);
   // Returns the task's run with the regions that it got, or nothing if there are too many tasks.
   std::optional<RunContext> context_of(Legion::Mapping::MapperRuntime* runtime,
                                        MapperContext context, const Legion::Task& task);
@@ -90,7 +89,7 @@ class RunEvents {
   // Returns all collected events of the run. The caller holds mutex_.
   app::Events finished();
   // Counts the earlier programs whose recordings in the same file this one replaces.
-  void count_programs_before();
+  void count_replaced_recordings();
 
   const std::string file_;
   const std::shared_ptr<const MachineMap> machine_;

@@ -28,7 +28,7 @@ std::int64_t HookTimes::now() {
 app::Events::Cost percentile(std::vector<std::int64_t> times, std::size_t percent) {
   if (times.empty()) return {};
   return {static_cast<std::int64_t>(times.size()),
-          percentile_in(times.begin(), times.end(), percent)};
+          value_at_percentile(times.begin(), times.end(), percent)};
 }
 
 void RuntimeCosts::add_launch_call_time(std::int64_t nanoseconds) {

@@ -21,8 +21,8 @@ namespace groma::legion {
 class HookTimes {
  public:
   HookTimes() : begin_(now()) {}
-  void begin_own() { own_begin_ = now(); }
-  void end_own() { own_end_ = now(); }
+  void begin_program_mapper() { own_begin_ = now(); }
+  void end_program_mapper() { own_end_ = now(); }
   std::int64_t end() const { return own_end_; }
   // Returns the time that Legion and the program's mapper took since `then`, in nanoseconds,
   // without the recorder's own work in this hook.

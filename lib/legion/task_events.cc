@@ -95,7 +95,7 @@ void TaskEvents::add_layout_demand(const Legion::Task& task, Legion::VariantID v
 // Returns true if the next run of the task should be measured. Counts the runs for which a
 // measurement is requested, not the results that have come, so that no more runs than needed are
 // measured.
-bool TaskEvents::wants_time(const Legion::Task& task) {
+bool TaskEvents::wants_run_time(const Legion::Task& task) {
   const std::lock_guard lock(mutex_);
   const auto known = numbers_.find(task.task_id);
   const auto kind = kind_of(task.target_proc.kind());

@@ -34,7 +34,7 @@ class TaskEvents {
   void add_layout_demand(const Legion::Task& task, Legion::VariantID variant,
                          const LayoutDemand& demand);
   // Returns true if the run time of one more run of the task should be measured.
-  bool wants_time(const Legion::Task& task);
+  bool wants_run_time(const Legion::Task& task);
   // Notes the run time of one run of the task on this processor kind.
   void add_run_time(const Legion::Task& task, Legion::Processor::Kind kind,
                     std::int64_t nanoseconds);

@@ -455,7 +455,7 @@ std::shared_ptr<const RegionFacts::Aliases> TaskViews::aliases(MapperContext con
     add(key.partition);
     region = runtime_->get_parent_logical_region(context, key.partition);
   }
-  if (region.exists()) for_each_above(runtime_, context, region, add);
+  if (region.exists()) for_each_ancestor(runtime_, context, region, add);
   if (key.parent.exists()) add_name(runtime_, context, key.parent, names);
   if (sets_.size() >= kMaxRegions) {
     sets_.clear();

@@ -56,8 +56,8 @@ std::string_view attached_name(Legion::Mapping::MapperRuntime* runtime, MapperCo
 // Calls `visit` with the region, its parent partition, that partition's parent region, and so on up
 // to the root.
 template <typename Visit>
-void for_each_above(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
-                    Legion::LogicalRegion region, const Visit& visit) {
+void for_each_ancestor(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
+                       Legion::LogicalRegion region, const Visit& visit) {
   for (visit(region); runtime->has_parent_logical_partition(context, region); visit(region)) {
     const auto partition = runtime->get_parent_logical_partition(context, region);
     visit(partition);
@@ -66,11 +66,10 @@ void for_each_above(Legion::Mapping::MapperRuntime* runtime, MapperContext conte
 }
 
 // Returns a region and all its ancestor regions; the root is last.
-inline std::vector<Legion::LogicalRegion> regions_above(Legion::Mapping::MapperRuntime* runtime,
-                                                        MapperContext context,
-                                                        Legion::LogicalRegion region) {
+inline std::vector<Legion::LogicalRegion> region_and_ancestors(
+    Legion::Mapping::MapperRuntime* runtime, MapperContext context, Legion::LogicalRegion region) {
   std::vector<Legion::LogicalRegion> regions;
-  for_each_above(runtime, context, region, [&]<typename Handle>(const Handle& handle) {
+  for_each_ancestor(runtime, context, region, [&]<typename Handle>(const Handle& handle) {
     if constexpr (std::is_same_v<Handle, Legion::LogicalRegion>) regions.push_back(handle);
   });
   return regions;
@@ -137,7 +136,7 @@ class TaskViews {
   // Declares that the views are for an adapter above a mapper of the program. That mapper has
   // already chosen the processor kind of each task. The tags of launches and requirements are meant
   // for that mapper, not for DefaultMapper.
-  void set_over_own_mapper() { over_own_mapper_ = true; }
+  void set_above_program_mapper() { over_own_mapper_ = true; }
 
   // Tells how much of the region requirements a view has: nothing, everything except the number of
   // points, or also the number of points.

@@ -23,7 +23,7 @@ void LibraryMessages::read(std::string_view bytes) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
     line_ += bytes.substr(0, std::min(end, kMaxLine - line_.size()));
     if (end == bytes.size()) return;
-    count_line();
+    finish_output_line();
     bytes.remove_prefix(end + 1);
   }
 }
@@ -31,7 +31,7 @@ void LibraryMessages::read(std::string_view bytes) {
 // Counts the current line if it is a message of Groma's library, and begins a new line. The first
 // message about a recording also describes the machine. A description with unexpected characters is
 // ignored, because any program can write such a line.
-void LibraryMessages::count_line() {
+void LibraryMessages::finish_output_line() {
   mapped += line_.starts_with(kMapped) ? 1 : 0;
   not_mapped += line_.starts_with(kNotMapped) ? 1 : 0;
   elsewhere += line_.starts_with(kElsewhere) ? 1 : 0;

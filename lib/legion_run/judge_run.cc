@@ -40,7 +40,7 @@ std::vector<std::string> lacking(const ProgramRun& run) {
   std::vector<std::string> kinds;
   if (run.app == nullptr) return kinds;
   for (const char* kind : {"GPU", "FBMEM", "ZCMEM", "OMP", "SOCKMEM", "RDMEM"}) {
-    const std::string_view flag = guide::legion_flag(kind);
+    const std::string_view flag = guide::legion_flag_for_kind(kind);
     if (!has_word(run, flag.substr(0, flag.find(' ')))) kinds.emplace_back(kind);
   }
   return kinds;
@@ -118,7 +118,8 @@ class RunJudge {
   // without the mapping, the failure is normal for the program.
   std::optional<Error> explain() {
     result_.feedback = feedback();
-    const bool may_compare = ended_.mapping != nullptr && run_.results != nullptr && !is_launched();
+    const bool may_compare =
+        ended_.mapping != nullptr && run_.results != nullptr && !was_started_by_launcher();
     const bool was_compared =
         result_.same_results != Same::kKnown && result_.same_results != Same::kNotCompared;
     if (!prints_failure() || !may_compare || was_compared) return std::nullopt;
@@ -147,7 +148,7 @@ class RunJudge {
   // if there is no such reason, so that they must be compared.
   Same why_not_compared() const {
     if (ended_.mapping == nullptr || run_.results == nullptr) return Same::kNotCompared;
-    if (is_launched()) return Same::kLaunched;
+    if (was_started_by_launcher()) return Same::kLaunched;
     if (run_.compare_failures_only) return Same::kNotCompared;
     return run_.checks == ProgramRun::Checks::kFirst && ended_.was_checked ? Same::kKnown
                                                                            : Same::kUnknown;

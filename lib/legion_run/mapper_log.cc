@@ -167,7 +167,7 @@ void MapperLogReader::State::options_line(std::string_view text) {
     return;
   }
   const bool has_room = log.options.contains(task->name) ||
-                        (log.options.size() < kMaxLogKinds && limits.has_room(task->name.size()));
+                        (log.options.size() < kMaxLogEntries && limits.has_room(task->name.size()));
   if (!has_room) return;
   MapperLog::Options& options = log.options[task->name];
   ++options.count;
@@ -230,7 +230,7 @@ bool MapperLogReader::State::select_line(std::string_view text) {
   if (!task || !to) return false;
   const std::pair key{task->name, *to};
   if (!moves.contains(key) &&
-      (moves.size() >= kMaxLogKinds || !limits.has_room(task->name.size()))) {
+      (moves.size() >= kMaxLogEntries || !limits.has_room(task->name.size()))) {
     limits.leave_out();
     return true;
   }
@@ -251,7 +251,7 @@ void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
   const std::tuple key{task.name, kind, is_index};
   auto known = tasks.find(key);
   if (known == tasks.end()) {
-    if (log.tasks.size() >= kMaxLogKinds) {
+    if (log.tasks.size() >= kMaxLogEntries) {
       limits.leave_out();
       return;
     }
@@ -347,7 +347,7 @@ bool MapperLogReader::State::instance(Thread& thread, std::string_view text) {
                        made.names, place(made.memory), made.layout};
   auto known = data.find(key);
   if (known == data.end()) {
-    if (log.data.size() >= kMaxLogKinds) {
+    if (log.data.size() >= kMaxLogEntries) {
       limits.leave_out();
       return true;
     }

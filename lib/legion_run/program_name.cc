@@ -59,7 +59,7 @@ bool is_file(const std::string& path) {
 
 }  // namespace
 
-bool starts_processes_elsewhere(std::string_view command) {
+bool may_use_other_computers(std::string_view command) {
   return is_among(kRemoteStarters, file_name(command));
 }
 
@@ -74,8 +74,7 @@ std::string program_name(const std::vector<std::string>& words) {
   std::size_t at = 0;
   for (;;) {
     std::string name = file_name(words[at]);
-    const bool launches =
-        starts_processes_elsewhere(name) || is_among(kHere, std::string_view(name));
+    const bool launches = may_use_other_computers(name) || is_among(kHere, std::string_view(name));
     const Interpreter* const language = interpreter(name);
     if (!launches && language == nullptr) return name;
     std::size_t next = at + 1;

@@ -7,6 +7,6 @@ namespace groma {
 
 // Returns true if the command may start processes on other computers, which need not be like this
 // one: `srun`, `mpirun` and others. `command` may be a path.
-bool starts_processes_elsewhere(std::string_view command);
+bool may_use_other_computers(std::string_view command);
 
 }  // namespace groma

@@ -120,7 +120,8 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
 
 // Returns the line with the time of a run that went well, and with its rate if the application is
 // known. Returns "" for a failed run.
-std::string time_line(const ProgramResult& result, const Program& mapping, const ProgramRun& run) {
+std::string run_time_text(const ProgramResult& result, const Program& mapping,
+                          const ProgramRun& run) {
   if (!result.ok()) return "";
   const std::string checks =
       fmt::format("{}{}{}", result.checked ? ", with Legion's checks" : "",

@@ -71,7 +71,7 @@ fs::path absolute(const std::string& path) {
 void add_stand_in(const ProgramRun& run, std::vector<std::string>& environment) {
   std::error_code code;
   const fs::path stand_in = absolute(run.library).parent_path() / "no_driver";
-  if (!starts_processes_elsewhere(run.words.front()) && fs::is_directory(stand_in, code) &&
+  if (!may_use_other_computers(run.words.front()) && fs::is_directory(stand_in, code) &&
       !has_cuda_driver()) {
     environment.push_back(before("LD_LIBRARY_PATH", stand_in.string(), ":"));
   }
@@ -81,7 +81,7 @@ void add_stand_in(const ProgramRun& run, std::vector<std::string>& environment) 
 
 // Returns true if a launcher started this process. Each launcher sets one of these variables for
 // the processes that it starts.
-bool is_launched() {
+bool was_started_by_launcher() {
   static constexpr std::array kRanks = {
       "OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",    "MV2_COMM_WORLD_RANK",
       "SLURM_STEP_ID",        "FLUX_TASK_RANK", "ALPS_APP_PE", "JSM_NAMESPACE_RANK"};
@@ -120,7 +120,7 @@ Result<std::vector<std::string>> environment_of(const Program* mapping, const Pr
   hand_over("GROMA_LOG", run.log_file);
   hand_over("GROMA_PROFILE", profile_file);
   if (checked) made.push_back(before("LEGION_DEFAULT_ARGS", kCheckFlag, " "));
-  const bool each = is_launched() && !starts_processes_elsewhere(run.words.front());
+  const bool each = was_started_by_launcher() && !may_use_other_computers(run.words.front());
   made.emplace_back(each ? "GROMA_EACH_PROCESS=1" : "GROMA_EACH_PROCESS");
   const std::vector<std::string>& any_layout = run.override_layouts.tasks;
   made.push_back(any_layout.empty()

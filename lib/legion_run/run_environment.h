@@ -16,7 +16,7 @@ inline constexpr const char* kCheckFlag = "-lg:safe_mapper";
 
 // Returns true if a launcher such as mpirun started this process. The launcher then starts Groma
 // once for each process of the program.
-bool is_launched();
+bool was_started_by_launcher();
 
 // Returns the environment variables with which the program runs under the mapping. If `mapping` is
 // null, the program maps itself. A name without `=` means that the variable is removed. `checked`:

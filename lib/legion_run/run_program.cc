@@ -127,7 +127,7 @@ void read_results(const ProgramRun& run, const CommandOutcome& outcome,
 Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const GuideRules& rules) {
   GROMA_CHECK(!run.words.empty());
   std::optional<inspect::SuccessfulRuns> before;
-  if (mapping != nullptr) before.emplace(*mapping, run, !inspect::is_launched());
+  if (mapping != nullptr) before.emplace(*mapping, run, !inspect::was_started_by_launcher());
   const bool was_checked = before && before->has_recent_success();
   using Checks = ProgramRun::Checks;
   ProgramResult result;

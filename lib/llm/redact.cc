@@ -199,7 +199,7 @@ std::vector<Span> spans_of_parts(std::string_view text, const KeyForms& key, boo
     const Letter letter = letter_at(text, at, escaped);
     // A letter that occurs in no part of the key ends every match. Most letters of a text are such
     // letters, so this check makes the search fast.
-    if (!key.has_letter(letter.value)) {
+    if (!key.occurs_in_some_part(letter.value)) {
       count = 0;
       inside = false;
       at = letter.end;
@@ -469,7 +469,7 @@ KeyForms::KeyForms(std::string_view key) : text_(key) {
   std::sort(parts_.begin(), parts_.end());
 }
 
-bool KeyForms::has_letter(char letter) const { return letters_[folded(letter)]; }
+bool KeyForms::occurs_in_some_part(char letter) const { return letters_[folded(letter)]; }
 
 bool KeyForms::has_part(std::uint64_t letters) const {
   return std::binary_search(parts_.begin(), parts_.end(), letters);

@@ -28,7 +28,7 @@ class KeyForms {
   const std::string& text() const { return text_; }
   bool has_parts() const { return !parts_.empty(); }
   // Returns true if some part of the key contains this character.
-  bool has_letter(char letter) const;
+  bool occurs_in_some_part(char letter) const;
   // Returns true if these eight characters are a part of the key. The lowest byte has the last
   // character.
   bool has_part(std::uint64_t letters) const;

@@ -114,7 +114,7 @@ Result<Machine> Machine::make(std::string name, std::string description,
   machine.description_ = std::move(description);
   machine.node_types_ = std::move(node_types);
   machine.nodes_ = std::move(nodes);
-  machine.note_extremes();
+  machine.find_count_extremes();
   return machine;
 }
 
@@ -134,7 +134,7 @@ Result<Machine> Machine::with_measurement(MachineMeasurement measurement) const 
 
 // Notes, for each processor kind, the smallest and largest count over the nodes. Node types that no
 // node uses are ignored.
-void Machine::note_extremes() {
+void Machine::find_count_extremes() {
   std::vector<bool> used(node_types_.size());
   for (const std::uint32_t type : nodes_) used[type] = true;
   const NodeType& first = node_types_[nodes_[0]];

@@ -16,21 +16,21 @@ namespace groma::mapper {
 // Returns the first kind that the machine has and for which the task has a variant. A Task
 // statement gives the order of the kinds; without one, the kind that the program's own mapper chose
 // comes first, then the order of the default mapper.
-std::optional<KindDecision> decide_kind(const Program& program, const TaskView& task,
-                                        const Machine& machine) {
+std::optional<ProcessorKindDecision> decide_kind(const Program& program, const TaskView& task,
+                                                 const Machine& machine) {
   const auto decision = program.task(task.name);
   const auto usable = [&](ProcKind kind) {
     return machine.has(kind) && best_variant(task, kind) != nullptr;
   };
   if (decision) {
     for (ProcKind kind : decision->kinds) {
-      if (usable(kind)) return KindDecision{kind, decision->origin};
+      if (usable(kind)) return ProcessorKindDecision{kind, decision->origin};
     }
     return std::nullopt;
   }
-  if (task.own_kind) return KindDecision{*task.own_kind, {}};
-  for (ProcKind kind : rank_kinds(task.tag)) {
-    if (usable(kind)) return KindDecision{kind, {}};
+  if (task.own_kind) return ProcessorKindDecision{*task.own_kind, {}};
+  for (ProcKind kind : kinds_by_preference(task.tag)) {
+    if (usable(kind)) return ProcessorKindDecision{kind, {}};
   }
   return std::nullopt;
 }
@@ -57,7 +57,7 @@ Diagnostic no_kind_error(const Program& program, const TaskView& task, const Mac
                                         task.name, join_names(wanted, "and"));
   diagnostic.note("it has variants for " + list(variants))
       .note("`" + machine.name() + "` has " + list(present));
-  add_variant_cure(task, machine, diagnostic);
+  add_no_variant_help(task, machine, diagnostic);
   return diags.all().front();
 }
 
@@ -118,7 +118,7 @@ RequirementWish decide_requirement(const Program& program, const TaskView& task,
                                    const DefaultSettings& settings) {
   const RequirementView& requirement = task.requirements[position];
   RequirementWish wish =
-      default_requirement(requirement, variant, position, processor, machine, settings);
+      default_wish_of_requirement(requirement, variant, position, processor, machine, settings);
   if (requirement.empty()) return wish;
   const RegionNames names{position, requirement.aliases};
   const auto collect = program.collect_memory(task.name, names);

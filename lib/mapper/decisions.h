@@ -11,7 +11,7 @@
 
 namespace groma::mapper {
 
-struct KindDecision {
+struct ProcessorKindDecision {
   ProcKind kind = ProcKind::kCpu;
   Origin origin;
 };
@@ -19,8 +19,8 @@ struct KindDecision {
 // Returns the first kind of the Task statement that the machine has and for which the task has a
 // variant. Without a statement, returns the kind that the program's own mapper chose, otherwise the
 // default's. Returns nullopt if there is none.
-std::optional<KindDecision> decide_kind(const Program& program, const TaskView& task,
-                                        const Machine& machine);
+std::optional<ProcessorKindDecision> decide_kind(const Program& program, const TaskView& task,
+                                                 const Machine& machine);
 
 // Returns the error (of program.source()) for a task for which decide_kind returns nullopt.
 Diagnostic no_kind_error(const Program& program, const TaskView& task, const Machine& machine);

@@ -15,7 +15,7 @@ namespace groma::mapper {
 
 // Returns the processor kinds, the preferred one first (Legion:
 // default_policy_rank_processor_kinds).
-const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag) {
+const std::array<ProcKind, kProcKindCount>& kinds_by_preference(std::uint64_t tag) {
   using enum ProcKind;
   static constexpr std::array kRanked = {kGpu, kOmp, kProc, kCpu, kIo, kPy};
   static constexpr std::array kCpuFirst = {kOmp, kProc, kCpu, kIo, kPy, kGpu};
@@ -139,9 +139,10 @@ std::optional<MemKind> demanded_memory(const VariantView& variant, std::uint32_t
 // Returns the default wish for a requirement. Legion: default_policy_select_target_memory,
 // default_policy_select_layout_constraints, default_policy_select_instance_region,
 // default_policy_select_garbage_collection_priority.
-RequirementWish default_requirement(const RequirementView& requirement, const VariantView& variant,
-                                    std::uint32_t position, const Processor& processor,
-                                    const Machine& machine, const DefaultSettings& settings) {
+RequirementWish default_wish_of_requirement(const RequirementView& requirement,
+                                            const VariantView& variant, std::uint32_t position,
+                                            const Processor& processor, const Machine& machine,
+                                            const DefaultSettings& settings) {
   RequirementWish wish;
   if (requirement.empty()) return wish;
   const bool reduces = requirement.privilege == Privilege::kReduce;
@@ -200,7 +201,7 @@ double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& 
 
 // Adds a help to the error for a task that has no variant for the machine: name a kind that works,
 // or else use another machine.
-void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic) {
+void add_no_variant_help(const TaskView& task, const Machine& machine, Diagnostic& diagnostic) {
   std::vector<std::string_view> variants, usable;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
     const auto kind = static_cast<ProcKind>(k);
@@ -218,7 +219,7 @@ void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& 
 namespace {
 
 // Returns the help for all refusals with this id, or null if there is none.
-const char* cure_of(DiagId id) {
+const char* help_of_refusal(DiagId id) {
   switch (id) {
     case DiagId::kNoMemory:
       return "name a memory that its processor can address in a `Region` statement";
@@ -244,7 +245,7 @@ const char* cure_of(DiagId id) {
 
 // Does nothing if the error has a help already, or if there is no help for its id.
 void add_refusal_help(Diagnostic& diagnostic) {
-  const char* const cure = cure_of(diagnostic.id);
+  const char* const cure = help_of_refusal(diagnostic.id);
   if (cure == nullptr || !diagnostic.helps.empty()) return;
   if (diagnostic.id == DiagId::kLayoutDemanded) {
     diagnostic.note("the task may rely on it, since its program chose it");
@@ -267,7 +268,7 @@ Diagnostic no_variant_error(const TaskView& task, const Machine& machine,
       variants.empty() ? "it has no variant" : join_names(variants, "and"));
   diagnostic.note(kind ? "it was to run on `" + std::string(name_of(*kind)) + "`"
                        : "`" + machine.name() + "` has " + join_names(present, "and"));
-  add_variant_cure(task, machine, diagnostic);
+  add_no_variant_help(task, machine, diagnostic);
   return diagnostic;
 }
 

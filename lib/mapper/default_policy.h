@@ -14,7 +14,7 @@ namespace groma::mapper {
 
 // Returns the processor kinds in the order in which the default mapper prefers them. `tag` is the
 // tag of the launch.
-const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag);
+const std::array<ProcKind, kProcKindCount>& kinds_by_preference(std::uint64_t tag);
 
 // Returns the task's variant with the highest id for the processor kind, or null if there is none.
 // If the program's own mapper chose variants of that kind, only those count.
@@ -39,9 +39,10 @@ void target_processors(const TaskView& task, const Machine& machine,
 
 // Returns the default mapper's wish for requirement `position` of a task that runs `variant` on
 // `processor`.
-RequirementWish default_requirement(const RequirementView& requirement, const VariantView& variant,
-                                    std::uint32_t position, const Processor& processor,
-                                    const Machine& machine, const DefaultSettings& settings);
+RequirementWish default_wish_of_requirement(const RequirementView& requirement,
+                                            const VariantView& variant, std::uint32_t position,
+                                            const Processor& processor, const Machine& machine,
+                                            const DefaultSettings& settings);
 
 // Chooses the region that an instance covers so that neighbours share it. `volumes` has the numbers
 // of points of the regions from the requirement's own up to the root. On one node it is the root.
@@ -70,7 +71,7 @@ Diagnostic no_variant_error(const TaskView& task, const Machine& machine,
                             std::optional<ProcKind> kind = {});
 // Adds a help to the error that a task has no usable variant: which kinds a Task statement can
 // name, or that only another machine can run the task.
-void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic);
+void add_no_variant_help(const TaskView& task, const Machine& machine, Diagnostic& diagnostic);
 // Adds a help to the refusal of an answer if it has none yet. To a `layout-demanded` error it also
 // adds a note that the task may rely on the layout, since its own program chose it.
 void add_refusal_help(Diagnostic& diagnostic);

@@ -62,7 +62,7 @@ LayoutSpec complete_layout(const StatedLayout& said, const LayoutSpec& demanded)
 }
 
 // Returns the demand without the properties that the Layout statement does not name.
-LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named) {
+LayoutDemand demand_on_named_properties(LayoutDemand demand, const LayoutAspects& named) {
   if (!named.dimensions) demand.dimensions.reset();
   if (!named.fields) demand.fields.reset();
   if (!named.exact) demand.not_exact = false;

@@ -27,7 +27,7 @@ LayoutSpec complete_layout(const StatedLayout& said, const LayoutSpec& demanded)
 
 // Returns the demand reduced to the properties that a Layout statement names, since only these can
 // contradict it.
-LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named);
+LayoutDemand demand_on_named_properties(LayoutDemand demand, const LayoutAspects& named);
 
 // The property of a layout about which an instance and a variant's demand disagree.
 enum class LayoutPart : std::uint8_t { kOrder, kAlignment, kOther };

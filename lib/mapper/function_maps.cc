@@ -50,8 +50,8 @@ std::size_t LaunchHash::operator()(const LaunchKey& key) const { return hash_of(
 
 // Returns the cached map of the launch, or makes and caches it. May be called by several threads at
 // once. Returns null, with an error in `diags`, if the map cannot be made.
-std::shared_ptr<const IndexMap> FunctionMaps::find_map(const FunctionLaunch& launch,
-                                                       Diagnostics& diags) const {
+std::shared_ptr<const IndexMap> IndexMapCache::find_map(const FunctionLaunch& launch,
+                                                        Diagnostics& diags) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto* known = maps_.find(launch)) return *known;

@@ -1,4 +1,4 @@
-// FunctionMaps: tells where the mapping functions of a bound program send the points of launches.
+// IndexMapCache: tells where the mapping functions of a bound program send the points of launches.
 // It has an IndexMap for each launch, which is made at the first use and shared by all threads.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace groma::mapper {
 
 // The processors of a single task and of its parent.
 template <typename Text>
-struct SingleTaskPlace {
+struct SingleTaskProcessors {
   Processor processor, parent;
   Text parent_name;
 };
@@ -32,7 +32,7 @@ struct FunctionLaunch {
   std::string_view task;
   const Rect& domain;
   std::optional<ProcKind> kind;
-  const SingleTaskPlace<std::string_view>* single = nullptr;
+  const SingleTaskProcessors<std::string_view>* single = nullptr;
 };
 
 // A cache key: the data of a FunctionLaunch with its own storage for the names.
@@ -43,7 +43,7 @@ struct LaunchKey {
   std::string task;
   Rect domain;
   std::optional<ProcKind> kind;
-  std::optional<SingleTaskPlace<std::string>> single;
+  std::optional<SingleTaskProcessors<std::string>> single;
 };
 struct LaunchHash {
   using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's
@@ -75,10 +75,10 @@ struct LaunchEqual {
 };
 
 // The index maps of a program's launches, which all threads share.
-class FunctionMaps {
+class IndexMapCache {
  public:
   // `stop` is passed to every IndexMap::Cursor.
-  explicit FunctionMaps(BoundProgram bound, std::function<bool()> stop = {})
+  explicit IndexMapCache(BoundProgram bound, std::function<bool()> stop = {})
       : bound_(std::move(bound)), stop_(std::move(stop)) {}
   const BoundProgram& bound() const { return bound_; }
   const std::function<bool()>& stop() const { return stop_; }
@@ -107,7 +107,7 @@ class FunctionMaps {
 // needed.
 class LaunchCursor {
  public:
-  explicit LaunchCursor(const FunctionMaps* maps)
+  explicit LaunchCursor(const IndexMapCache* maps)
       : maps_(maps), diags_(maps->bound().program().source()) {}
 
   // Cuts `part` of the launch into boxes that each go to one processor. Returns the error of the
@@ -122,7 +122,7 @@ class LaunchCursor {
   std::optional<Processor> first_processor(const FunctionLaunch& launch, const Point& point);
 
   // A map of a launch and a cursor on it, for queries that this class does not offer. open_map()
-  // returns null if FunctionMaps::find_map does. The result is valid until the next query about
+  // returns null if IndexMapCache::find_map does. The result is valid until the next query about
   // another launch.
   struct MapAndCursor {
     std::shared_ptr<const IndexMap> map;
@@ -134,12 +134,12 @@ class LaunchCursor {
 
  private:
   // The most launches that a cursor keeps open. A launch that was evicted is opened again, under
-  // FunctionMaps' lock, in less than 1 us.
+  // IndexMapCache' lock, in less than 1 us.
   static constexpr std::size_t kKept = 2'048;
 
   std::optional<Diagnostic> last_error() const;
 
-  const FunctionMaps* maps_;
+  const IndexMapCache* maps_;
   Diagnostics diags_;
   RecentlyUsedCache<LaunchKey, MapAndCursor, LaunchHash, LaunchEqual, kKept> open_;
   std::optional<LaunchKey> last_key_;
@@ -150,7 +150,7 @@ class LaunchCursor {
 // takes a free cursor, usually the one that it had before.
 class CursorPool {
  public:
-  explicit CursorPool(const FunctionMaps* maps) : maps_(maps) {}
+  explicit CursorPool(const IndexMapCache* maps) : maps_(maps) {}
 
   // Calls work(cursor) with a cursor that no other thread uses meanwhile. `work` may call
   // with_cursor() again.
@@ -187,7 +187,7 @@ class CursorPool {
 
   static std::size_t preferred_slot();
 
-  const FunctionMaps* maps_;
+  const IndexMapCache* maps_;
   mutable std::array<CursorSlot, kSlots> slots_;
 };
 

@@ -60,7 +60,7 @@ bool InstanceLimits::end_instance(std::uint32_t id, const Processor& at, const S
 
 // Returns true if permission was requested or granted for an instance of the task that has not
 // begun. A thief must not get all waiting instances of such a task.
-bool InstanceLimits::expects_place(std::uint32_t id) const {
+bool InstanceLimits::has_unused_grant(std::uint32_t id) const {
   const auto found = tasks_.find(id);
   return found != tasks_.end() && (found->second.asked || found->second.has_place);
 }

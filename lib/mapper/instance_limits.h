@@ -64,7 +64,7 @@ class InstanceLimits {
 
   // Returns true if the keeper was asked for permission to run an instance of the task, or granted
   // it, and the instance has not begun yet.
-  bool expects_place(std::uint32_t task) const;
+  bool has_unused_grant(std::uint32_t task) const;
 
   // Handles a message about a limit. Returns true if it granted permission, so that an instance may
   // begin.

@@ -124,21 +124,21 @@ bool LaunchCutter::cut(const TaskView& task, const Processor& by, const Rect& do
   any_kind.variants = {};
   if (!accepts(validate(all, any_kind, domain, machine))) return false;
   for (ShardId shard = 0; shard < shards.size(); ++shard) {
-    if (!cut_parts(task, shards[shard], parts[shard], slices)) return false;
+    if (!cut_parts_of_shard(task, shards[shard], parts[shard], slices)) return false;
   }
   return true;
 }
 
 // Cuts the parts of a domain that belong to one shard, one by one. If the mapper cuts by default
 // and there are several parts, the box around all parts is cut into the default blocks instead.
-bool LaunchCutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
-                             TaskSlices& slices) const {
+bool LaunchCutter::cut_parts_of_shard(const TaskView& task, const Processor& by,
+                                      std::span<const Rect> parts, TaskSlices& slices) const {
   SliceTaskOutput answer;
   for (const Rect& part : parts) {
     answer.clear();
     mapper(by).slice_task(runtime, task, part, answer);
     if (parts.size() > 1 && answer.by_default) return cut_blocks(task, by, parts, slices);
-    if (!append_checked(task, answer, part, 0, slices)) return false;
+    if (!check_and_append_slices(task, answer, part, 0, slices)) return false;
   }
   return true;
 }
@@ -162,13 +162,13 @@ bool LaunchCutter::cut_part(const TaskView& task, const Processor& by, const Rec
                             TaskSlices& slices) const {
   SliceTaskOutput answer;
   mapper(by).slice_task(runtime, task, part, answer);
-  return append_checked(task, answer, part, depth, slices);
+  return check_and_append_slices(task, answer, part, depth, slices);
 }
 
 // Checks an answer of slice_task and appends its slices. A slice with `recurse` is cut again by the
 // mapper of its processor.
-bool LaunchCutter::append_checked(const TaskView& task, const SliceTaskOutput& answer,
-                                  const Rect& part, int depth, TaskSlices& slices) const {
+bool LaunchCutter::check_and_append_slices(const TaskView& task, const SliceTaskOutput& answer,
+                                           const Rect& part, int depth, TaskSlices& slices) const {
   if (!accepts(validate(answer, task, part, machine))) return false;
   for (const TaskSlice& slice : answer.slices) {
     if (!slice.recurse) {

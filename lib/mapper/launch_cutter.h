@@ -39,12 +39,12 @@ struct LaunchCutter {
  private:
   bool cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
                 TaskSlices& slices) const;
-  bool cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
-                 TaskSlices& slices) const;
+  bool cut_parts_of_shard(const TaskView& task, const Processor& by, std::span<const Rect> parts,
+                          TaskSlices& slices) const;
   bool cut_blocks(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                   TaskSlices& slices) const;
-  bool append_checked(const TaskView& task, const SliceTaskOutput& answer, const Rect& part,
-                      int depth, TaskSlices& slices) const;
+  bool check_and_append_slices(const TaskView& task, const SliceTaskOutput& answer,
+                               const Rect& part, int depth, TaskSlices& slices) const;
 };
 
 // Adds one slice for each point of `box`. The processor and the flags of the slices are those of

@@ -14,7 +14,7 @@
 namespace groma {
 
 using mapper::best_variant;
-using mapper::default_requirement;
+using mapper::default_wish_of_requirement;
 
 Mapper::Mapper(MapperSite site) : site_(std::move(site)) {
   GROMA_REQUIRE(site_.machine != nullptr, "a MapperSite needs a machine");
@@ -48,7 +48,7 @@ Processor Mapper::next_local(ProcKind kind) {
 // Returns the first kind, in Legion's order, that the machine has and the task has a variant for.
 // Legion: default_find_preferred_variant.
 std::optional<ProcKind> Mapper::default_kind(const TaskView& task) const {
-  for (ProcKind kind : mapper::rank_kinds(task.tag)) {
+  for (ProcKind kind : mapper::kinds_by_preference(task.tag)) {
     if (machine().has(kind) && best_variant(task, kind) != nullptr) return kind;
   }
   return std::nullopt;
@@ -141,9 +141,9 @@ void Mapper::map_task(MapperRuntime&, const TaskView& task,
   answer.variant = variant->id;
   mapper::target_processors(task, machine(), answer.processors);
   for (std::size_t i = 0; i < task.requirements.size(); ++i) {
-    answer.requirements.push_back(default_requirement(task.requirements[i], *variant,
-                                                      static_cast<std::uint32_t>(i), task.current,
-                                                      machine(), site_.settings));
+    answer.requirements.push_back(
+        default_wish_of_requirement(task.requirements[i], *variant, static_cast<std::uint32_t>(i),
+                                    task.current, machine(), site_.settings));
   }
 }
 
@@ -171,8 +171,8 @@ void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
   for (std::size_t i = 0; i < operation.requirements.size(); ++i) {
     RequirementView requirement = operation.requirements[i];
     requirement.tag &= ~kTagVirtualMap;  // Only tasks can have virtual requirements.
-    answer.requirements[i] = default_requirement(requirement, any, static_cast<std::uint32_t>(i),
-                                                 near, machine(), site_.settings);
+    answer.requirements[i] = default_wish_of_requirement(
+        requirement, any, static_cast<std::uint32_t>(i), near, machine(), site_.settings);
   }
 }
 

@@ -28,7 +28,7 @@ using mapper::TaskFacts;
 struct ProgramMapper::Shared {
   BoundProgram bound;
   LogSink* log;
-  mapper::FunctionMaps maps;
+  mapper::IndexMapCache maps;
   mapper::CursorPool cursors;
   mapper::FunctionShardingFunctors functors;
   // For each kind of processor, the widest scope of the TaskSteal statements.
@@ -72,7 +72,7 @@ std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {
 // ------------------------------------------------------------ state of one mapper object
 
 struct ProgramMapper::State {
-  mapper::FactsCache known;
+  mapper::TaskFactsCache known;
   mapper::InstanceLimits limits;
   mapper::LaunchCursor cursor;  // Answers queries about the launches that are being mapped.
   // The event for which all ready tasks wait, or 0 if they do not wait.
@@ -104,7 +104,7 @@ struct ProgramMapper::State {
   std::optional<Diagnostic> place_single(const TaskFacts& facts, const TaskView& task,
                                          ProcKind kind) {
     const bool top = task.parent == nullptr;
-    const mapper::SingleTaskPlace<std::string_view> stands{
+    const mapper::SingleTaskProcessors<std::string_view> stands{
         task.current, top ? task.current : task.parent->current,
         top ? std::string_view() : task.parent->name};
     single.clear();
@@ -447,7 +447,7 @@ void ProgramMapper::permit_steal_request(MapperRuntime&, const Processor& thief,
   std::set<TaskId> keeps_one;
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
     const TaskId id = stealable[i].id;
-    if (expects_place(id) && keeps_one.insert(id).second) continue;
+    if (has_unused_grant(id) && keeps_one.insert(id).second) continue;
     const TaskFacts& facts = state_->known.facts_of(program(), site(), stealable[i]);
     if (!facts.steal || facts.kind->kind != thief.kind) continue;
     const bool near = thief.node == site().local.node;
@@ -456,6 +456,8 @@ void ProgramMapper::permit_steal_request(MapperRuntime&, const Processor& thief,
   answer.resize((answer.size() + 1) / 2);
 }
 
-bool ProgramMapper::expects_place(TaskId task) const { return state_->limits.expects_place(task); }
+bool ProgramMapper::has_unused_grant(TaskId task) const {
+  return state_->limits.has_unused_grant(task);
+}
 
 }  // namespace groma

@@ -55,7 +55,7 @@ bool Refusals::check_distinct(std::string_view hook, std::vector<Processor> proc
 // Refuses a requirement that no memory can hold. Lists the reasons in the order of the candidates.
 // The origin is that of the first candidate.
 void Refusals::add_no_memory(std::size_t requirement, const RequirementWish& wish,
-                             const std::vector<UnusableMemory>& reasons) {
+                             const std::vector<UnusableMemoryReason>& reasons) {
   const Origin origin =
       wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{};
   std::string text;
@@ -65,7 +65,7 @@ void Refusals::add_no_memory(std::size_t requirement, const RequirementWish& wis
   }
   Diagnostic& diagnostic = add_refusal(DiagId::kNoMemory, origin, requirement, task_,
                                        reasons.empty() ? "the answer names no memory" : text);
-  for (const UnusableMemory& reason : reasons) {
+  for (const UnusableMemoryReason& reason : reasons) {
     if (reason.cause) diagnostic.causes.push_back(*reason.cause);
   }
   if (!reasons.empty() && wish.candidates().front().memory == MemKind::kVirtual) {

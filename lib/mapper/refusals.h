@@ -15,7 +15,7 @@
 namespace groma::mapper {
 
 // The reason why data cannot be in a memory. If the text is empty, the data can be in it.
-struct UnusableMemory {
+struct UnusableMemoryReason {
   std::string text;
   std::optional<DiagCause> cause = {};
 };
@@ -56,7 +56,7 @@ class Refusals {
   // Adds the refusal of a requirement without a usable memory. `reasons` has one reason for each
   // candidate of the wish.
   void add_no_memory(std::size_t requirement, const RequirementWish& wish,
-                     const std::vector<UnusableMemory>& reasons);
+                     const std::vector<UnusableMemoryReason>& reasons);
 
  private:
   bool refuse_processor(std::string_view hook, const Processor& processor, Origin origin);

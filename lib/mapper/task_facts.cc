@@ -54,11 +54,11 @@ TaskFacts make_facts(const Program& program, const MapperSite& site, const TaskV
 
 // Decides the wishes for all requirements of a task and caches them with the key by which they are
 // found again.
-const std::vector<RequirementWish>& PlannedWishes::add_plan(
+const std::vector<RequirementWish>& WishCache::add_wish_list(
     const Program& program, const TaskView& task, const VariantView& variant, const Processor& at,
     const Machine& machine, const DefaultSettings& settings) {
   if (plans_.size() >= kMaxPlans) plans_.clear();
-  WishPlan& plan = plans_.emplace_back();
+  CachedWishList& plan = plans_.emplace_back();
   plan.variant = variant.id;
   plan.leaf = variant.leaf;
   plan.inner = variant.inner;
@@ -83,8 +83,8 @@ bool TaskFacts::can_count_instances(const TaskView& task, const MapperRuntime& r
 }
 
 // Makes the facts of a task and caches them in place of facts that are out of date.
-TaskFacts& FactsCache::add_facts(const FactsKey& key, const Program& program,
-                                 const MapperSite& site, const TaskView& task) {
+TaskFacts& TaskFactsCache::add_task_facts(const TaskFactsKey& key, const Program& program,
+                                          const MapperSite& site, const TaskView& task) {
   if (known_.size() >= kMaxFacts) known_.clear();
   return known_.insert_or_assign(key, make_facts(program, site, task)).first->second;
 }

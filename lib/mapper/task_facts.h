@@ -17,7 +17,7 @@ namespace groma::mapper {
 
 // A cache of the wishes for a task's requirements. The key is the variant, the kind and node of the
 // processor, and the requirements. map_task then only copies the wishes.
-class PlannedWishes {
+class WishCache {
  public:
   // Returns the wish for each requirement of a task that runs `variant` on `at`. The result is
   // valid until the next call.
@@ -25,10 +25,10 @@ class PlannedWishes {
                                                 const VariantView& variant, const Processor& at,
                                                 const Machine& machine,
                                                 const DefaultSettings& settings) {
-    for (const WishPlan& plan : plans_) {
+    for (const CachedWishList& plan : plans_) {
       if (plan.is_for(task, variant, at)) return plan.wishes;
     }
-    return add_plan(program, task, variant, at, machine, settings);
+    return add_wish_list(program, task, variant, at, machine, settings);
   }
 
  private:
@@ -54,7 +54,7 @@ class PlannedWishes {
               requirement.collective};
     }
   };
-  struct WishPlan {
+  struct CachedWishList {
     VariantId variant = 0;
     // The properties `leaf` and `inner` of the variant.
     bool leaf = false, inner = false;
@@ -84,12 +84,12 @@ class PlannedWishes {
     }
   };
 
-  const std::vector<RequirementWish>& add_plan(const Program& program, const TaskView& task,
-                                               const VariantView& variant, const Processor& at,
-                                               const Machine& machine,
-                                               const DefaultSettings& settings);
+  const std::vector<RequirementWish>& add_wish_list(const Program& program, const TaskView& task,
+                                                    const VariantView& variant, const Processor& at,
+                                                    const Machine& machine,
+                                                    const DefaultSettings& settings);
 
-  std::vector<WishPlan> plans_;
+  std::vector<CachedWishList> plans_;
 };
 
 // The decisions that depend on a task's name and on the form of its launch.
@@ -97,13 +97,13 @@ struct TaskFacts {
   std::string name;
   // The number of variants when the facts were made. A runtime may register more while it runs.
   std::size_t variant_count = 0;
-  std::optional<KindDecision> kind;
+  std::optional<ProcessorKindDecision> kind;
   std::optional<MappingFunctionDecision> function;
   // True if the mapping function reads the name of its task.
   bool reads_name = false;
   InstanceLimits::TaskLimit limit;
   std::optional<StealDecision> steal;
-  PlannedWishes wishes;
+  WishCache wishes;
 
   // Returns true if an InstanceLimit applies to the task on this runtime. Counting needs reports of
   // ended tasks, and messages if several processors count together. Points that wait for each other
@@ -122,28 +122,28 @@ struct TaskFacts {
 
 // The facts of all tasks that one mapper object is asked about. The key is the task's id, whether
 // the launch is an index launch, its tag and the kind that the program's own mapper chose.
-class FactsCache {
+class TaskFactsCache {
  public:
   // Returns the facts of a task, which are valid until the next call. They are made again if the
   // task has another name or another number of variants than before.
   TaskFacts& facts_of(const Program& program, const MapperSite& site, const TaskView& task) {
-    const FactsKey key{task.id, task.is_index, task.tag, task.own_kind};
+    const TaskFactsKey key{task.id, task.is_index, task.tag, task.own_kind};
     const auto found = known_.find(key);
     const bool holds = found != known_.end() && found->second.name == task.name &&
                        found->second.variant_count == task.variants.size();
-    return holds ? found->second : add_facts(key, program, site, task);
+    return holds ? found->second : add_task_facts(key, program, site, task);
   }
 
  private:
-  struct FactsKey {
+  struct TaskFactsKey {
     TaskId task = 0;
     bool is_index = false;
     std::uint64_t tag = 0;
     std::optional<ProcKind> own_kind;
-    friend bool operator==(const FactsKey&, const FactsKey&) = default;
+    friend bool operator==(const TaskFactsKey&, const TaskFactsKey&) = default;
   };
-  struct FactsKeyHash {
-    std::size_t operator()(const FactsKey& key) const {
+  struct TaskFactsKeyHash {
+    std::size_t operator()(const TaskFactsKey& key) const {
       const std::uint64_t mixed =
           (std::uint64_t{key.task} * 2 + (key.is_index ? 1 : 0)) * 0x9E3779B97F4A7C15U ^ key.tag ^
           (key.own_kind ? static_cast<std::uint64_t>(*key.own_kind) + 1 : 0) << 32;
@@ -151,10 +151,10 @@ class FactsCache {
     }
   };
 
-  TaskFacts& add_facts(const FactsKey& key, const Program& program, const MapperSite& site,
-                       const TaskView& task);
+  TaskFacts& add_task_facts(const TaskFactsKey& key, const Program& program, const MapperSite& site,
+                            const TaskView& task);
 
-  std::unordered_map<FactsKey, TaskFacts, FactsKeyHash> known_;
+  std::unordered_map<TaskFactsKey, TaskFacts, TaskFactsKeyHash> known_;
 };
 
 }  // namespace groma::mapper

@@ -19,7 +19,7 @@ namespace {
 
 using mapper::Refusals;
 using mapper::text_of;
-using mapper::UnusableMemory;
+using mapper::UnusableMemoryReason;
 
 // Returns the variant with this id, or null if the task has none.
 const VariantView* find_variant(const TaskView& task, VariantId id) {
@@ -49,12 +49,12 @@ const VariantView* check_variant(Refusals& refusals, std::string_view hook, cons
 
 // Returns why a processor cannot use a memory of this kind: its node has none, or the processor
 // cannot address it.
-UnusableMemory why_not(const Machine& machine, const Processor& processor, MemKind memory) {
+UnusableMemoryReason why_not(const Machine& machine, const Processor& processor, MemKind memory) {
   const MemoryGroup* group = machine.node(processor.node).find(memory);
   if (group == nullptr || group->capacity_bytes == 0) {
     return {fmt::format("node {} has none", processor.node), DiagCause::kMemoryAbsent};
   }
-  UnusableMemory reason{fmt::format("{} cannot address it", name_of(processor.kind))};
+  UnusableMemoryReason reason{fmt::format("{} cannot address it", name_of(processor.kind))};
   if (processor.kind == ProcKind::kGpu) reason.cause = DiagCause::kGpuCannotAddress;
   return reason;
 }
@@ -97,7 +97,7 @@ void check_layout(Refusals& refusals, const TaskView& task, std::size_t i,
         by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused, wish.layout_origin, i,
         task.name, opposite ? one.wants + mapper::kAndTheOpposite : one.wants, one.says);
     if (by_mapper) mapper::add_refusal_help(diagnostic);
-    if (opposite) mapper::add_opposite_orders_cure(diagnostic);
+    if (opposite) mapper::add_opposite_orders_help(diagnostic);
     refusals.set_cause(cause_of(one.part));
   }
 }
@@ -152,11 +152,11 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
     }
   }
   if (any) return;
-  std::vector<UnusableMemory> reasons;
+  std::vector<UnusableMemoryReason> reasons;
   for (const InstanceWish& candidate : wish.candidates()) {
     const MemKind memory = candidate.memory;
     reasons.push_back(memory == MemKind::kVirtual
-                          ? UnusableMemory{not_virtual}
+                          ? UnusableMemoryReason{not_virtual}
                           : why_not(refusals.machine(), answer.processors.front(), memory));
   }
   refusals.add_no_memory(i, wish, reasons);
@@ -165,8 +165,8 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
 // Returns why an operation other than a task cannot have its data in that memory. The text is empty
 // if it can. An inline mapping needs a memory that the parent's processor can address, and a
 // partition is made from host memory.
-UnusableMemory why_not(const Machine& machine, const TaskView& operation,
-                       const RequirementView& requirement, MemKind memory) {
+UnusableMemoryReason why_not(const Machine& machine, const TaskView& operation,
+                             const RequirementView& requirement, MemKind memory) {
   const Processor& near =
       operation.parent == nullptr ? operation.current : operation.parent->current;
   if (memory == MemKind::kVirtual) {  // A copy may read virtual data where it lies.
@@ -198,15 +198,15 @@ void check_operand(Refusals& refusals, const TaskView& operation, std::size_t i,
     return why_not(refusals.machine(), operation, requirement, memory);
   };
   if (wish.is_virtual) {
-    const UnusableMemory why = refusal(MemKind::kVirtual);
+    const UnusableMemoryReason why = refusal(MemKind::kVirtual);
     if (!why.text.empty()) {
       refusals.add_refusal(DiagId::kBadVirtual, wish.virtual_origin, i, refusals.task(), why.text);
     }
     return;
   }
-  std::vector<UnusableMemory> reasons;
+  std::vector<UnusableMemoryReason> reasons;
   for (const InstanceWish& candidate : wish.candidates()) {
-    UnusableMemory why = refusal(candidate.memory);
+    UnusableMemoryReason why = refusal(candidate.memory);
     if (why.text.empty()) return;
     reasons.push_back(std::move(why));
   }

@@ -60,13 +60,13 @@ bool variants_demand_opposite_orders(const TaskView& task, std::size_t i, ProcKi
   return false;
 }
 
-void add_opposite_orders_cure(Diagnostic& diagnostic) {
+void add_opposite_orders_help(Diagnostic& diagnostic) {
   diagnostic.help(
       "leave the order out of the `Layout` statement; each launch then gets the order that its "
       "variant wants");
 }
 
-void add_alignment_cure(Diagnostic& diagnostic) {
+void add_alignment_help(Diagnostic& diagnostic) {
   diagnostic.help(
       "name another memory in the `Region` statement, or a smaller alignment in the `Layout` "
       "statement if this statement asks for the alignment");
@@ -84,7 +84,7 @@ std::vector<RefusedLayout> refused_layouts(const TaskView& task, std::size_t i,
     // the statement does not name follow each of these requests.
     const bool by_mapper = demand.source == DemandSource::kMapper;
     const LayoutDemand part =
-        only_named || by_mapper ? named_part(demand, wish.layout_named) : demand;
+        only_named || by_mapper ? demand_on_named_properties(demand, wish.layout_named) : demand;
     std::vector<LayoutConflict> conflicts =
         by_mapper
             ? find_mapper_conflicts(part, wish.layout, wish.memory, requirement.region_dimensions)

@@ -37,10 +37,10 @@ bool variants_demand_opposite_orders(const TaskView& task, std::size_t i, ProcKi
                                      bool recorded);
 inline constexpr const char* kAndTheOpposite = " (and another of its variants the opposite)";
 // Adds a help to the refusal of a layout if variants demand opposite orders.
-void add_opposite_orders_cure(Diagnostic& diagnostic);
+void add_opposite_orders_help(Diagnostic& diagnostic);
 
 // Adds a help to the error that a memory cannot keep an alignment.
-void add_alignment_cure(Diagnostic& diagnostic);
+void add_alignment_help(Diagnostic& diagnostic);
 
 // A part of a wished layout that a variant, or the program's own mapper, does not accept.
 struct RefusedLayout : LayoutConflict {

@@ -170,7 +170,7 @@ class Reader {
 
   // Reads a reply without fenced blocks: a JSON object, a marked text or bare statements.
   void read_bare(std::string_view text, bool cut) {
-    const std::string_view braces = outermost_braces(text);
+    const std::string_view braces = text_in_outermost_braces(text);
     if (const auto object = parse_object(braces)) {
       if (read_object(*object)) return;
     }
@@ -501,7 +501,7 @@ std::optional<llm::json> find_json_object(std::string_view text) {
     if (!fence.closed || !trimmed(fence.body).starts_with('{')) continue;
     if (auto object = parse_object(fence.body)) return object;
   }
-  return parse_object(outermost_braces(text));
+  return parse_object(text_in_outermost_braces(text));
 }
 
 }  // namespace groma::tuning

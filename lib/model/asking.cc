@@ -133,17 +133,17 @@ void ModelAsker::add_remark(std::string text) {
   if (remarks_.size() < kMaxRemarks) remarks_.push_back(std::move(text));
 }
 
-void ModelAsker::remark_refusal(const std::string& why) {
+void ModelAsker::add_refusal_remark(const std::string& why) {
   add_remark(fmt::format("YOUR LAST REPLY could not be used: {}.", why));
 }
 
 void ModelAsker::report_unusable_reply(Round& round, const std::string& why) {
-  remark_refusal(why);
+  add_refusal_remark(why);
   round.reject(why);
 }
 
 std::nullopt_t ModelAsker::refuse_proposal(Round& round, const std::string& why) {
-  remark_refusal(why);
+  add_refusal_remark(why);
   round.reject_proposal(why);
   return std::nullopt;
 }

@@ -70,7 +70,7 @@ class ModelAsker {
  private:
   llm::ChatRequest make_request(const ModelQuestion& question, std::uint64_t sample) const;
   bool reduce_prompt_limit(const llm::ChatError& error);
-  void remark_refusal(const std::string& why);
+  void add_refusal_remark(const std::string& why);
   // Reports that a reply could not be used as a proposal: to the current round of the search, and
   // in the next prompt to the model. Always returns nullopt.
   std::nullopt_t refuse_proposal(Round& round, const std::string& why);

@@ -89,7 +89,7 @@ std::string region_words(const TaskLaunches& uses, std::size_t r) {
   std::vector<std::string> names;
   for (const app::LaunchNames& launch : uses.name_lists) {
     if (launch[r].empty() || names.size() == kMaxLaunches) continue;
-    const std::string name = syntax::spell_name(launch[r].front()).value_or("");
+    const std::string name = syntax::name_as_written(launch[r].front()).value_or("");
     const bool known = std::find(names.begin(), names.end(), name) != names.end();
     if (!name.empty() && !known) names.push_back(name);
   }
@@ -169,7 +169,7 @@ AppDescription describe_application(const Workload& app, const Machine& machine)
   const std::vector<TaskLaunches> uses = launches_by_task(data, complete);
   for (std::size_t t = 0; t < data.tasks.size() && words.tasks.size() < kMaxTasks; ++t) {
     if (static_cast<int>(t) == data.top_level || uses[t].launches.empty()) continue;
-    const std::optional<std::string> name = syntax::spell_name(data.tasks[t].name);
+    const std::optional<std::string> name = syntax::name_as_written(data.tasks[t].name);
     if (name) words.tasks.push_back(task_words(data, data.tasks[t], uses[t], machine, *name));
   }
   return words;

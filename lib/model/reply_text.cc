@@ -86,7 +86,7 @@ std::vector<FencedBlock> fenced_blocks(std::string_view text) {
 }
 
 // Returns an empty text if there is no opening brace before a closing brace.
-std::string_view outermost_braces(std::string_view text) {
+std::string_view text_in_outermost_braces(std::string_view text) {
   const std::size_t begin = text.find('{'), end = text.rfind('}');
   return begin == text.npos || end == text.npos || end < begin
              ? std::string_view()

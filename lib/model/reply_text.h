@@ -37,7 +37,7 @@ std::vector<FencedBlock> fenced_blocks(std::string_view text);
 // object.
 std::optional<llm::json> parse_object(std::string_view text);
 // Returns the part of a text from the first opening brace to the last closing brace.
-std::string_view outermost_braces(std::string_view text);
+std::string_view text_in_outermost_braces(std::string_view text);
 // Returns the string of the first complete `"key": "..."` in a JSON text that may be cut off
 // anywhere, or nullopt if there is none.
 std::optional<std::string> find_string_member(std::string_view text, std::string_view key);

@@ -149,7 +149,7 @@ class JsonWriter {
     std::vector<RunTime> measured;
     if (!words_.measured.empty()) {
       // The times within the measured phase stand in the order of the causes.
-      measured = profile_.path_within(words_.measured);
+      measured = profile_.path_times_in_phase(words_.measured);
       json["measured"] = words_.measured;
     }
     std::size_t number = 0;
@@ -170,7 +170,7 @@ class JsonWriter {
   // Adds the longest kMaxPathSegments segments of the critical path in the order of time, and the
   // number and the total time of the other segments.
   void segments(Json& json) const {
-    const std::vector<std::size_t> shown = longest_segments(profile_, kMaxPathSegments);
+    const std::vector<std::size_t> shown = longest_path_segments(profile_, kMaxPathSegments);
     RunTime left = profile_.total;
     for (std::size_t i : shown) left -= profile_.path[i].end - profile_.path[i].begin;
     json["left_out"] = {{"segments", profile_.path.size() - shown.size()}, {"time_ps", left}};

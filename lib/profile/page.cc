@@ -354,7 +354,7 @@ class Page {
     std::stable_sort(shown.begin(), shown.end(),
                      [&](const auto* a, const auto* b) { return fill(a) > fill(b); });
     text_ += "<h2 id=\"memory\">Memory over time</h2>\n";
-    const auto levels = memory_levels(profile_, kLevelPoints);
+    const auto levels = allocated_bytes_over_time(profile_, kLevelPoints);
     for (std::size_t i = 0; i < std::min(kPictures, shown.size()); ++i) {
       const RunRecord::Memory& one = record_of(*shown[i]);
       put("<figure><figcaption>{}: at most {} of {} ({:.1f} %), at {}</figcaption>\n",
@@ -374,7 +374,7 @@ class Page {
   }
 
   // Draws the allocated bytes in a memory over time as an SVG path of steps.
-  void picture(const RunRecord::Memory& memory, const std::vector<MemoryLevel>& levels) {
+  void picture(const RunRecord::Memory& memory, const std::vector<AllocatedBytesAtTime>& levels) {
     put("<svg class=\"level\" viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" "
         "aria-label=\"bytes in {} over time\"><path d=\"M0 100",
         escaped(name_of(memory)));
@@ -383,7 +383,7 @@ class Page {
     const auto y = [&](std::int64_t bytes) {
       return 100 - 95 * fraction_of(bytes, memory.peak_bytes);
     };
-    for (const MemoryLevel& level : levels) {
+    for (const AllocatedBytesAtTime& level : levels) {
       // Each level gives a horizontal and a vertical line, because the number of bytes changes
       // instantly.
       const double x = 1000 * fraction_of(level.time, profile_.total);
@@ -483,7 +483,7 @@ class Page {
     text_ += "],\"spans\":[";
     RunTime at = 0;
     bool first = true;
-    for (std::size_t i : longest_segments(profile_, kMaxPageEvents)) {
+    for (std::size_t i : longest_path_segments(profile_, kMaxPageEvents)) {
       const Profile::Segment& segment = profile_.path[i];
       put("{}{},{},{},1,{}", first ? "" : ",", segment.begin - at, segment.end - segment.begin,
           static_cast<int>(segment.doing), segment.event);

@@ -459,7 +459,7 @@ class ProfileMaker {
 }  // namespace
 
 // Adds up the time that an activity takes on the critical path, over all reasons.
-RunTime Profile::path_doing(Doing doing) const {
+RunTime Profile::time_on_path(Doing doing) const {
   RunTime time = 0;
   for (RunTime each : path_time[static_cast<std::size_t>(doing)]) time += each;
   return time;
@@ -467,7 +467,7 @@ RunTime Profile::path_doing(Doing doing) const {
 
 // Returns, for each cause on the critical path, the time of its segments within the phases of this
 // name.
-std::vector<RunTime> Profile::path_within(const std::string& phase) const {
+std::vector<RunTime> Profile::path_times_in_phase(const std::string& phase) const {
   std::vector<RunTime> times(path_causes.size());
   for (const RunRecord::Phase& each : record->phases) {
     if (!record->has_name(each, phase)) continue;

@@ -153,7 +153,7 @@ class TextWriter {
         {Profile::Doing::kReduction, "reductions"},
         {Profile::Doing::kRuntime, "the runtime"}};
     for (const auto& [doing, name] : kParts) {
-      const RunTime time = profile_.path_doing(doing);
+      const RunTime time = profile_.time_on_path(doing);
       if (time == 0) continue;
       const double part = fraction_of(time, profile_.total);
       line(fmt::format("  {} {:>9} {}  {}", padded(name, 30), format_time(time), percent(part),

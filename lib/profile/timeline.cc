@@ -112,7 +112,8 @@ class LaneMaker {
           TimelineLane::Kind::kProcessor, processor.node, event.where,
           [&] { return name_of(processor); }, span);
       put(TimelineLane::Kind::kRuntime, processor.node, 0,
-          [&] { return runtime_name(processor.node); }, {number, event.mapping, event.mapped});
+          [&] { return name_of_runtime_processor(processor.node); },
+          {number, event.mapping, event.mapped});
       return;
     }
     bool has_link = false;
@@ -173,7 +174,7 @@ Timeline make_timeline(const Profile& profile, std::size_t most) {
 }
 
 // If the critical path has too many segments, the shortest ones are dropped.
-std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most) {
+std::vector<std::size_t> longest_path_segments(const Profile& profile, std::size_t most) {
   std::vector<std::size_t> segments(profile.path.size());
   for (std::size_t i = 0; i < segments.size(); ++i) segments[i] = i;
   if (segments.size() <= most) return segments;
@@ -189,9 +190,10 @@ std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t mo
 
 // The run is divided into `most` intervals of equal length. For each interval, only the largest
 // number of bytes in a memory is kept, so that a short peak stays visible.
-std::vector<std::vector<MemoryLevel>> memory_levels(const Profile& profile, std::size_t most) {
+std::vector<std::vector<AllocatedBytesAtTime>> allocated_bytes_over_time(const Profile& profile,
+                                                                         std::size_t most) {
   const RunRecord& record = *profile.record;
-  std::vector<std::vector<MemoryLevel>> levels(record.memories.size());
+  std::vector<std::vector<AllocatedBytesAtTime>> levels(record.memories.size());
   std::vector<std::int64_t> used(levels.size()), bucket(levels.size(), -1);
   const double scale =
       profile.total > 0 ? static_cast<double>(most) / static_cast<double>(profile.total) : 0;

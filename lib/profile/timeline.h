@@ -43,16 +43,17 @@ struct Timeline {
 Timeline make_timeline(const Profile& profile, std::size_t most);
 
 // Returns the indices of the `most` longest segments of the critical path, in the order of time.
-std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most);
+std::vector<std::size_t> longest_path_segments(const Profile& profile, std::size_t most);
 
-// The number of bytes that are allocated in a memory at a time. memory_levels() returns a list of
-// these numbers for each memory, with at most `most` + 2 entries. The run is divided into
+// The number of bytes that are allocated in a memory at a time. allocated_bytes_over_time() returns
+// a list of these numbers for each memory, with at most `most` + 2 entries. The run is divided into
 // intervals, and each entry is the largest number in one of them. The last entry is the number at
 // the end of the run. The list is empty for a memory without allocations.
-struct MemoryLevel {
+struct AllocatedBytesAtTime {
   RunTime time;
   std::int64_t bytes;
 };
-std::vector<std::vector<MemoryLevel>> memory_levels(const Profile& profile, std::size_t most);
+std::vector<std::vector<AllocatedBytesAtTime>> allocated_bytes_over_time(const Profile& profile,
+                                                                         std::size_t most);
 
 }  // namespace groma::profile

@@ -138,7 +138,7 @@ class TraceWriter {
   // Appends the longest kMaxTraceEvents segments of the critical path to the trace, as a separate
   // process.
   void path() {
-    for (std::size_t i : longest_segments(profile_, kMaxTraceEvents)) {
+    for (std::size_t i : longest_path_segments(profile_, kMaxTraceEvents)) {
       const Profile::Segment& segment = profile_.path[i];
       const std::int32_t name =
           segment.event < 0 ? -1 : record_.events[static_cast<std::size_t>(segment.event)].name;
@@ -153,13 +153,13 @@ class TraceWriter {
   // Appends the allocated bytes in each memory over time to the trace, as counters. When kAllLevels
   // points have been written, the remaining memories are left out.
   void memories() {
-    const auto levels = memory_levels(profile_, kLevels);
+    const auto levels = allocated_bytes_over_time(profile_, kLevels);
     std::size_t shown = 0;
     for (std::size_t m = 0; m < levels.size() && shown < kAllLevels; ++m) {
       const RunRecord::Memory& memory = record_.memories[m];
       const std::string& name = memories_[m];
       shown += levels[m].size();
-      for (const MemoryLevel& level : levels[m]) {
+      for (const AllocatedBytesAtTime& level : levels[m]) {
         event(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{"bytes":{}}}}})", name,
               memory.node + 1, micros(level.time), level.bytes);
       }

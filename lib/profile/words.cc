@@ -23,7 +23,9 @@ std::string name_of(const RunRecord::Link& link) {
   return fmt::format("{} ({}, {}) {}", link.channel, link.node, link.number,
                      link.out ? "out" : "in");
 }
-std::string runtime_name(std::int64_t node) { return fmt::format("runtime ({})", node); }
+std::string name_of_runtime_processor(std::int64_t node) {
+  return fmt::format("runtime ({})", node);
+}
 
 // Records of runs come from other processes, so the indices in them are checked.
 std::string task_name(const RunRecord& record, std::int32_t task) {

@@ -21,7 +21,7 @@ std::string name_of(const RunRecord::Memory& memory);
 // out".
 std::string name_of(const RunRecord::Link& link);
 // Returns the name of the runtime processor of a node: "runtime (0)".
-std::string runtime_name(std::int64_t node);
+std::string name_of_runtime_processor(std::int64_t node);
 // Return the name of the task or region with this number in the record, or "?" if the number is not
 // valid.
 std::string task_name(const RunRecord& record, std::int32_t task);

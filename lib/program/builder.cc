@@ -19,8 +19,8 @@ void CodeBuilder::build_function(FunctionId id) {
   made.broken = def.head_broken;
   if (made.broken) return;
   context_.function = &made;
-  context_.scope.begin_slots();
-  bind_parameters(made, def);
+  context_.scope.restart_slots();
+  declare_parameters(made, def);
   const auto first = static_cast<std::uint32_t>(context_.data.actions.size());
   bool returned = false;
   for (const syntax::Statement& statement :
@@ -41,12 +41,12 @@ void CodeBuilder::build_function(FunctionId id) {
         .help("end the function with `return`");
   }
   context_.function = nullptr;
-  expressions_.end_function();
+  expressions_.forget_unknown_names();
   context_.scope.clear();
 }
 
 // Gives each parameter a slot and a type. Reports a name that is used for two parameters.
-void CodeBuilder::bind_parameters(ProgramFunction& made, const syntax::DefStatement& def) {
+void CodeBuilder::declare_parameters(ProgramFunction& made, const syntax::DefStatement& def) {
   made.parameters = {static_cast<std::uint32_t>(context_.data.parameters.size()), def.params.count};
   for (const syntax::Param& param : Tree::entries_of(context_.tree.params, def.params)) {
     // The type that the values of a parameter have, for each declared type in the order of
@@ -141,7 +141,7 @@ ExecutableStatement CodeBuilder::build_print(const syntax::PrintStatement& node,
 void CodeBuilder::build_top_assignment(const syntax::AssignStatement& node, std::uint32_t index,
                                        Range range) {
   context_.current_global = index;
-  context_.scope.begin_slots();
+  context_.scope.restart_slots();
   ExecutableStatement action;
   action.kind = ExecutableStatement::Kind::kAssign;
   action.value = expressions_.build_expression(node.value);
@@ -156,7 +156,7 @@ void CodeBuilder::build_top_assignment(const syntax::AssignStatement& node, std:
 
 // Builds a `print` outside functions. Its slots are only for the variables of comprehensions.
 void CodeBuilder::build_top_print(const syntax::PrintStatement& node, Range range) {
-  context_.scope.begin_slots();
+  context_.scope.restart_slots();
   context_.data.top_level_actions.push_back(build_print(node, range));
   context_.data.top_level_slot_count =
       std::max(context_.data.top_level_slot_count, context_.scope.slot_count());

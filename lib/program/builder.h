@@ -27,7 +27,7 @@ class CodeBuilder {
   void build_body_statement(const syntax::Statement& statement, ProgramFunction& made);
   void build_local_assignment(const syntax::AssignStatement& node, Range range);
   ExecutableStatement build_print(const syntax::PrintStatement& node, Range range);
-  void bind_parameters(ProgramFunction& made, const syntax::DefStatement& def);
+  void declare_parameters(ProgramFunction& made, const syntax::DefStatement& def);
 
   CodeContext context_;
   ExpressionBuilder expressions_;

@@ -16,7 +16,7 @@ using syntax::ExprKind;
 
 // Returns words that describe a value in a message about a wrong member: its type, or its text if
 // the type is unknown. A text of more than 40 bytes or several lines is "this value".
-std::string CallBuilder::describe_owner(CodeId base) const {
+std::string CallBuilder::describe_member_base(CodeId base) const {
   if (!is_unknown_type(context_.type_of(base)))
     return std::string(describe_type(context_.type_of(base)));
   constexpr std::size_t kLongest = 40;
@@ -29,8 +29,8 @@ std::string CallBuilder::describe_owner(CodeId base) const {
 CodeId CallBuilder::report_unknown_member(CodeId base, std::string_view spelled, Range focus,
                                           Range range) {
   const Type type = context_.type_of(base);
-  Diagnostic& diagnostic =
-      context_.report(DiagId::kUnknownMember, focus, {describe_owner(base), std::string(spelled)});
+  Diagnostic& diagnostic = context_.report(DiagId::kUnknownMember, focus,
+                                           {describe_member_base(base), std::string(spelled)});
   // Suggest a member with a similar name. If there is none, list all members and methods of the
   // type.
   const auto names = member_and_method_names(type);
@@ -56,7 +56,8 @@ CodeId CallBuilder::build_member_read(const Expr& expr) {
     }
     if (!method || !type_has_method(type, *method))
       return report_unknown_member(base, spelled, focus, expr.range);
-    context_.report(DiagId::kUnknownMember, focus, {describe_owner(base), std::string(spelled)})
+    context_
+        .report(DiagId::kUnknownMember, focus, {describe_member_base(base), std::string(spelled)})
         .help(fmt::format("call it: `{}(...)`", spelled));
     return context_.make_broken_code(expr.range);
   }
@@ -64,9 +65,9 @@ CodeId CallBuilder::build_member_read(const Expr& expr) {
   // index launches or for single tasks.
   if (is_task_member(*found) && type != Type::kParent && *found != Member::kName) {
     const TaskMemberRead read{true, *found, false, focus};
-    context_.note_task_read(*found == Member::kParent ? &ProgramFunction::single_task_read
-                                                      : &ProgramFunction::index_launch_read,
-                            read);
+    context_.note_task_member_read(*found == Member::kParent ? &ProgramFunction::single_task_read
+                                                             : &ProgramFunction::index_launch_read,
+                                   read);
   }
   // Every function may read the name of its task, whether it is for index launches or single tasks.
   if (*found == Member::kName && context_.function != nullptr) context_.function->reads_name = true;
@@ -163,10 +164,10 @@ CodeId CallBuilder::build_function_call(const Expr& expr, FunctionId id) {
         describe_type(wanted), context_.type_of(argument));
   }
   // The caller counts as reading every member of the task that the called function reads.
-  context_.note_task_read(&ProgramFunction::index_launch_read,
-                          context_.data.functions[id].index_launch_read);
-  context_.note_task_read(&ProgramFunction::single_task_read,
-                          context_.data.functions[id].single_task_read);
+  context_.note_task_member_read(&ProgramFunction::index_launch_read,
+                                 context_.data.functions[id].index_launch_read);
+  context_.note_task_member_read(&ProgramFunction::single_task_read,
+                                 context_.data.functions[id].single_task_read);
   if (context_.function != nullptr && context_.data.functions[id].reads_name)
     context_.function->reads_name = true;
   const CodeId made = context_.make_code(Op::kCall, context_.data.functions[id].result, expr.range,
@@ -219,8 +220,8 @@ CodeId CallBuilder::build_method_call(const Expr& expr, const Expr& callee) {
   // The only option, `halo`, is a tuple.
   if (args.option != kNoCode) check_argument_type(args.option, info.option, Type::kTuple);
   if (*method == Method::kProcessor && type != Type::kParent) {
-    context_.note_task_read(&ProgramFunction::single_task_read,
-                            {true, Member::kParent, true, focus});
+    context_.note_task_member_read(&ProgramFunction::single_task_read,
+                                   {true, Member::kParent, true, focus});
   }
   CodeNode code;
   code.op = Op::kMethod;

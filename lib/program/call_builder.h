@@ -31,7 +31,7 @@ class CallBuilder {
   CodeId report_unknown_function(const syntax::Expr& expr, const syntax::Expr& callee);
   CodeId build_broken_call(const syntax::Expr& expr);
   CodeId report_unknown_member(CodeId base, std::string_view spelled, Range focus, Range range);
-  std::string describe_owner(CodeId base) const;
+  std::string describe_member_base(CodeId base) const;
   bool check_argument_count(std::string_view callee, const ElementList& args, std::size_t wanted,
                             Range range);
   void check_argument_type(CodeId id, std::string_view callee, Type wanted);

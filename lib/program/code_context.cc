@@ -74,8 +74,8 @@ bool CodeContext::may_have_type(CodeId id, Type wanted) const {
 }
 
 // Only the first read is kept, because a message about the function points to it.
-void CodeContext::note_task_read(TaskMemberRead ProgramFunction::*which,
-                                 const TaskMemberRead& read) {
+void CodeContext::note_task_member_read(TaskMemberRead ProgramFunction::*which,
+                                        const TaskMemberRead& read) {
   if (function == nullptr || !read.reads) return;
   TaskMemberRead& known = function->*which;
   if (!known.reads) known = read;

@@ -63,7 +63,7 @@ struct CodeContext {
 
   // Remembers that the function under construction reads a member of its task. Only the first read
   // of each sort is kept, for the message at the statement that binds the function.
-  void note_task_read(TaskMemberRead ProgramFunction::*which, const TaskMemberRead& read);
+  void note_task_member_read(TaskMemberRead ProgramFunction::*which, const TaskMemberRead& read);
 };
 
 }  // namespace groma::program

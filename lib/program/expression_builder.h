@@ -41,7 +41,7 @@ class ExpressionBuilder {
   bool has_splice(IndexRange list) const;
   // Must be called when a function is complete. Forgets which unknown names were reported, so that
   // a name that is also unknown in the next function is reported again.
-  void end_function() { unknown_.clear(); }
+  void forget_unknown_names() { unknown_.clear(); }
 
  private:
   CodeId build_name(const syntax::Expr& expr);

@@ -24,12 +24,12 @@ class LocalScope {
   explicit LocalScope(std::size_t names) : names_(names) {}
 
   // Restarts the numbering of slots at 0, for a function or a top-level statement.
-  void begin_slots() { slots_ = 0; }
+  void restart_slots() { slots_ = 0; }
   // Removes all local variables.
   void clear() {
     while (!locals_.empty()) remove_last_local();
   }
-  // Returns the number of slots that were assigned since begin_slots().
+  // Returns the number of slots that were assigned since restart_slots().
   std::uint32_t slot_count() const { return slots_; }
 
   // Declares a variable with a new slot, which it returns. The variable hides an earlier one of the

@@ -183,7 +183,7 @@ void Anneal::learn(const Step& step) {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed) {
+std::unique_ptr<Proposer> make_anneal_proposer(const Problem& problem, std::uint64_t seed) {
   return std::make_unique<Anneal>(problem, seed);
 }
 

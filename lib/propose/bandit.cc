@@ -12,7 +12,7 @@ namespace groma::tuning {
 // of that use's technique then moves down by one position, so `sum` falls by their number.
 void Bandit::record_use(std::size_t technique, bool success) {
   history_.push_back({technique, success});
-  ArmStatistics& arm = arms_[technique];
+  TechniqueStatistics& arm = arms_[technique];
   ++arm.uses;
   if (success) {
     arm.success_position_sum += arm.uses;
@@ -21,7 +21,7 @@ void Bandit::record_use(std::size_t technique, bool success) {
   if (history_.size() <= window_) return;
   const TechniqueUse oldest = history_.front();
   history_.pop_front();
-  ArmStatistics& old = arms_[oldest.technique];
+  TechniqueStatistics& old = arms_[oldest.technique];
   --old.uses;
   old.success_position_sum -= old.successes;
   if (oldest.success) --old.successes;
@@ -29,7 +29,7 @@ void Bandit::record_use(std::size_t technique, bool success) {
 
 // Divides the area by the largest possible area, which a technique has if every use succeeds.
 double Bandit::area_under_curve(std::size_t technique) const {
-  const ArmStatistics& arm = arms_[technique];
+  const TechniqueStatistics& arm = arms_[technique];
   return arm.uses == 0 ? 0 : 2 * arm.success_position_sum / (arm.uses * (arm.uses + 1));
 }
 

@@ -40,7 +40,7 @@ class Bandit {
     bool success;
   };
   // The statistics of one technique within the window of the last uses.
-  struct ArmStatistics {
+  struct TechniqueStatistics {
     double uses = 0;
     // The sum of the positions (from 1) that the successful uses have among all uses of the
     // technique.
@@ -52,7 +52,7 @@ class Bandit {
   double exploration_;
   std::size_t window_;
   std::deque<TechniqueUse> history_;
-  std::vector<ArmStatistics> arms_;
+  std::vector<TechniqueStatistics> arms_;
 };
 
 }  // namespace groma::tuning

@@ -421,7 +421,7 @@ const std::size_t* Ccd::region_decision(const std::string& region, ProcKind kind
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_ccd(const Problem& problem, std::uint64_t /*seed*/) {
+std::unique_ptr<Proposer> make_ccd_proposer(const Problem& problem, std::uint64_t /*seed*/) {
   return std::make_unique<Ccd>(problem);
 }
 

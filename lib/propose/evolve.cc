@@ -480,8 +480,8 @@ class Evolve : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_evolve(const Problem& problem, std::uint64_t seed,
-                                      const AskOptions& options) {
+std::unique_ptr<Proposer> make_evolve_proposer(const Problem& problem, std::uint64_t seed,
+                                               const AskOptions& options) {
   return std::make_unique<Evolve>(problem, seed, options);
 }
 

@@ -62,7 +62,7 @@ class Guided : public Proposer {
     double score = HUGE_VAL;
     std::optional<ProfileFacts> facts;
     // The shortage of memory that made the mapping fail; nullopt if there was none.
-    std::optional<Shortage> shortage = {};
+    std::optional<MemoryShortage> shortage = {};
   };
 
   // ---- Functions for a search that has a cheaper evaluator, which gives estimates
@@ -82,7 +82,7 @@ class Guided : public Proposer {
   // ---- Functions for the time in which no mapping has run, because memory is short
   std::vector<Proposal> with_room(const Round& round);
   bool make_room(const Round& round, Known& known) const;
-  static std::optional<Shortage> shortage_of(const Round& round, const std::string& text);
+  static std::optional<MemoryShortage> shortage_of(const Round& round, const std::string& text);
 
   // ---- Functions for a search without a cheaper evaluator
   std::vector<Proposal> next_change(Round& round);
@@ -263,7 +263,7 @@ void Guided::search(Round& round) {
 
 // Returns the shortage of memory that the evaluator's check() finds for the text; nullopt if it
 // finds none. The feedback of the check has no more detail than the round allows.
-std::optional<Shortage> Guided::shortage_of(const Round& round, const std::string& text) {
+std::optional<MemoryShortage> Guided::shortage_of(const Round& round, const std::string& text) {
   const auto refused =
       round.evaluator().check(text, std::min(round.detail(), GuideDetail::kExecution));
   return refused ? refused->feedback.shortage : std::nullopt;
@@ -276,7 +276,7 @@ bool Guided::make_room(const Round& round, Known& known) const {
   Known at{known.draft, "", HUGE_VAL, {}, known.shortage};
   if (!at.shortage) at.shortage = shortage_of(round, drafts_.text_of(at.draft));
   for (int left = kMostShort; at.shortage && left > 0; --left) {
-    std::optional<DraftChange> move = drafts_.change_for_shortage(at.draft, *at.shortage);
+    std::optional<DraftChange> move = drafts_.change_for_memory_shortage(at.draft, *at.shortage);
     if (!move) return false;
     at.draft = std::move(move->draft);
     at.why += (at.why.empty() ? "" : "; ") + move->description;
@@ -496,7 +496,7 @@ void Guided::learn(const Step& step) {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_guided(const Problem& problem, std::uint64_t seed) {
+std::unique_ptr<Proposer> make_guided_proposer(const Problem& problem, std::uint64_t seed) {
   return std::make_unique<Guided>(problem, seed);
 }
 

@@ -28,7 +28,7 @@ class Hybrid : public Proposer {
  public:
   Hybrid(const Problem& problem, std::uint64_t seed, const AskOptions& options)
       : asker_(problem, seed, options),
-        guided_(problem.is_mapping() ? make_guided(problem, seed) : nullptr) {}
+        guided_(problem.is_mapping() ? make_guided_proposer(problem, seed) : nullptr) {}
 
   std::string_view name() const override { return "hybrid"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
@@ -170,8 +170,8 @@ class Hybrid : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_hybrid(const Problem& problem, std::uint64_t seed,
-                                      const AskOptions& options) {
+std::unique_ptr<Proposer> make_hybrid_proposer(const Problem& problem, std::uint64_t seed,
+                                               const AskOptions& options) {
   return std::make_unique<Hybrid>(problem, seed, options);
 }
 

@@ -232,7 +232,7 @@ class Marks : public Proposer {
 
 // Checks the marked lines before the search begins. The error for a text without marked lines shows
 // how to write one.
-Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed) {
+Result<std::unique_ptr<Proposer>> make_marks_proposer(const Problem& problem, std::uint64_t seed) {
   const Source source(problem.file.empty() ? "text" : problem.file, problem.start);
   if (edit::has_segment_mark(source.text())) {
     if (const auto segments = Segments::of_marked(source); !segments) return segments.error();

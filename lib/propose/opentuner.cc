@@ -51,7 +51,7 @@ class OpenTuner : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_opentuner(const Problem& problem, std::uint64_t seed) {
+std::unique_ptr<Proposer> make_opentuner_proposer(const Problem& problem, std::uint64_t seed) {
   return std::make_unique<OpenTuner>(problem, seed);
 }
 

@@ -93,8 +93,8 @@ class Opro : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_opro(const Problem& problem, std::uint64_t seed,
-                                    const AskOptions& options) {
+std::unique_ptr<Proposer> make_opro_proposer(const Problem& problem, std::uint64_t seed,
+                                             const AskOptions& options) {
   return std::make_unique<Opro>(problem, seed, options);
 }
 

@@ -38,7 +38,7 @@ class Random : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_random(const Problem& problem, std::uint64_t seed) {
+std::unique_ptr<Proposer> make_random_proposer(const Problem& problem, std::uint64_t seed) {
   return std::make_unique<Random>(problem, seed);
 }
 

@@ -451,8 +451,8 @@ class Scientist : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_scientist(const Problem& problem, std::uint64_t seed,
-                                         const AskOptions& options) {
+std::unique_ptr<Proposer> make_scientist_proposer(const Problem& problem, std::uint64_t seed,
+                                                  const AskOptions& options) {
   return std::make_unique<Scientist>(problem, seed, options);
 }
 

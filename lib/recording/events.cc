@@ -337,8 +337,8 @@ std::size_t Events::color_dimensions(const Requirement& requirement) const {
 // With kFixed, the launch's numbers hold all coordinates of a colour. With kPoint, the launch's
 // point gives the last coordinates of the colour, so the numbers hold only the coordinates before
 // them.
-std::size_t Events::count_given_colors(const Requirement& requirement,
-                                       std::size_t dimensions) const {
+std::size_t Events::count_given_color_coordinates(const Requirement& requirement,
+                                                  std::size_t dimensions) const {
   if (requirement.color_rule != ColorRule::kFixed && requirement.color_rule != ColorRule::kPoint)
     return 0;
   const std::size_t colors = color_dimensions(requirement);
@@ -364,7 +364,7 @@ std::string text_of(const Events& events) {
 
 // Reads the events of a run, checks that they are consistent, and checks the limits on their
 // counts. The nesting of values is limited, because visit() calls itself for each level.
-Result<Events> events_from(std::string_view text) {
+Result<Events> parse_events(std::string_view text) {
   Events events;
   Reader reader(text, kMagic, 2 * kMaxRepeatDepth);
   visit(reader, events);

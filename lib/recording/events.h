@@ -178,18 +178,19 @@ struct Events {
   // Returns how many numbers of a launch belong to the colours of this requirement, apart from
   // tables: the coordinates of the single colour (kFixed) or of the prefix (kPoint), otherwise 0.
   // `dimensions` is the number of dimensions of the launch's domain.
-  std::size_t count_given_colors(const Requirement& requirement, std::size_t dimensions) const;
+  std::size_t count_given_color_coordinates(const Requirement& requirement,
+                                            std::size_t dimensions) const;
   // Returns how many numbers each part of TaskRunGroup::run_arguments has: the dimensions of the
   // point, then those of the colour of each requirement.
   std::vector<std::size_t> argument_part_lengths(const TaskRunGroup& context) const;
 };
 
-// Returns the events of a recording in its text format, which events_from() reads.
+// Returns the events of a recording in its text format, which parse_events() reads.
 std::string text_of(const Events& events);
 
 // Reads the text of text_of(). In the result all numbers refer to something, all lists have the
 // required length, and dimensions agree. Fails with kMalformed or kTooLarge on any other text. Time
 // and memory are bounded by the size of the text.
-Result<Events> events_from(std::string_view text);
+Result<Events> parse_events(std::string_view text);
 
 }  // namespace groma::app

@@ -38,7 +38,8 @@ std::size_t LaunchFormulas::dimensions() const {
 // few. Otherwise they are the first executions, and those in which at most one counter or argument
 // is not 0: they show the slope of a single variable. `samples_each` is the number of samples that
 // one execution gives.
-std::vector<std::uint32_t> LaunchFormulas::sampled_executions(std::size_t samples_each) const {
+std::vector<std::uint32_t> LaunchFormulas::choose_sample_executions(
+    std::size_t samples_each) const {
   std::vector<std::uint32_t> chosen;
   if (runs_.are_all_one_launch() && names_.size() == runs_.loops) return {0};
   const std::size_t most =
@@ -55,8 +56,8 @@ std::vector<std::uint32_t> LaunchFormulas::sampled_executions(std::size_t sample
 
 // Fits a formula to some executions and compares it with all of them. If no fitted formula is right
 // at all executions, returns the simple formula that is right at most of them.
-FittedFormula LaunchFormulas::fit_number(std::size_t position,
-                                         std::span<const std::int64_t> periods) const {
+FittedFormula LaunchFormulas::fit_launch_number(std::size_t position,
+                                                std::span<const std::int64_t> periods) const {
   const auto value = [&](std::size_t i) {
     const auto& numbers = events_.launches[runs_.launches[i]].numbers;
     return position < numbers.size() ? numbers[position] : 0;
@@ -70,7 +71,7 @@ FittedFormula LaunchFormulas::fit_number(std::size_t position,
     return samples;
   };
   if (runs_.are_all_one_launch()) return {Formula(value(0))};
-  const Samples chosen = samples_of(sampled_executions(1));
+  const Samples chosen = samples_of(choose_sample_executions(1));
   std::vector<std::uint32_t> numbers(runs_.launches.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   const Samples all = samples_of(numbers);
@@ -92,8 +93,8 @@ FittedFormula LaunchFormulas::fit_number(std::size_t position,
 // Adds one sample for each point of the execution `run`. The variables are the loop counters, the
 // arguments of the task and the coordinates of the point. The value is one coordinate of the colour
 // that the point has in `table`. Points whose colour was not seen are left out.
-void LaunchFormulas::add_points(std::uint32_t run, const ColorTable& table, std::size_t coordinate,
-                                Samples& samples) const {
+void LaunchFormulas::add_point_samples(std::uint32_t run, const ColorTable& table,
+                                       std::size_t coordinate, Samples& samples) const {
   const Events::Launch& launch = events_.launches[runs_.launches[run]];
   const std::size_t dimensions = this->dimensions();
   const std::size_t width = names_.size();
@@ -124,7 +125,7 @@ LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const Col
       runs_.are_all_one_launch() && names_.size() == runs_.loops ? 1 : runs_.launches.size();
   for (std::uint32_t i = 0; i < last && score.all < kMostCompared; ++i) {
     Samples samples{names, {}, {}};
-    add_points(i, table, coordinate, samples);
+    add_point_samples(i, table, coordinate, samples);
     const std::size_t right = count_matching_samples(formula, samples);
     if (right < samples.count() && score.wrong.size() < kMostRefits) score.wrong.push_back(i);
     score.right += right;
@@ -135,9 +136,9 @@ LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const Col
 
 // Fits a formula to the colours of some points and compares it with the colours of all points. If
 // the formula is wrong for some executions, they become samples and the fit is repeated.
-FittedFormula LaunchFormulas::fit_color_of_points(const ColorTable& table, std::size_t coordinate,
-                                                  const std::vector<std::string>& index,
-                                                  std::span<const std::int64_t> periods) const {
+FittedFormula LaunchFormulas::fit_point_color_coordinate(
+    const ColorTable& table, std::size_t coordinate, const std::vector<std::string>& index,
+    std::span<const std::int64_t> periods) const {
   std::vector<std::string> names = names_;
   names.insert(names.end(), index.begin(), index.end());
   std::size_t largest = 0;
@@ -148,9 +149,9 @@ FittedFormula LaunchFormulas::fit_color_of_points(const ColorTable& table, std::
   }
   Samples samples{names, {}, {}};
   const auto add = [&](std::uint32_t run) {
-    if (samples.count() < 4 * kMostSamples) add_points(run, table, coordinate, samples);
+    if (samples.count() < 4 * kMostSamples) add_point_samples(run, table, coordinate, samples);
   };
-  for (const std::uint32_t run : sampled_executions(largest)) add(run);
+  for (const std::uint32_t run : choose_sample_executions(largest)) add(run);
   // If no formula is right everywhere, the best one of those that were tried is returned.
   std::vector<std::pair<Formula, Score>> tried;
   for (std::size_t refits = 0; refits < kMostRefits; ++refits) {

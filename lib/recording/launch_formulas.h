@@ -51,12 +51,13 @@ class LaunchFormulas {
       : events_(events), runs_(runs), names_(std::move(names)) {}
 
   // Returns a formula of the counters and arguments for the number at `position` of each launch.
-  FittedFormula fit_number(std::size_t position, std::span<const std::int64_t> periods = {}) const;
+  FittedFormula fit_launch_number(std::size_t position,
+                                  std::span<const std::int64_t> periods = {}) const;
   // Returns a formula for one coordinate of the colour of each point. It may also use the
   // coordinates of the point, which have the names `index`.
-  FittedFormula fit_color_of_points(const ColorTable& table, std::size_t coordinate,
-                                    const std::vector<std::string>& index,
-                                    std::span<const std::int64_t> periods) const;
+  FittedFormula fit_point_color_coordinate(const ColorTable& table, std::size_t coordinate,
+                                           const std::vector<std::string>& index,
+                                           std::span<const std::int64_t> periods) const;
 
  private:
   // How well a formula agrees with recorded colours: the number of points at which it is right, and
@@ -67,10 +68,10 @@ class LaunchFormulas {
     std::vector<std::uint32_t> wrong;
   };
 
-  std::vector<std::uint32_t> sampled_executions(std::size_t samples_each) const;
+  std::vector<std::uint32_t> choose_sample_executions(std::size_t samples_each) const;
   std::size_t dimensions() const;
-  void add_points(std::uint32_t run, const ColorTable& table, std::size_t coordinate,
-                  Samples& samples) const;
+  void add_point_samples(std::uint32_t run, const ColorTable& table, std::size_t coordinate,
+                         Samples& samples) const;
   Score score_of(const Formula& formula, const ColorTable& table, std::size_t coordinate,
                  const std::vector<std::string>& names) const;
 

@@ -70,7 +70,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
   if (contexts == contexts_.end()) return;
   std::vector<RunKind> kinds = run_kinds(events_, contexts->second);
   AppTask& to = app_.tasks[task];
-  auto which = find_kind_test(events_, task, kinds);
+  auto which = find_run_kind_condition(events_, task, kinds);
   if (which && which->without_runs > 0) {
     notes_.push_back(fmt::format(
         "of {} of the launches of `{}` no task launched anything that was seen: they are described "
@@ -103,14 +103,14 @@ void RecordedBodies::add_body(std::uint32_t task) {
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     most_given = std::max(most_given, kinds[k].contexts.front()->run_arguments.size());
     if (!which || which->is_kind.empty()) {
-      add_kind(kinds[k], trees[k], to.body);
+      describe_run_kind(kinds[k], trees[k], to.body);
       continue;
     }
     if (kinds[k].shapes.empty()) continue;
     AppLoop loop;
     loop.count = which->is_kind[k];
-    note_names(loop.count);
-    add_kind(kinds[k], trees[k], loop.body);
+    note_used_names(loop.count);
+    describe_run_kind(kinds[k], trees[k], loop.body);
     to.body.push_back({std::move(loop)});
   }
   // The task gets the arguments that its body uses. add_arguments() later makes the launches of the
@@ -129,10 +129,10 @@ void RecordedBodies::add_body(std::uint32_t task) {
 // describes each iteration of this loop by separate statements, provided that fewer values are then
 // wrong. Repeats this for the enclosing loops until all formulas are right or kMostUnrolled is
 // reached.
-void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
-                              std::vector<AppStatement>& body) {
-  // The sizes of the lists to which body_of_kind() appends. They serve to remove the results of a
-  // description that is not used.
+void RecordedBodies::describe_run_kind(const RunKind& kind, const Tree& tree,
+                                       std::vector<AppStatement>& body) {
+  // The sizes of the lists to which body_of_run_kind() appends. They serve to remove the results of
+  // a description that is not used.
   struct Sizes {
     std::size_t notes, shapes, partitions;
   };
@@ -153,7 +153,7 @@ void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
   const std::set<std::string> used = used_;
   const Sizes before = sizes();
   Tree turns = tree;
-  body = body_of_kind(kind, turns);
+  body = body_of_run_kind(kind, turns);
   std::size_t wrong = wrong_, size = size_of(tree);
   while (wrong > 0) {
     bool has_loop = false;
@@ -166,7 +166,7 @@ void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
     turns = std::move(next);
     std::set<std::string> used_before = std::exchange(used_, used);
     const Sizes with_last = sizes();
-    std::vector<AppStatement> better = body_of_kind(kind, turns);
+    std::vector<AppStatement> better = body_of_run_kind(kind, turns);
     if (wrong_ >= wrong) {
       drop(with_last, sizes());
       used_ = std::move(used_before);
@@ -182,7 +182,7 @@ void RecordedBodies::add_kind(const RunKind& kind, const Tree& tree,
 
 // Describes a kind of runs by the statements of the tree, which lists the launches of the kind in
 // their order. Counts the values at which formulas are wrong in wrong_.
-std::vector<AppStatement> RecordedBodies::body_of_kind(const RunKind& kind, const Tree& tree) {
+std::vector<AppStatement> RecordedBodies::body_of_run_kind(const RunKind& kind, const Tree& tree) {
   runs_.clear();
   wrong_ = 0;
   wrong_launches_.clear();
@@ -192,7 +192,7 @@ std::vector<AppStatement> RecordedBodies::body_of_kind(const RunKind& kind, cons
     unfold(context->launches, launches);
     std::size_t next = 0;
     std::vector<std::int64_t> counters;
-    assign_launches(tree, launches, next, counters, context->run_arguments);
+    assign_launches_to_statements(tree, launches, next, counters, context->run_arguments);
   }
   return statements(tree, 0);
 }
@@ -214,7 +214,7 @@ RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
       continue;
     }
     has_loop = true;
-    // add_kind() rejects a tree with more than kMostUnrolled additional statements, so the
+    // describe_run_kind() rejects a tree with more than kMostUnrolled additional statements, so the
     // iterations of a long loop need not all be listed.
     for (std::uint32_t i = 0; i < std::min<std::uint32_t>(each.count, 2 * kMostUnrolled); ++i) {
       made.insert(made.end(), copy.body.begin(), copy.body.end());
@@ -226,9 +226,11 @@ RecordedBodies::Tree RecordedBodies::unrolled(const Tree& tree,
 // Walks through the statements of the tree as one run does, and assigns the launches of the run to
 // the statements. For each launch, the counters of the enclosing loops and the arguments of the run
 // are stored with the statement.
-void RecordedBodies::assign_launches(const Tree& tree, const std::vector<std::uint32_t>& launches,
-                                     std::size_t& next, std::vector<std::int64_t>& counters,
-                                     const std::vector<std::int64_t>& given) {
+void RecordedBodies::assign_launches_to_statements(const Tree& tree,
+                                                   const std::vector<std::uint32_t>& launches,
+                                                   std::size_t& next,
+                                                   std::vector<std::int64_t>& counters,
+                                                   const std::vector<std::int64_t>& given) {
   for (const FoldedElement& each : tree) {
     if (each.body.empty()) {
       LaunchExecutions& runs = runs_[&each];
@@ -241,7 +243,7 @@ void RecordedBodies::assign_launches(const Tree& tree, const std::vector<std::ui
     counters.push_back(0);
     for (std::uint32_t i = 0; i < each.count; ++i) {
       counters.back() = i;
-      assign_launches(each.body, launches, next, counters, given);
+      assign_launches_to_statements(each.body, launches, next, counters, given);
     }
     counters.pop_back();
   }
@@ -285,8 +287,9 @@ AppLaunch RecordedBodies::describe_launch(const LaunchExecutions& runs) {
   bool from_origin = true;
   for (std::size_t d = 0; d < shape.dimensions; ++d) {
     const std::string what = fmt::format("the domain of a launch of `{}`", made.task);
-    made.lower.push_back(formula_with_note(formulas.fit_number(d), what));
-    made.domain.push_back(formula_with_note(formulas.fit_number(shape.dimensions + d), what));
+    made.lower.push_back(formula_with_note(formulas.fit_launch_number(d), what));
+    made.domain.push_back(
+        formula_with_note(formulas.fit_launch_number(shape.dimensions + d), what));
     from_origin = from_origin && made.lower.back() == Formula(0);
   }
   if (from_origin) made.lower.clear();
@@ -319,7 +322,7 @@ std::vector<AppData> RecordedBodies::describe_launch_data(const Events::LaunchSh
   std::size_t next = 2 * dimensions;
   ColorTable table{next};
   for (const Events::Requirement& from : shape.requirements) {
-    table.begin += events_.count_given_colors(from, dimensions);
+    table.begin += events_.count_given_color_coordinates(from, dimensions);
   }
   std::vector<AppData> all;
   for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
@@ -339,10 +342,10 @@ std::vector<AppData> RecordedBodies::describe_launch_data(const Events::LaunchSh
     to.of = app_.partitions[partition].name;
     const std::string what =
         fmt::format("which piece of `{}` a launch of `{}` has", to.of, made.task);
-    const std::size_t given = events_.count_given_colors(from, dimensions);
+    const std::size_t given = events_.count_given_color_coordinates(from, dimensions);
     for (std::size_t d = 0; d < given; ++d) {
-      to.color.push_back(
-          formula_with_note(formulas.fit_number(next++, std::span(extents).subspan(d, 1)), what));
+      to.color.push_back(formula_with_note(
+          formulas.fit_launch_number(next++, std::span(extents).subspan(d, 1)), what));
     }
     // The colours of a recorded partition need not begin at 0, but those of an application do. So
     // the lower corner of the colours is subtracted.
@@ -359,7 +362,7 @@ std::vector<AppData> RecordedBodies::describe_launch_data(const Events::LaunchSh
       for (std::size_t d = 0; d < extents.size(); ++d) {
         std::vector<std::int64_t> periods = {extents[d]};
         periods.insert(periods.end(), size.coordinates().begin(), size.coordinates().end());
-        colors.push_back(formulas.fit_color_of_points(table, d, index, periods));
+        colors.push_back(formulas.fit_point_color_coordinate(table, d, index, periods));
       }
       const bool is_wrong =
           std::any_of(colors.begin(), colors.end(),
@@ -399,7 +402,7 @@ std::vector<AppData> RecordedBodies::describe_launch_data(const Events::LaunchSh
         {region_of(app_, task.requirements[r].data.of).name, {}, {}, Privilege::kNoAccess});
   }
   for (const AppData& each : all) {
-    for (const Formula& formula : each.color) note_names(formula);
+    for (const Formula& formula : each.color) note_used_names(formula);
   }
   return all;
 }
@@ -413,13 +416,13 @@ Formula RecordedBodies::formula_with_note(const FittedFormula& fitted, const std
                                  what, fitted.formula.text(), fitted.right, fitted.all, values));
     wrong_ += fitted.all - fitted.right;
   }
-  note_names(fitted.formula);
+  note_used_names(fitted.formula);
   return fitted.formula;
 }
 
 // Adds all words of a formula to used_, the set of used names. Numbers are added, too, but no
 // argument or counter has such a name.
-void RecordedBodies::note_names(const Formula& formula) {
+void RecordedBodies::note_used_names(const Formula& formula) {
   const std::string& text = formula.text();
   for (std::size_t at = 0; at < text.size();) {
     const auto is_word = [&](std::size_t i) {
@@ -437,8 +440,8 @@ void RecordedBodies::note_names(const Formula& formula) {
 // Returns the formula that a launch passes as an argument. `position` is a position in
 // Events::TaskRunGroup::run_arguments: a coordinate of the launch's point, or a coordinate of the
 // colour of one of its pieces. The formula of this colour is part of the launch already.
-Formula RecordedBodies::argument_of(const AppLaunch& launch, const AppTask& task,
-                                    std::uint32_t shape, std::size_t position) const {
+Formula RecordedBodies::formula_of_argument(const AppLaunch& launch, const AppTask& task,
+                                            std::uint32_t shape, std::size_t position) const {
   const std::vector<std::string> index = coordinate_names(launch.domain.size());
   const Events::LaunchShape& from = events_.shapes[shape];
   std::size_t begin = from.dimensions;
@@ -462,17 +465,18 @@ Formula RecordedBodies::argument_of(const AppLaunch& launch, const AppTask& task
 
 // Adds the arguments to the launches of a body. `next` is the index of the next launch in
 // launch_shapes_, because both are in the order in which the launches were made.
-void RecordedBodies::pass_arguments_in(std::vector<AppStatement>& body, std::size_t& next) const {
+void RecordedBodies::add_arguments_to_launches(std::vector<AppStatement>& body,
+                                               std::size_t& next) const {
   for (AppStatement& statement : body) {
     if (auto* loop = std::get_if<AppLoop>(&statement.node)) {
-      pass_arguments_in(loop->body, next);
+      add_arguments_to_launches(loop->body, next);
     } else if (auto* launch = std::get_if<AppLaunch>(&statement.node)) {
       const std::uint32_t shape = launch_shapes_[next++];
       const AppTask* task = app_.find(launch->task);
       if (task == nullptr || task->arguments.empty()) continue;
       const NeededArguments& needs = needs_.at(task->name);
       for (const std::size_t position : needs.positions) {
-        launch->arguments.push_back(argument_of(*launch, *task, shape, position));
+        launch->arguments.push_back(formula_of_argument(*launch, *task, shape, position));
       }
       if (needs.which && !needs.which->which_values.empty()) {
         launch->arguments.emplace_back(needs.which->which_values.at(shape));
@@ -486,7 +490,7 @@ void RecordedBodies::pass_arguments_in(std::vector<AppStatement>& body, std::siz
 // was made, and launches of the task may stand in earlier bodies.
 void RecordedBodies::add_arguments() {
   std::size_t next = 0;
-  for (AppTask& task : app_.tasks) pass_arguments_in(task.body, next);
+  for (AppTask& task : app_.tasks) add_arguments_to_launches(task.body, next);
 }
 
 }  // namespace groma::app

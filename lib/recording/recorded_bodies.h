@@ -35,13 +35,13 @@ class RecordedBodies {
 
  private:
   using Tree = std::vector<FoldedElement>;
-  void add_kind(const RunKind& kind, const Tree& tree, std::vector<AppStatement>& body);
-  std::vector<AppStatement> body_of_kind(const RunKind& kind, const Tree& tree);
+  void describe_run_kind(const RunKind& kind, const Tree& tree, std::vector<AppStatement>& body);
+  std::vector<AppStatement> body_of_run_kind(const RunKind& kind, const Tree& tree);
   static Tree unrolled(const Tree& tree, const std::set<const FoldedElement*>& launches,
                        bool& has_loop);
-  void assign_launches(const Tree& tree, const std::vector<std::uint32_t>& launches,
-                       std::size_t& next, std::vector<std::int64_t>& counters,
-                       const std::vector<std::int64_t>& given);
+  void assign_launches_to_statements(const Tree& tree, const std::vector<std::uint32_t>& launches,
+                                     std::size_t& next, std::vector<std::int64_t>& counters,
+                                     const std::vector<std::int64_t>& given);
   std::vector<AppStatement> statements(const Tree& tree, std::size_t depth);
   AppLaunch describe_launch(const LaunchExecutions& runs);
   std::vector<AppData> describe_launch_data(const Events::LaunchShape& shape,
@@ -49,7 +49,7 @@ class RecordedBodies {
                                             const LaunchFormulas& formulas, AppLaunch& made);
   Formula formula_with_note(const FittedFormula& fitted, const std::string& what,
                             const char* values = "launches");
-  void note_names(const Formula& formula);
+  void note_used_names(const Formula& formula);
 
   const Events& events_;
   Application& app_;
@@ -74,14 +74,14 @@ class RecordedBodies {
   // run.
   struct NeededArguments {
     std::vector<std::size_t> positions;
-    std::optional<KindTest> which;
+    std::optional<RunKindCondition> which;
   };
   std::map<std::string, NeededArguments> needs_;
   // The shapes of all launches, in the order in which they were made.
   std::vector<std::uint32_t> launch_shapes_;
-  void pass_arguments_in(std::vector<AppStatement>& body, std::size_t& next) const;
-  Formula argument_of(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
-                      std::size_t position) const;
+  void add_arguments_to_launches(std::vector<AppStatement>& body, std::size_t& next) const;
+  Formula formula_of_argument(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
+                              std::size_t position) const;
 };
 
 }  // namespace groma::app

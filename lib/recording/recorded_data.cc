@@ -323,8 +323,8 @@ std::optional<AppPartition> RecordedData::with_listed_boxes(const AppPartition& 
 // Returns the possible descriptions of a partition: equal blocks, equal blocks with a halo if
 // pieces are larger than blocks, and formulas of the colour if they can be fitted. `flat`: the
 // partition cuts the region itself, and its colour has the coordinates of all outer partitions.
-std::vector<AppPartition> RecordedData::possible_partitions(const AppPartition& plain,
-                                                            std::size_t number, bool flat) const {
+std::vector<AppPartition> RecordedData::candidate_partitions(const AppPartition& plain,
+                                                             std::size_t number, bool flat) const {
   std::vector<AppPartition> found = {plain};
   const Events::Partition& from = events_.partitions[number];
   const Rect& region = events_.regions[from.region].bounds;
@@ -444,7 +444,7 @@ void RecordedData::add_partition(std::size_t number) {
       }
       continue;
     }
-    for (AppPartition& way : possible_partitions(begin, number, flat)) {
+    for (AppPartition& way : candidate_partitions(begin, number, flat)) {
       if (!is_exact()) try_way(std::move(way));
     }
   }

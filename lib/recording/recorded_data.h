@@ -47,8 +47,8 @@ class RecordedData {
   Rect color_box(const AppPartition& partition) const;
   std::optional<AppPartition> with_listed_boxes(const AppPartition& plain, std::size_t number,
                                                 bool flat) const;
-  std::vector<AppPartition> possible_partitions(const AppPartition& plain, std::size_t number,
-                                                bool flat) const;
+  std::vector<AppPartition> candidate_partitions(const AppPartition& plain, std::size_t number,
+                                                 bool flat) const;
 
   const Events& events_;
   Application& app_;

@@ -153,7 +153,7 @@ class Renumbering {
 }  // namespace
 
 // Counts the boxes of all recorded pieces. Only pieces with holes have recorded boxes.
-std::size_t count_boxes_around_holes(const Events& events) {
+std::size_t count_boxes_of_pieces_with_holes(const Events& events) {
   std::size_t boxes = 0;
   for (const Events::Partition& partition : events.partitions) {
     for (const Events::Piece& piece : partition.pieces) boxes += piece.boxes.size();
@@ -184,7 +184,7 @@ void renumber_points(Events& events, std::vector<std::string>& notes) {
 
 // Removes the boxes of all pieces. A piece is then described by its bounds and its number of
 // points.
-void drop_boxes_of_holes(Events& events) {
+void drop_boxes_of_pieces_with_holes(Events& events) {
   for (Events::Partition& partition : events.partitions) {
     for (Events::Piece& piece : partition.pieces) piece.boxes.clear();
   }

@@ -11,7 +11,7 @@
 namespace groma::app {
 
 // Returns the number of boxes in all pieces with holes.
-std::size_t count_boxes_around_holes(const Events& events);
+std::size_t count_boxes_of_pieces_with_holes(const Events& events);
 
 // Renumbers the points of each one-dimensional region that has pieces with holes. Points that
 // belong to the same pieces become neighbours, in the order of their first points, so that pieces
@@ -21,6 +21,6 @@ std::size_t count_boxes_around_holes(const Events& events);
 void renumber_points(Events& events, std::vector<std::string>& notes);
 
 // Drops the boxes of pieces with holes. Their bounds and sizes remain.
-void drop_boxes_of_holes(Events& events);
+void drop_boxes_of_pieces_with_holes(Events& events);
 
 }  // namespace groma::app

@@ -44,12 +44,12 @@ void note_launch(const Events& events, const Events::Launch& launch, std::vector
                     Point(numbers.subspan(dimensions, dimensions))};
   std::size_t next = 2 * dimensions, table = next;
   for (const Events::Requirement& each : shape.requirements) {
-    table += events.count_given_colors(each, dimensions);
+    table += events.count_given_color_coordinates(each, dimensions);
   }
   for (const Events::Requirement& each : shape.requirements) {
     if (each.color_rule == Events::ColorRule::kWhole) continue;
     const auto partition = static_cast<std::size_t>(each.partition);
-    const std::size_t given = events.count_given_colors(each, dimensions);
+    const std::size_t given = events.count_given_color_coordinates(each, dimensions);
     const auto first = numbers.subspan(next, given);
     const std::size_t colors = events.color_dimensions(each);
     next += given;

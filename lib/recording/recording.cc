@@ -255,20 +255,21 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
                  fmt::format("what was recorded has {} bytes; at most {} are read", recorded.size(),
                              kMaxRecordedBytes)};
   }
-  auto events = app::events_from(recorded);
+  auto events = app::parse_events(recorded);
   if (!events) return events.error();
   app::drop_unused_pieces(*events);
   // Makes the application from the events as they are now. Fails if pieces with holes take more
   // boxes than an application may have.
   const auto made = [&]() -> Result<Recording> {
-    if (app::count_boxes_around_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();
+    if (app::count_boxes_of_pieces_with_holes(*events) <= kMaxAppBoxes)
+      return Maker(*events, name).make();
     return Error{Error::Code::kTooLarge, "the pieces have too many holes"};
   };
   std::vector<std::string> notes;
   Result<Recording> recording = made();
   const auto is_too_large = [&] {
     return !recording && recording.error().code == Error::Code::kTooLarge &&
-           app::count_boxes_around_holes(*events) > 0;
+           app::count_boxes_of_pieces_with_holes(*events) > 0;
   };
   if (is_too_large()) {
     app::renumber_points(*events, notes);
@@ -276,7 +277,7 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
   }
   if (is_too_large()) {
     notes.clear();
-    app::drop_boxes_of_holes(*events);
+    app::drop_boxes_of_pieces_with_holes(*events);
     recording = made();
   }
   if (recording) {

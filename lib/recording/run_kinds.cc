@@ -73,8 +73,8 @@ std::string argument_name(std::size_t position) { return fmt::format("p{}", posi
 
 // For each shape of launch, fits a formula that computes the number of the kind from the arguments.
 // A shape whose tasks launched nothing has the number -1, which is the number of no kind.
-std::optional<KindTest> find_kind_test(const Events& events, std::uint32_t task,
-                                       const std::vector<RunKind>& kinds) {
+std::optional<RunKindCondition> find_run_kind_condition(const Events& events, std::uint32_t task,
+                                                        const std::vector<RunKind>& kinds) {
   if (kinds.size() > kMostKinds) return std::nullopt;
   // The samples of each shape that launches this task: the arguments of a run, and the number of
   // its kind as the value. Shapes without samples launched tasks that launched nothing.
@@ -100,7 +100,7 @@ std::optional<KindTest> find_kind_test(const Events& events, std::uint32_t task,
     if (!formula) return std::nullopt;
     kind_of.emplace(shape, *formula);
   }
-  KindTest test;
+  RunKindCondition test;
   test.without_runs = kind_of.size() - samples.size();
   if (kinds.size() == 1 && test.without_runs == 0) return test;
   const std::string number = kind_number(kind_of, test.which_values);

@@ -33,7 +33,7 @@ std::string argument_name(std::size_t position);
 inline constexpr const char* kWhich = "which";
 
 // How a task determines the kind of its run.
-struct KindTest {
+struct RunKindCondition {
   // For each kind, a formula that is 1 in runs of this kind and 0 in other runs.
   std::vector<Formula> is_kind;
   // The value of the argument kWhich that each launch of the task passes, by the launch's shape.
@@ -44,7 +44,7 @@ struct KindTest {
 };
 // Returns how task `task` determines the kind of its run. Returns nullopt if runs of different
 // kinds had the same arguments.
-std::optional<KindTest> find_kind_test(const Events& events, std::uint32_t task,
-                                       const std::vector<RunKind>& kinds);
+std::optional<RunKindCondition> find_run_kind_condition(const Events& events, std::uint32_t task,
+                                                        const std::vector<RunKind>& kinds);
 
 }  // namespace groma::app

@@ -203,7 +203,7 @@ bool Bodies::conflicts_with_earlier(const LaunchingTask& context, const app::Lau
 // Decrements two counters in the context of the parent task: `unmapped`, which counts tasks of all
 // its launches, and the count in `inner`, which counts only tasks of the launch to which this task
 // belongs. A task is counted until it is mapped together with everything that it launches.
-void Bodies::note_mapped(const TaskRun& run, DelayStart since) {
+void Bodies::note_mapped(const TaskRun& run, LastAwaitedEvent since) {
   LaunchingTask* const parent = run.parent;
   if (parent == nullptr) return;
   --parent->unmapped;
@@ -221,7 +221,7 @@ void Bodies::note_mapped(const TaskRun& run, DelayStart since) {
 
 // Notes a task that launches other tasks as completely mapped, as soon as all launches of its body
 // are issued and all launched tasks are completely mapped.
-void Bodies::report_if_mapped(LaunchingTask& context, DelayStart since) {
+void Bodies::report_if_mapped(LaunchingTask& context, LastAwaitedEvent since) {
   if (!context.issued || context.unmapped > 0 || context.told) return;
   context.told = true;
   note_mapped(*context.run, since);

@@ -46,7 +46,7 @@ class Bodies {
   // Notes that a task, and everything that it launches, is mapped. If a launch of the parent task
   // waits for this, the parent task continues. `since` is the recorded event without which the
   // mapping could not have happened at this time.
-  void note_mapped(const TaskRun& run, DelayStart since);
+  void note_mapped(const TaskRun& run, LastAwaitedEvent since);
   // Ends the task if its body, the task itself and all tasks that it launched are over.
   void end_task_if_over(LaunchingTask& context);
   // Frees the context (the state of the body) of a task that has ended.
@@ -64,7 +64,7 @@ class Bodies {
   static bool launched_tasks_are_over(LaunchingTask& context);
   static bool waits_for_window(LaunchingTask& context);
   bool conflicts_with_earlier(const LaunchingTask& context, const app::Launch& launch) const;
-  void report_if_mapped(LaunchingTask& context, DelayStart since);
+  void report_if_mapped(LaunchingTask& context, LastAwaitedEvent since);
 
   const RunInput& input_;
   const OpGraph& ops_;

@@ -17,7 +17,7 @@ struct CopyRun {
   // The numbers of two events in the record of the run: the event that the copy waited for last,
   // and the copy itself. -1: none.
   std::int64_t cause = -1, record = -1;
-  DelayStart since;
+  LastAwaitedEvent since;
 };
 
 }  // namespace groma::sim

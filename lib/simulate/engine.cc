@@ -139,7 +139,7 @@ void Engine::handle_ready_ops() {
 // queues at its processor. Returns false if the run is over.
 bool Engine::handle(ReadyOp ready) {
   if (parts_.outcome.over()) return false;
-  const OpUse use = uses_[ready.op];
+  const OpSubject use = uses_[ready.op];
   // Notes the recorded event that made a copy or task ready. If the copy or task is already mapped,
   // calls go(), which starts the copy or queues the task. Otherwise adds an event at the time when
   // it is mapped.
@@ -149,17 +149,17 @@ bool Engine::handle(ReadyOp ready) {
     agenda_.add(mapped, Event::Kind::kReady, ready.op);
   };
   switch (use.kind) {
-    case OpUse::Kind::kNone:
+    case OpSubject::Kind::kNone:
       break;
-    case OpUse::Kind::kJoin:
+    case OpSubject::Kind::kJoin:
       complete_future(ready.op, ready.cause);
       break;
-    case OpUse::Kind::kCopy: {
+    case OpSubject::Kind::kCopy: {
       CopyRun& copy = copies_[use.copy];
       once_mapped(copy.mapped, copy.cause, [&] { copies_.start(use.copy); });
       break;
     }
-    case OpUse::Kind::kTask:
+    case OpSubject::Kind::kTask:
       once_mapped(use.run->times.mapped, use.run->records.cause,
                   [&] { stations_.queue(*use.run); });
       break;
@@ -218,7 +218,7 @@ void Engine::complete(TaskRun& run) {
   }
   const std::int64_t last = run.context ? run.context->last_over : run.records.own;
   uses_.complete(run.op, last);
-  uses_.set(run.op, {OpUse::Kind::kTask, 0, nullptr});
+  uses_.set(run.op, {OpSubject::Kind::kTask, 0, nullptr});
   LaunchingTask* const parent = run.parent;
   if (run.context) {
     for (const auto& [launch, plan] : run.context->plans) planned_bytes_ -= plan->bytes;

@@ -15,7 +15,7 @@
 #include "simulate/loop_replay.h"
 #include "simulate/mapper_events.h"
 #include "simulate/noise.h"
-#include "simulate/op_uses.h"
+#include "simulate/op_subjects.h"
 #include "simulate/record_writer.h"
 #include "simulate/run_parts.h"
 #include "simulate/selection.h"
@@ -52,8 +52,8 @@ class Engine {
   // ---- Launches and the time of mapping (launches.cc)
   void launch(LaunchingTask& context, const app::Launch& launch);
   bool may_launch(const app::Launch& launch, std::int64_t points);
-  bool make_points(LaunchingTask& context, const app::Launch& launch, const Rect& domain,
-                   CachedLaunchMapping* plan, std::vector<TaskRun*>& runs);
+  bool make_tasks_of_points(LaunchingTask& context, const app::Launch& launch, const Rect& domain,
+                            CachedLaunchMapping* plan, std::vector<TaskRun*>& runs);
   CachedLaunchMapping* plan_for(LaunchingTask& context, const app::Launch& launch,
                                 const Rect& domain);
   bool keeps_plans() const;
@@ -76,7 +76,7 @@ class Engine {
   Copies copies_;
   Stations stations_;
   TaskPool tasks_;
-  OpUses uses_;
+  OpSubjects uses_;
   LoopReplay replay_;
   MapperEvents mapper_events_;
   Selection selection_;

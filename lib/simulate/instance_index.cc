@@ -81,12 +81,12 @@ void InstanceIndex::remove(InstanceNumber number) {
   const auto alike = here.find(width_key(instance.region, box));
   std::erase(alike->second, number);
   if (alike->second.empty()) here.erase(alike);
-  unchain(number, same_.find(box_key(place, box)));
+  remove_from_chain(number, same_.find(box_key(place, box)));
 }
 
 // Removes an instance from the chain of instances whose boxes have the same key. Removes the chain
 // with its last instance.
-void InstanceIndex::unchain(InstanceNumber number, Chains::iterator chain) {
+void InstanceIndex::remove_from_chain(InstanceNumber number, Chains::iterator chain) {
   InstanceNumber before = kVirtual;
   std::int64_t passed = 0;
   for (InstanceNumber at = chain->second.oldest; at != number; at = instances_[at].next) {

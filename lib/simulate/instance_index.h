@@ -48,7 +48,7 @@ class InstanceIndex {
   InstancesByWidth::key_type width_key(std::uint32_t region, const Rect& box) const;
   std::optional<InstanceNumber> find_covering(const InstanceQuery& query,
                                               const InstancesByWidth& here) const;
-  void unchain(InstanceNumber number, Chains::iterator chain);
+  void remove_from_chain(InstanceNumber number, Chains::iterator chain);
 
   std::vector<Instance>& instances_;
   Budget& budget_;

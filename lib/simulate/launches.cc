@@ -37,7 +37,7 @@ void Engine::launch(LaunchingTask& context, const app::Launch& launch) {
   ++launches_;
   const Op join = launch.gives >= 0 ? parts_.ops.add() : kBeginning;
   if (join != kBeginning) {
-    uses_.set(join, {OpUse::Kind::kJoin, 0, context.run});
+    uses_.set(join, {OpSubject::Kind::kJoin, 0, context.run});
   }
   context.mapping = points;
   context.stage_end = agenda_.now();
@@ -55,7 +55,7 @@ void Engine::launch(LaunchingTask& context, const app::Launch& launch) {
   std::vector<TaskRun*> runs;
   runs.swap(launched_runs_);
   runs.clear();
-  if (!make_points(context, launch, domain, plan, runs)) return;
+  if (!make_tasks_of_points(context, launch, domain, plan, runs)) return;
   if (!add_future_dependences(context, launch, join, runs)) return;
   context.wait.what = LaunchingTask::Wait::For::kMapping;
   if (!map_points(runs)) return;
@@ -64,8 +64,9 @@ void Engine::launch(LaunchingTask& context, const app::Launch& launch) {
 }
 
 // Makes the tasks of a launch, and adds them to `runs`. Returns false if the run is over.
-bool Engine::make_points(LaunchingTask& context, const app::Launch& launch, const Rect& domain,
-                         CachedLaunchMapping* plan, std::vector<TaskRun*>& runs) {
+bool Engine::make_tasks_of_points(LaunchingTask& context, const app::Launch& launch,
+                                  const Rect& domain, CachedLaunchMapping* plan,
+                                  std::vector<TaskRun*>& runs) {
   const LaunchAnswers& start = parts_.launcher.launch_answers();
   LaunchRun* const of =
       domain.volume() == 0
@@ -96,7 +97,7 @@ bool Engine::add_future_dependences(LaunchingTask& context, const app::Launch& l
                                     std::span<TaskRun* const> runs) {
   for (TaskRun* run : runs) {
     if (!parts_.outcome.spend(1 + static_cast<std::int64_t>(launch.takes.size()))) return false;
-    uses_.set(run->op, {OpUse::Kind::kTask, 0, run});
+    uses_.set(run->op, {OpSubject::Kind::kTask, 0, run});
     if (join != kBeginning) parts_.ops.add_dependence(join, run->op);
     for (std::uint32_t future : launch.takes)
       parts_.ops.add_dependence(run->op, context.futures[future]);
@@ -143,7 +144,7 @@ bool Engine::map_task(TaskRun& run) {
   // Only the top-level task has no op yet. Other tasks get their op when they are launched.
   if (run.launch == nullptr) {
     run.op = parts_.ops.add();
-    uses_.set(run.op, {OpUse::Kind::kTask, 0, &run});
+    uses_.set(run.op, {OpSubject::Kind::kTask, 0, &run});
   }
   if (!occupy_runtime(run) || !parts_.within_limits(run.task)) return false;
   const MapperInstances::MappingScope holding(parts_.instances);
@@ -153,7 +154,7 @@ bool Engine::map_task(TaskRun& run) {
   };
   mapping_.begin(run);
   CachedTaskMapping* const plan = plan_of(run);
-  if (replay_.keeps_repeating(run)) {
+  if (replay_.continue_repetition_with(run)) {
     mapping_.take(*plan, stations_.least_loaded(plan->processors));
     if (!replay_.repeat_mapping(run, mapping_.fetches())) return refused();
   } else if (plan != nullptr && mapping_.is_plan_for_task(*plan)) {
@@ -239,7 +240,7 @@ bool Engine::occupy_runtime(TaskRun& run) {
 void Engine::add_copies(const TaskRun& run) {
   const RunTime mapped = run.times.mapped + to_picoseconds(costs_.copy_s);
   for (const NeededCopy& fetch : mapping_.fetches()) {
-    uses_.set(fetch.op, {OpUse::Kind::kCopy, copies_.add(fetch, run, mapped), nullptr});
+    uses_.set(fetch.op, {OpSubject::Kind::kCopy, copies_.add(fetch, run, mapped), nullptr});
   }
   for (const NeededCopy& fetch : mapping_.fetches()) uses_.release(fetch.op);
 }

@@ -79,7 +79,7 @@ void LoopReplay::begin_loop(const LaunchingTask& context, const app::Loop& loop,
   loop_ = &loop;
   iterations_ = 0;
   since_ = static_cast<Op>(parts_.ops.size());
-  parts_.valid_data.use_log(&log_);
+  parts_.valid_data.log_uses_to(&log_);
   start_recording({}, since_);
 }
 
@@ -108,7 +108,8 @@ void LoopReplay::start_recording(StateHash hash, Op here) {
 bool LoopReplay::can_repeat(const LaunchingTask& context) const {
   return is_steady_ && context.inner.empty() && !tasks_.empty() && parts_.mappers.all_repeat() &&
          store_changes_ == parts_.store.changes() &&
-         mapper_changes_ == parts_.instances.changes() && !parts_.store.has_eager();
+         mapper_changes_ == parts_.instances.changes() &&
+         !parts_.store.has_eagerly_collected_instance();
 }
 
 // While a loop is watched, compares the state of the data with that at the beginning of the
@@ -134,7 +135,7 @@ void LoopReplay::begin_iteration(const LaunchingTask& context, const app::Loop& 
   const bool is_same = iterations_ > 1 && hash == hash_ && here - since_ == ops_;
   if (!is_same || !can_repeat(context)) return start_recording(hash, here);
   state_ = State::kRepeating;
-  parts_.valid_data.use_log(nullptr);
+  parts_.valid_data.log_uses_to(nullptr);
   here_ = here;
   times_ = 0;
 }
@@ -180,7 +181,7 @@ void LoopReplay::reapply_task_uses(std::size_t number) {
 
 void LoopReplay::stop() {
   state_ = State::kIdle;
-  parts_.valid_data.use_log(nullptr);
+  parts_.valid_data.log_uses_to(nullptr);
   start_recording({}, kBeginning);
 }
 
@@ -239,7 +240,7 @@ void LoopReplay::add_edges(const TaskRun& run, std::span<const NeededCopy> fetch
 // A mapper that has promised to repeat its answers must not make, collect or change instances in
 // the meantime. If one does so during the repetition, the repetition ends and mappers are asked
 // again.
-bool LoopReplay::keeps_repeating(const TaskRun& run) {
+bool LoopReplay::continue_repetition_with(const TaskRun& run) {
   if (state_ != State::kRepeating || run.pieces.empty()) return false;
   const CachedTaskMapping* const plan = tasks_[repeated_.size()].plan;
   if (plan == plan_of(run) && plan->asked == run.number &&
@@ -256,7 +257,7 @@ bool LoopReplay::repeat_mapping(TaskRun& run, std::vector<NeededCopy>& fetches) 
   for (std::size_t i = first.instances; i < end.instances; ++i) {
     const TakenInstance& taken = instances_[i];
     run.instances.add(taken.number, parts_.lists);
-    if (taken.number != kVirtual) parts_.store.take_again(taken.number, taken.priority);
+    if (taken.number != kVirtual) parts_.store.take_existing_instance(taken.number, taken.priority);
   }
   const auto copies = static_cast<Op>(parts_.ops.size());
   repeated_.push_back({run.launch, run.op, copies});

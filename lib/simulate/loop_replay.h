@@ -44,7 +44,7 @@ class LoopReplay {
   // the same place in the recorded iteration, returns false and ends the repetition. A task without
   // data is never mapped in this way, since no other task depends on how it is mapped; for it, the
   // function returns false and the repetition goes on.
-  bool keeps_repeating(const TaskRun& run);
+  bool continue_repetition_with(const TaskRun& run);
   // Maps the task as in the recorded iteration: takes the same instances, adds its copies to
   // `fetches`, and makes the task and the copies wait for the same ops. The processor of the task
   // must be set. Returns false if the run is over.

@@ -61,7 +61,7 @@ bool Outcome::refuse(RunStatus status, std::vector<Refusal> refusals, std::strin
   if (over_) return false;
   // If the budget is exceeded, a mapper stops its work, and its incomplete answer is refused only
   // for that reason. So check the budget before these refusals are used.
-  if (budget_.check_now()) {
+  if (budget_.must_stop_now()) {
     end_by_budget();
     return false;
   }

@@ -22,7 +22,7 @@ RehearsalState::RehearsalState(const app::Data& data, const Spaces& spaces,
       links(*parts.input.machine, parts.input.memories) {
   if (!notes_wants) return;
   parts.instances.on_made = [this](const InstanceQuery& query, std::optional<InstanceNumber> made) {
-    wants.note_made(asking, query, made);
+    wants.note_instance_made_by_mapper(asking, query, made);
   };
 }
 
@@ -65,7 +65,7 @@ void RehearsalState::warn_about_wants() {
 // Adds those reasons why a run may differ from the rehearsal that are known only at the end of the
 // rehearsal.
 RehearsalResult RehearsalState::finish() {
-  const Store::Doubts& doubts = parts.store.doubts();
+  const Store::UncertainFacts& doubts = parts.store.doubts();
   const bool unsure = !findings.has_error() && (!certain || doubts.guessed || doubts.keeps_eager);
   if (parts.instances.mappers_saw_instances() && unsure) {
     findings.mark_incomplete(

@@ -41,7 +41,7 @@ void Selection::select(std::int32_t processor) {
     if (!taken[i]) unmapped.push_back(waiting[i]);
   }
   if (!unmapped.empty() && !schedule_next_selection(processor, answer, views.front())) return;
-  carry_out(waiting, answer);
+  carry_out_selection(waiting, answer);
 }
 
 // Sees to it that the mapper of the processor is asked again about the tasks that still wait there:
@@ -64,7 +64,8 @@ bool Selection::schedule_next_selection(std::int32_t processor, const SelectMapp
 }
 
 // Maps and relocates the tasks that the answer names by their index in `waiting`.
-void Selection::carry_out(const std::vector<TaskRun*>& waiting, const SelectMappingOutput& answer) {
+void Selection::carry_out_selection(const std::vector<TaskRun*>& waiting,
+                                    const SelectMappingOutput& answer) {
   const RunTime now = run_.agenda.now();
   for (std::uint32_t i : answer.map) {
     stealable_ -= waiting[i]->stealable ? 1 : 0;
@@ -115,13 +116,14 @@ bool Selection::may_steal(ProcKind kind, const TaskRun& waits) const {
 
 // Lets one processor steal, or each processor in the order of their numbers if `thief` is -1.
 void Selection::steal(std::int32_t thief) {
-  if (thief >= 0) return steal_one(thief);
-  for (std::int32_t p = 0; p < run_.stations.size() && !run_.outcome.over(); ++p) steal_one(p);
+  if (thief >= 0) return steal_for_thief(thief);
+  for (std::int32_t p = 0; p < run_.stations.size() && !run_.outcome.over(); ++p)
+    steal_for_thief(p);
 }
 
 // Returns the processors from which a processor of kind `kind` can steal nothing, because no
 // suitable stealable task waits there. Returns nullopt if a limit ended the run.
-std::optional<std::vector<Processor>> Selection::processors_without(ProcKind kind) {
+std::optional<std::vector<Processor>> Selection::processors_without_stealable_task(ProcKind kind) {
   std::vector<Processor> without;
   for (std::int32_t p = 0; p < run_.stations.size(); ++p) {
     const std::vector<TaskRun*>& there = run_.stations[p].unmapped;
@@ -136,10 +138,10 @@ std::optional<std::vector<Processor>> Selection::processors_without(ProcKind kin
 // Lets one idle processor, the thief, steal tasks. The mapper of each victim is asked at most once.
 // Processors at which nothing waits that the thief may steal are on the blacklist from the
 // beginning.
-void Selection::steal_one(std::int32_t thief) {
+void Selection::steal_for_thief(std::int32_t thief) {
   if (stealable_ == 0 || !run_.stations[thief].idle()) return;
   const Processor& to = run_.input.processors[thief];
-  auto blacklist = processors_without(to.kind);
+  auto blacklist = processors_without_stealable_task(to.kind);
   if (!blacklist) return;
   std::vector<Processor> victims;
   for (bool more = true;

@@ -63,10 +63,10 @@ class Selection {
                                  std::vector<std::vector<RequirementView>>& requirements);
   bool schedule_next_selection(std::int32_t processor, const SelectMappingOutput& answer,
                                const TaskView& first);
-  void carry_out(const std::vector<TaskRun*>& waiting, const SelectMappingOutput& answer);
+  void carry_out_selection(const std::vector<TaskRun*>& waiting, const SelectMappingOutput& answer);
   bool may_steal(ProcKind kind, const TaskRun& waits) const;
-  std::optional<std::vector<Processor>> processors_without(ProcKind kind);
-  void steal_one(std::int32_t thief);
+  std::optional<std::vector<Processor>> processors_without_stealable_task(ProcKind kind);
+  void steal_for_thief(std::int32_t thief);
   void give_stolen_tasks(std::int32_t victim, std::int32_t thief);
 
   const RunServices run_;

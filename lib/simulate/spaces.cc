@@ -239,7 +239,7 @@ bool Spaces::make_pieces(const MakeArguments& making) {
       pieces_[p].push_back({each.box, {}, each.cells});
     }
     if (!partition.pieces.empty()) continue;
-    const std::int64_t work = app::cost_of_piece(making.data, partition);
+    const std::int64_t work = app::approximate_cost_of_piece(making.data, partition);
     Point color = partition.colors.lower;
     do {
       if (!making.spend(work)) return false;
@@ -400,7 +400,7 @@ bool Spaces::make_groups(const MakeArguments& making) {
          });
   clashes_.resize(data.launches);
   for (const app::Launch* launch : launches) {
-    if (good && launch != nullptr) good = find_clashes(making, *launch);
+    if (good && launch != nullptr) good = find_conflicting_requirements(making, *launch);
   }
   return good;
 }
@@ -456,7 +456,7 @@ bool Spaces::interfere(const app::Launch& one, std::size_t a, const app::Launch&
 // Notes the pairs of requirements of `launch` that conflict if their pieces overlap. Two
 // requirements that both have a coherence other than exclusive do not conflict. Returns false if a
 // limit is exceeded.
-bool Spaces::find_clashes(const MakeArguments& making, const app::Launch& launch) {
+bool Spaces::find_conflicting_requirements(const MakeArguments& making, const app::Launch& launch) {
   const app::Data& data = making.data;
   const std::vector<app::Requirement>& requirements = data.tasks[launch.task].requirements;
   Pairs& pairs = clashes_[launch.number];

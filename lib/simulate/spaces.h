@@ -40,7 +40,7 @@ struct Piece {
   std::int64_t points() const { return set ? set->points : box.volume(); }
   // Returns the number of points for which an instance has room. A layout that is not compact has
   // room for the whole box.
-  std::int64_t points_held(const LayoutSpec& layout) const {
+  std::int64_t points_with_room(const LayoutSpec& layout) const {
     return layout.compact ? points() : box.volume();
   }
 };
@@ -213,7 +213,7 @@ class Spaces {
   bool make_groups(const MakeArguments& making);
   void group_fields(const app::Region& fields, RegionSpace& space,
                     const std::vector<std::vector<std::uint32_t>>& sets);
-  bool find_clashes(const MakeArguments& making, const app::Launch& launch);
+  bool find_conflicting_requirements(const MakeArguments& making, const app::Launch& launch);
   bool count_memory(const MakeArguments& making, std::int64_t bytes);
 
   std::vector<RegionSpace> regions_;

@@ -97,12 +97,12 @@ std::int64_t Store::bytes_of(const InstanceQuery& query) const {
   const std::int64_t align = mapper::least_alignment(layout.align_op, layout.align_bytes);
   if (align > capacity_[static_cast<std::size_t>(query.memory)]) return align;
   return spaces_.region(query.region)
-      .instance_bytes(query.new_groups, layout, query.shape->points_held(layout));
+      .instance_bytes(query.new_groups, layout, query.shape->points_with_room(layout));
 }
 
 // Returns the position of an instance in the order of eviction: by priority, then the least
 // recently used first.
-Store::Order::value_type Store::place_in_order(InstanceNumber number) const {
+Store::Order::value_type Store::eviction_order_of(InstanceNumber number) const {
   const Instance& instance = instances_[number];
   return {-std::int64_t{instance.priority}, instance.used, number};
 }
@@ -114,12 +114,12 @@ void Store::change(InstanceNumber number, const Change& change) {
   Instance& instance = instances_[number];
   std::optional<Order>& idle = idle_[static_cast<std::size_t>(instance.memory)];
   if (!idle) return change(instance);
-  if (may_go(instance)) idle->erase(place_in_order(number));
+  if (may_go(instance)) idle->erase(eviction_order_of(number));
   change(instance);
-  if (may_go(instance)) idle->insert(place_in_order(number));
+  if (may_go(instance)) idle->insert(eviction_order_of(number));
 }
 
-// Evicts idle instances, in the order of place_in_order(), until `bytes` are free in the memory.
+// Evicts idle instances, in the order of eviction_order_of(), until `bytes` are free in the memory.
 // Returns false if there is still no room. The index `idle_` of a memory is built when the memory
 // is full for the first time.
 bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
@@ -132,10 +132,10 @@ bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
     idle.emplace();
     for (InstanceNumber number = 0; number < instances_.size() && !budget_.spend(1); ++number) {
       const Instance& instance = instances_[number];
-      if (instance.memory == memory && may_go(instance)) idle->insert(place_in_order(number));
+      if (instance.memory == memory && may_go(instance)) idle->insert(eviction_order_of(number));
     }
   }
-  if (never_fits(*idle, used_[m] - most)) return false;
+  if (evicting_all_leaves_no_room(*idle, used_[m] - most)) return false;
   while (used_[m] > most && !idle->empty() && !budget_.spend(16)) {
     const InstanceNumber number = std::get<InstanceNumber>(*idle->begin());
     doubts_.guessed |= instances_[number].left == waits_;
@@ -146,8 +146,8 @@ bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
 
 // Returns true if two things hold: the memory would not have enough room even if every idle
 // instance were evicted, and some of these idle instances may still be in use. make_room() then
-// evicts nothing. In that case, sets Doubts::forked.
-bool Store::never_fits(const Order& idle, std::int64_t missing) {
+// evicts nothing. In that case, sets UncertainFacts::forked.
+bool Store::evicting_all_leaves_no_room(const Order& idle, std::int64_t missing) {
   bool certain = true;
   for (const auto& place : idle) {
     if (budget_.spend(2)) return false;
@@ -186,11 +186,11 @@ void Store::acquire(InstanceNumber number) {
   change(number, [](Instance& instance) { ++instance.users; });
 }
 
-void Store::add_needed(InstanceNumber number, std::int64_t more) {
+void Store::add_to_needed_count(InstanceNumber number, std::int64_t more) {
   change(number, [more](Instance& instance) { instance.needed += more; });
 }
 
-void Store::take_again(InstanceNumber number, CollectPriority priority) {
+void Store::take_existing_instance(InstanceNumber number, CollectPriority priority) {
   change(number, [&](Instance& instance) {
     instance.used = ++clock_;
     instance.priority = priority;
@@ -198,7 +198,7 @@ void Store::take_again(InstanceNumber number, CollectPriority priority) {
   });
 }
 
-bool Store::has_eager() const {
+bool Store::has_eagerly_collected_instance() const {
   return std::any_of(instances_.begin(), instances_.end(), [](const Instance& instance) {
     return instance.alive && instance.priority == kCollectEager;
   });

@@ -70,7 +70,7 @@ class Store {
   void acquire(InstanceNumber instance);
   void release(InstanceNumber instance);
   // Adds `more` to the member `needed` of the instance.
-  void add_needed(InstanceNumber instance, std::int64_t more);
+  void add_to_needed_count(InstanceNumber instance, std::int64_t more);
 
   // For callers that do not simulate time: removes one user of an instance. In a run, that use may
   // end at once, or at any time before the next call of note_all_tasks_over().
@@ -78,14 +78,14 @@ class Store {
   void note_all_tasks_over() { ++waits_; }
   // For a repeated task: takes an existing instance, as find_or_make() does when it finds one, and
   // adds the task as a user of the instance.
-  void take_again(InstanceNumber instance, CollectPriority priority);
+  void take_existing_instance(InstanceNumber instance, CollectPriority priority);
   // Returns how many instances were made and removed so far.
   std::int64_t changes() const { return 2 * static_cast<std::int64_t>(instances_.size()) - alive_; }
   // Returns true if an instance exists that is removed as soon as nobody uses it (kCollectEager).
-  bool has_eager() const;
+  bool has_eagerly_collected_instance() const;
   // Things about the state of the store that a caller that does not simulate time (a rehearsal)
   // cannot know for sure.
-  struct Doubts {
+  struct UncertainFacts {
     // An instance was evicted that may still be in use in a run. So a run may evict another one,
     // and the state of the store is only one of several possible ones.
     bool guessed = false;
@@ -96,7 +96,7 @@ class Store {
     // would have removed the instance when its last use ended, if no data had been lost.
     bool keeps_eager = false;
   };
-  const Doubts& doubts() const { return doubts_; }
+  const UncertainFacts& doubts() const { return doubts_; }
 
   // Called first when an instance is removed, to forget which data it holds. ValidData sets this
   // function.
@@ -108,11 +108,11 @@ class Store {
  private:
   using Order = std::set<std::tuple<std::int64_t, std::int64_t, InstanceNumber>>;
 
-  Order::value_type place_in_order(InstanceNumber number) const;
+  Order::value_type eviction_order_of(InstanceNumber number) const;
   template <typename Change>
   void change(InstanceNumber number, const Change& change);
   bool make_room(std::int32_t memory, std::int64_t bytes);
-  bool never_fits(const Order& idle, std::int64_t missing);
+  bool evicting_all_leaves_no_room(const Order& idle, std::int64_t missing);
   void remove(InstanceNumber number);
 
   const Spaces& spaces_;
@@ -129,7 +129,7 @@ class Store {
   std::int64_t waits_ = 0;
   // The number of instances that exist now.
   std::int64_t alive_ = 0;
-  Doubts doubts_;
+  UncertainFacts doubts_;
 };
 
 }  // namespace groma::sim

@@ -20,8 +20,8 @@ double point_bytes(const app::Data& data, const app::RequirementData& where) {
 // Returns how many bytes the memory moves for each byte that the task uses. The result is at least
 // 1. In an AOS layout, all fields of a point are moved. If the variant's loops run in another order
 // of the dimensions than the layout, a whole sector is moved for each element.
-double TaskDurations::layout_factor(const TaskRun& run, std::size_t requirement,
-                                    const Instance& instance) const {
+double TaskDurations::bytes_moved_per_byte_used(const TaskRun& run, std::size_t requirement,
+                                                const Instance& instance) const {
   const app::RequirementData& wants = data_of_requirement(input_.data, run, requirement);
   const double sector = sector_bytes(run.processor->kind);
   const double used = point_bytes(input_.data, wants);
@@ -33,7 +33,7 @@ double TaskDurations::layout_factor(const TaskRun& run, std::size_t requirement,
     const double moved = whole <= sector ? whole : std::min(whole, count * sector);
     factor = std::max(1.0, moved / used);
   }
-  if (loops_across(run, requirement, instance)) {
+  if (loops_differ_from_layout(run, requirement, instance)) {
     factor = std::max(factor, std::max(1.0, sector * count / used));
   }
   return factor;
@@ -41,8 +41,8 @@ double TaskDurations::layout_factor(const TaskRun& run, std::size_t requirement,
 
 // Returns true if the loops of the variant go through the dimensions in another order than the
 // instance stores them.
-bool TaskDurations::loops_across(const TaskRun& run, std::size_t requirement,
-                                 const Instance& instance) const {
+bool TaskDurations::loops_differ_from_layout(const TaskRun& run, std::size_t requirement,
+                                             const Instance& instance) const {
   const auto& loops = run.variant->loops;
   return loops && run.pieces[requirement]->box.dimensions() > 1 &&
          *loops != instance.layout.dimensions;
@@ -51,13 +51,13 @@ bool TaskDurations::loops_across(const TaskRun& run, std::size_t requirement,
 // Returns which share, from 0 to 1, of the streamed bytes no hardware prefetcher fetches in time.
 // The share is 0 on GPU and OMP processors, because they have enough threads to hide the waiting of
 // each one.
-double TaskDurations::unforeseen_share(const TaskRun& run, std::size_t requirement,
-                                       const Instance& instance) const {
+double TaskDurations::share_not_prefetched(const TaskRun& run, std::size_t requirement,
+                                           const Instance& instance) const {
   const ProcKind kind = run.processor->kind;
   if (kind == ProcKind::kGpu || kind == ProcKind::kOmp) return 0;
   const Rect &box = run.pieces[requirement]->box, &whole = instance.shape->box;
   const int n = box.dimensions();
-  if (n < 2 || loops_across(run, requirement, instance)) return 0;
+  if (n < 2 || loops_differ_from_layout(run, requirement, instance)) return 0;
   const app::RequirementData& wants = data_of_requirement(input_.data, run, requirement);
   // The number of bytes of a row of the piece that lie one after the other in memory, and the
   // number of such rows.
@@ -87,8 +87,8 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
   const MemKind kind = input_.memories[instance.memory].kind;
   double unforeseen = 0;
   if (access == Access::kStream) {
-    bytes *= layout_factor(run, requirement, instance);
-    unforeseen = bytes * unforeseen_share(run, requirement, instance);
+    bytes *= bytes_moved_per_byte_used(run, requirement, instance);
+    unforeseen = bytes * share_not_prefetched(run, requirement, instance);
   }
   if (run.processor->kind == ProcKind::kGpu && kind != MemKind::kFbmem) {
     if (access == Access::kAtomic) bytes *= model_.host_atomic_factor;

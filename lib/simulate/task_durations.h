@@ -39,10 +39,12 @@ class TaskDurations {
   void add_load(const TaskRun& run, std::size_t requirement, double bytes, Access access,
                 TaskWork& work) const;
   double memory_seconds(TaskRun& run, std::span<const TaskWork::MemoryTraffic> loads);
-  double layout_factor(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
-  double unforeseen_share(const TaskRun& run, std::size_t requirement,
-                          const Instance& instance) const;
-  bool loops_across(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
+  double bytes_moved_per_byte_used(const TaskRun& run, std::size_t requirement,
+                                   const Instance& instance) const;
+  double share_not_prefetched(const TaskRun& run, std::size_t requirement,
+                              const Instance& instance) const;
+  bool loops_differ_from_layout(const TaskRun& run, std::size_t requirement,
+                                const Instance& instance) const;
 
   const RunInput& input_;
   const Store& store_;

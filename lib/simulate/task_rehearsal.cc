@@ -34,7 +34,7 @@ bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& m
     // it may start on another node, the mapper there may answer otherwise.
     const bool here = std::all_of(may.begin(), may.end(),
                                   [&](const Processor& p) { return p.node == first.node; });
-    state_.collect_refusals(run.launch, &run, here && knows_instances());
+    state_.collect_refusals(run.launch, &run, here && last_refusal_is_certain());
     return false;
   }
   places.insert(places.begin(), mapping_.answer().processors.begin(),
@@ -71,7 +71,8 @@ void TaskRehearsal::ask_on_others(TaskRun& run, const std::vector<Processor>& ma
       // A run may never ask this mapper, and then these changes of instances do not happen.
       state_.certain = false;
     if (!well) {
-      state_.collect_refusals(run.launch, &run, other.node == first.node && knows_instances());
+      state_.collect_refusals(run.launch, &run,
+                              other.node == first.node && last_refusal_is_certain());
       continue;
     }
     places.insert(places.end(), mapping_.answer().processors.begin(),
@@ -81,13 +82,13 @@ void TaskRehearsal::ask_on_others(TaskRun& run, const std::vector<Processor>& ma
 
 // Returns true if the last refusal does not depend on which instances exist, or if it is certain
 // which instances exist.
-bool TaskRehearsal::knows_instances() const {
+bool TaskRehearsal::last_refusal_is_certain() const {
   if (parts_.outcome.budget().exceeded()) return false;
-  return !refused_for(DiagId::kBadInstance) ||
+  return !last_refusal_has_id(DiagId::kBadInstance) ||
          (state_.certain && !parts_.store.doubts().guessed && !parts_.store.doubts().keeps_eager);
 }
 // Returns true if the run was refused last with this diagnostic id.
-bool TaskRehearsal::refused_for(DiagId id) const {
+bool TaskRehearsal::last_refusal_has_id(DiagId id) const {
   return !parts_.outcome.result().refusals.empty() &&
          parts_.outcome.result().refusals.front().diagnostic.id == id;
 }
@@ -123,7 +124,7 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
       state_.collect_refusals(run.launch, &run);
       return false;
     }
-    const bool no_room = refused_for(DiagId::kOutOfMemory);
+    const bool no_room = last_refusal_has_id(DiagId::kOutOfMemory);
     if (no_room && !(state_.certain && !parts_.store.doubts().guessed) &&
         !task_exceeds_memory(parts_.input, run, view, mapping_.answer(), places, r)) {
       // This refusal is ignored, since warn_about_wants() decides at the end whether the memory may
@@ -134,7 +135,7 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
       return true;
     }
     state_.collect_refusals(run.launch, &run);
-    leave_all(run);
+    end_refused_task(run);
     return false;
   }
   if (parts_.store.doubts().guessed || parts_.store.doubts().forked) state_.certain = false;
@@ -166,7 +167,7 @@ void TaskRehearsal::release_lists(TaskRun& run) {
 }
 
 // After a refusal, ends the task and the copies that were added for it.
-void TaskRehearsal::leave_all(TaskRun& run) {
+void TaskRehearsal::end_refused_task(TaskRun& run) {
   for (const NeededCopy& fetch : mapping_.fetches()) leave(fetch);
   mapping_.fetches().clear();
   leave(run);

@@ -38,12 +38,12 @@ class TaskRehearsal {
                      std::vector<Processor>& places);
   bool take_instance(TaskRun& run, const TaskView& view, const std::vector<Processor>& places,
                      std::uint32_t position);
-  void leave_all(TaskRun& run);
+  void end_refused_task(TaskRun& run);
   void leave(const NeededCopy& fetch);
   void check_copy(const TaskRun& run, const NeededCopy& fetch);
   void check_formulas(const TaskRun& run);
-  bool knows_instances() const;
-  bool refused_for(DiagId id) const;
+  bool last_refusal_is_certain() const;
+  bool last_refusal_has_id(DiagId id) const;
 
   RehearsalState& state_;
   RunParts& parts_ = state_.parts;

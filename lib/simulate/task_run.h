@@ -31,7 +31,7 @@ struct LaunchingTask;
 // The last recorded event that a launching task had to wait for; any delay after it came from the
 // runtime alone. `event` is the number of the event in the record of the run (-1: none). The task
 // could go on from the beginning of the event if `start` is true, otherwise from its end.
-struct DelayStart {
+struct LastAwaitedEvent {
   std::int64_t event = -1;
   bool start = false;
 };
@@ -174,7 +174,7 @@ struct LaunchingTask {
   // The number of tasks that the present launch statement has launched and that are not mapped yet.
   std::int64_t mapping = 0;
   RunTime stage_end = 0;
-  DelayStart since;
+  LastAwaitedEvent since;
   // The number of an event in the record of the run: the one that ended last among the task itself
   // and the tasks that it launched. -1: none has ended.
   std::int64_t last_over = -1;

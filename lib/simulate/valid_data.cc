@@ -64,7 +64,7 @@ std::int64_t ValidData::work_of(const Cell& cell) {
 void ValidData::forget(InstanceNumber number) {
   const Instance& instance = store_.instance(number);
   for_cells(instance.region, *instance.shape, instance.groups, [&](Cell& cell, std::int64_t) {
-    revise(cell, [&] {
+    change_valid_holders(cell, [&] {
       cell.holders.erase_if([&](InstanceEntry& each) {
         if (each.instance != number) return false;
         each.users.release(arena_);
@@ -118,7 +118,7 @@ ValidData::InstanceEntry& ValidData::holder(Cell& cell, InstanceNumber instance)
 }
 
 // Returns the only instance with valid data of the cell, or kVirtual if there is none or several.
-InstanceNumber ValidData::only_valid(const Cell& cell) {
+InstanceNumber ValidData::only_valid_instance(const Cell& cell) {
   InstanceNumber only = kVirtual;
   for (const InstanceEntry& each : cell.holders) {
     if (!each.valid) continue;
@@ -131,27 +131,27 @@ InstanceNumber ValidData::only_valid(const Cell& cell) {
 // Calls change(), which changes which instances hold valid data of the cell. Then corrects
 // Instance::needed, the number of cells whose valid data is in that instance alone.
 template <typename Change>
-void ValidData::revise(Cell& cell, const Change& change) {
-  const InstanceNumber before = only_valid(cell);
+void ValidData::change_valid_holders(Cell& cell, const Change& change) {
+  const InstanceNumber before = only_valid_instance(cell);
   change();
-  const InstanceNumber after = only_valid(cell);
+  const InstanceNumber after = only_valid_instance(cell);
   if (before == after) return;
-  if (before != kVirtual) store_.add_needed(before, -1);
-  if (after != kVirtual) store_.add_needed(after, 1);
+  if (before != kVirtual) store_.add_to_needed_count(before, -1);
+  if (after != kVirtual) store_.add_to_needed_count(after, 1);
 }
 
 // Makes `instance` the only holder with valid data of the cell.
 void ValidData::make_only_valid(Cell& cell, InstanceNumber instance) {
-  if (only_valid(cell) == instance) return;
-  revise(cell, [&] {
+  if (only_valid_instance(cell) == instance) return;
+  change_valid_holders(cell, [&] {
     for (InstanceEntry& each : cell.holders) each.valid = each.instance == instance;
   });
 }
 
 // Forgets the reductions that wait to be folded into the cell.
-void ValidData::drop_pending(Cell& cell) {
+void ValidData::forget_pending_reductions(Cell& cell) {
   for (PendingReduction& pending : cell.pending) {
-    store_.add_needed(pending.instance, -1);
+    store_.add_to_needed_count(pending.instance, -1);
     pending.users.release(arena_);
   }
   cell.pending.clear();
@@ -188,7 +188,7 @@ void ValidData::add_user(ArenaList<Op>& users, Op op) {
 // Notes this use of the cell, and returns true if another point of the same launch is in conflict
 // with it. The points of a launch run in any order, so no point may write what another one reads,
 // writes or reduces to.
-bool ValidData::note_use(const InstanceUse& use, Cell& cell) {
+bool ValidData::note_use_of_cell(const InstanceUse& use, Cell& cell) {
   const bool writes =
       use.privilege == Privilege::kReadWrite || use.privilege == Privilege::kWriteDiscard;
   if (use.shares || use.launch == 0) return false;
@@ -210,7 +210,7 @@ bool ValidData::note_use(const InstanceUse& use, Cell& cell) {
 bool ValidData::note_virtual_use(std::uint32_t region, const InstanceUse& use) {
   bool clash = false;
   for_cells(region, *use.piece, use.groups,
-            [&](Cell& cell, std::int64_t) { clash |= note_use(use, cell); });
+            [&](Cell& cell, std::int64_t) { clash |= note_use_of_cell(use, cell); });
   return !clash;
 }
 
@@ -226,7 +226,7 @@ bool ValidData::apply_use(const InstanceUse& use, const Rank& rank,
   sources_.clear();
   // Find the instances to copy from before the state of any cell changes.
   for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t) {
-    clash |= note_use(use, cell);
+    clash |= note_use_of_cell(use, cell);
     if (!reads) return;
     bool here = false;
     for (const InstanceEntry& each : cell.holders)
@@ -273,8 +273,8 @@ NeededCopy& ValidData::fetch(const UseInProgress& step, InstanceNumber from, boo
 // Makes the data of the cell valid in the instance of this use, whose entry is `mine`. The data is
 // copied from the first instance in `sources_` that holds it. Nothing is copied if no instance
 // holds it.
-void ValidData::copy_in(const UseInProgress& step, Cell& cell, std::int64_t bytes,
-                        InstanceEntry& mine) {
+void ValidData::copy_missing_data(const UseInProgress& step, Cell& cell, std::int64_t bytes,
+                                  InstanceEntry& mine) {
   budget_.spend(static_cast<std::int64_t>(cell.holders.size() * sources_.size()));
   const auto source = std::find_if(sources_.begin(), sources_.end(), [&](InstanceNumber number) {
     return std::any_of(cell.holders.begin(), cell.holders.end(), [&](const InstanceEntry& each) {
@@ -292,14 +292,14 @@ void ValidData::copy_in(const UseInProgress& step, Cell& cell, std::int64_t byte
     mine.ready = copy.op;
     add_user(theirs.users, copy.op);
   }
-  revise(cell, [&] { mine.valid = true; });
+  change_valid_holders(cell, [&] { mine.valid = true; });
 }
 
 // Folds the pending reductions of the cell into the instance of this use, whose entry is `mine`.
 // Afterwards only this instance has valid data. All cells fold their reductions in the same order,
 // so that the copies which do this never wait for each other in a cycle.
-void ValidData::fold_pending(const UseInProgress& step, Cell& cell, std::int64_t bytes,
-                             InstanceEntry& mine) {
+void ValidData::fold_pending_reductions(const UseInProgress& step, Cell& cell, std::int64_t bytes,
+                                        InstanceEntry& mine) {
   std::sort(
       cell.pending.begin(), cell.pending.end(),
       [](const PendingReduction& a, const PendingReduction& b) { return a.instance < b.instance; });
@@ -316,13 +316,13 @@ void ValidData::fold_pending(const UseInProgress& step, Cell& cell, std::int64_t
       if (each.instance == pending.instance) add_user(each.users, fold.op);
     }
   }
-  drop_pending(cell);
+  forget_pending_reductions(cell);
   make_only_valid(cell, step.use.instance);
 }
 
 // Adds the task to the reductions that are pending in the cell. Tasks that reduce to the same
 // instance do not wait for each other.
-void ValidData::reduce_to(const InstanceUse& use, Cell& cell) {
+void ValidData::add_pending_reduction(const InstanceUse& use, Cell& cell) {
   for (PendingReduction& pending : cell.pending) {
     if (pending.instance != use.instance) continue;
     add_user(pending.users, use.task);
@@ -335,7 +335,7 @@ void ValidData::reduce_to(const InstanceUse& use, Cell& cell) {
   mine.users.clear();
   PendingReduction& pending = cell.pending.add({use.instance, {}}, arena_);
   add_user(pending.users, use.task);
-  store_.add_needed(use.instance, 1);
+  store_.add_to_needed_count(use.instance, 1);
 }
 
 // Applies one use of an instance by a task to one cell. The effect depends on the privilege:
@@ -346,11 +346,11 @@ void ValidData::reduce_to(const InstanceUse& use, Cell& cell) {
 // * Write-discard: nothing is copied or folded. Afterwards only this instance has valid data.
 void ValidData::use_cell(const UseInProgress& step, Cell& cell, std::int64_t bytes) {
   const InstanceUse& use = step.use;
-  if (use.privilege == Privilege::kReduce) return reduce_to(use, cell);
+  if (use.privilege == Privilege::kReduce) return add_pending_reduction(use, cell);
   InstanceEntry& mine = holder(cell, use.instance);
   if (use.privilege != Privilege::kWriteDiscard) {
-    if (!mine.valid) copy_in(step, cell, bytes, mine);
-    if (!cell.pending.empty()) fold_pending(step, cell, bytes, mine);
+    if (!mine.valid) copy_missing_data(step, cell, bytes, mine);
+    if (!cell.pending.empty()) fold_pending_reductions(step, cell, bytes, mine);
   }
   wait(use, use.task, mine.ready);
   if (use.privilege == Privilege::kReadOnly) {
@@ -359,12 +359,12 @@ void ValidData::use_cell(const UseInProgress& step, Cell& cell, std::int64_t byt
     const bool elsewhere = std::any_of(
         cell.holders.begin(), cell.holders.end(),
         [&](const InstanceEntry& each) { return each.valid && each.instance != use.instance; });
-    if (elsewhere && mine.valid) revise(cell, [&] { mine.valid = false; });
+    if (elsewhere && mine.valid) change_valid_holders(cell, [&] { mine.valid = false; });
     return;
   }
   wait_for_users(use, use.task, mine);
   mine.users.clear();
-  drop_pending(cell);
+  forget_pending_reductions(cell);
   mine.ready = use.task;
   make_only_valid(cell, use.instance);
 }

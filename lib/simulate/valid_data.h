@@ -97,7 +97,7 @@ class ValidData {
   };
   // From now on apply_use() adds to `log`, and ops that use data are kept in the lists of the cells
   // when they are done. If `log` is null, neither happens any more.
-  void use_log(Log* log) { log_ = log; }
+  void log_uses_to(Log* log) { log_ = log; }
   // Returns the number of cells of the region, counted once for each group of fields.
   std::int64_t cells_of(std::uint32_t region) const;
   // Returns a hash of the state of all cells of these regions. Ops from `since` on are numbered
@@ -174,18 +174,20 @@ class ValidData {
   void add_user(ArenaList<Op>& users, Op op);
   static void add_to(StateHash& hash, const ArenaList<Op>& users, Op since);
   void repeat_users(ArenaList<Op>& users, Op since, Op ops, std::int64_t times);
-  static InstanceNumber only_valid(const Cell& cell);
+  static InstanceNumber only_valid_instance(const Cell& cell);
   template <typename Change>
-  void revise(Cell& cell, const Change& change);
+  void change_valid_holders(Cell& cell, const Change& change);
   void make_only_valid(Cell& cell, InstanceNumber instance);
-  void drop_pending(Cell& cell);
+  void forget_pending_reductions(Cell& cell);
   void wait(const InstanceUse& use, Op op, Op on, bool for_user = false);
   void wait_for_users(const InstanceUse& use, Op op, InstanceEntry& holder);
-  static bool note_use(const InstanceUse& use, Cell& cell);
+  static bool note_use_of_cell(const InstanceUse& use, Cell& cell);
   NeededCopy& fetch(const UseInProgress& step, InstanceNumber from, bool reduction);
-  void copy_in(const UseInProgress& step, Cell& cell, std::int64_t bytes, InstanceEntry& mine);
-  void fold_pending(const UseInProgress& step, Cell& cell, std::int64_t bytes, InstanceEntry& mine);
-  void reduce_to(const InstanceUse& use, Cell& cell);
+  void copy_missing_data(const UseInProgress& step, Cell& cell, std::int64_t bytes,
+                         InstanceEntry& mine);
+  void fold_pending_reductions(const UseInProgress& step, Cell& cell, std::int64_t bytes,
+                               InstanceEntry& mine);
+  void add_pending_reduction(const InstanceUse& use, Cell& cell);
   void use_cell(const UseInProgress& step, Cell& cell, std::int64_t bytes);
 
   const Spaces& spaces_;

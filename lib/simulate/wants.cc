@@ -88,7 +88,7 @@ bool WantedInstances::note_requirement(const TaskRun& run, const RequirementView
         break;
       }
       const auto query = query_in(-1, input_, run, requirement, wish, candidate, position);
-      one_memory = add_choices(query, candidate, stage++, places) && one_memory;
+      one_memory = add_choices_of_candidate(query, candidate, stage++, places) && one_memory;
     }
   }
   std::uint64_t key = 1;
@@ -104,8 +104,9 @@ bool WantedInstances::note_requirement(const TaskRun& run, const RequirementView
 
 // Adds a choice for each memory that the candidate stands for on one of the processors in `places`.
 // Returns false if these processors use several memories, or if only some of them can address one.
-bool WantedInstances::add_choices(InstanceQuery query, const InstanceWish& candidate,
-                                  std::int32_t stage, std::span<const Processor> places) {
+bool WantedInstances::add_choices_of_candidate(InstanceQuery query, const InstanceWish& candidate,
+                                               std::int32_t stage,
+                                               std::span<const Processor> places) {
   const std::int64_t bytes = store_.bytes_of(query);
   const std::size_t begin = choices_.size();
   bool is_for_all = true;
@@ -126,8 +127,8 @@ bool WantedInstances::add_choices(InstanceQuery query, const InstanceWish& candi
 }
 
 // An instance that a mapper asks for is noted each time, since each call may make another instance.
-void WantedInstances::note_made(std::uint32_t task, const InstanceQuery& query,
-                                std::optional<InstanceNumber> made) {
+void WantedInstances::note_instance_made_by_mapper(std::uint32_t task, const InstanceQuery& query,
+                                                   std::optional<InstanceNumber> made) {
   const std::uint64_t key = made ? key_of_named(*made) : key_of(query);
   add({{{key, query.memory, 0, store_.bytes_of(query), query.region, {}}}, true, task, 0});
 }
@@ -146,7 +147,8 @@ void WantedInstances::add(Want want) {
 // is tried only if a memory of the candidate before may be full, or if some processor can address
 // no memory of the candidate before. Returns true if one of the candidates surely has room.
 template <typename Use>
-bool WantedInstances::for_choices(const Want& want, const std::vector<bool>& full, const Use& use) {
+bool WantedInstances::for_choices_a_run_may_try(const Want& want, const std::vector<bool>& full,
+                                                const Use& use) {
   bool room = true;
   for (std::size_t i = 0; i < want.choices.size(); ++i) {
     const Choice& choice = want.choices[i];
@@ -164,7 +166,7 @@ bool WantedInstances::for_choices(const Want& want, const std::vector<bool>& ful
 // the capacity, the memory counts as full, and the later candidates of its wants count, too. These
 // may fill other memories, so the sums are computed again until no further memory becomes full.
 // Returns false if a limit ended the run.
-bool WantedInstances::add_up(Outcome& outcome, Demand& demand) const {
+bool WantedInstances::add_up_wanted_bytes(Outcome& outcome, Demand& demand) const {
   const std::size_t memories = input_.memories.size();
   demand.full.assign(memories, false);
   for (bool more = true; more;) {
@@ -172,7 +174,7 @@ bool WantedInstances::add_up(Outcome& outcome, Demand& demand) const {
     demand.bytes.assign(memories, 0);
     std::unordered_set<std::uint64_t> counted;
     for (const Want& want : all_) {
-      for_choices(want, demand.full, [&](const Choice& choice) {
+      for_choices_a_run_may_try(want, demand.full, [&](const Choice& choice) {
         if (!counted.insert(choice.key).second) return;
         std::int64_t& sum = demand.bytes[static_cast<std::size_t>(choice.memory)];
         sum = saturating_add(sum, choice.bytes);
@@ -191,7 +193,7 @@ bool WantedInstances::add_up(Outcome& outcome, Demand& demand) const {
 // instance.
 void WantedInstances::find_small_memories(Outcome& outcome, Findings& findings) const {
   Demand demand;
-  if (!add_up(outcome, demand)) return;
+  if (!add_up_wanted_bytes(outcome, demand)) return;
   // For each pair of a kind of memory and a statement of the mapping, there is only one warning,
   // since the memories of one kind are often full together.
   std::set<std::pair<MemKind, std::uint32_t>> told;
@@ -203,7 +205,7 @@ void WantedInstances::find_small_memories(Outcome& outcome, Findings& findings) 
   }
   for (const Want& want : all_) {
     const Choice* last = nullptr;
-    const bool fits = for_choices(want, demand.full, [&](const Choice& choice) {
+    const bool fits = for_choices_a_run_may_try(want, demand.full, [&](const Choice& choice) {
       if (demand.full[static_cast<std::size_t>(choice.memory)]) last = &choice;
     });
     if (fits || want.may_be_virtual || last == nullptr || findings.full()) continue;
@@ -230,7 +232,7 @@ Diagnostic WantedInstances::small_memory_warning(std::int32_t memory, const Dema
   std::map<std::uint32_t, Part> parts;
   std::unordered_set<std::uint64_t> counted;
   for (const Want& want : all_) {
-    for_choices(want, demand.full, [&](const Choice& choice) {
+    for_choices_a_run_may_try(want, demand.full, [&](const Choice& choice) {
       if (choice.memory != memory || !counted.insert(choice.key).second) return;
       Part& part = parts[choice.region];
       if (part.count++ == 0) part = {0, 1, want.task, want.position};
@@ -257,7 +259,7 @@ Diagnostic WantedInstances::small_memory_warning(std::int32_t memory, const Dema
 // For each region, collects the memories in which it may lie. Memories of one kind on nodes of one
 // type have the same routes. So of each kind only three memories are kept: two in one node, and one
 // in another node. Returns false if a limit ended the run.
-bool WantedInstances::collect_places(Outcome& outcome, Places& places) const {
+bool WantedInstances::collect_memories_of_regions(Outcome& outcome, Places& places) const {
   struct Alike {
     std::int64_t node, in_node, elsewhere;
   };
@@ -285,7 +287,7 @@ bool WantedInstances::collect_places(Outcome& outcome, Places& places) const {
 // Looks for a route between any two memories in which the same region may lie.
 std::optional<Refusal> WantedInstances::find_missing_route(Outcome& outcome, Links& links) const {
   Places places;
-  if (!collect_places(outcome, places)) return std::nullopt;
+  if (!collect_memories_of_regions(outcome, places)) return std::nullopt;
   for (const auto& [region, here] : places) {
     for (const Place& from : here) {
       for (const Place& to : here) {
@@ -316,9 +318,9 @@ bool task_exceeds_memory(const RunInput& input, const TaskRun& run, const TaskVi
   for (std::uint32_t r = 0; r <= position; ++r) {
     auto query = only_query(input, run, view, wish, r);
     if (!query || query->memory != mine->memory) continue;
-    const std::int64_t bytes =
-        input.spaces.region(query->region)
-            .instance_bytes(query->groups, query->layout, query->piece->points_held(query->layout));
+    const std::int64_t bytes = input.spaces.region(query->region)
+                                   .instance_bytes(query->groups, query->layout,
+                                                   query->piece->points_with_room(query->layout));
     static const Piece kNone;
     query->shape = &kNone;
     query->new_groups = 0;

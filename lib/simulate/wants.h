@@ -35,8 +35,8 @@ class WantedInstances {
                         std::uint32_t position);
   // Notes an instance that a mapper asked for by a call of its own while it mapped `task`. `made`
   // is nullopt if there was no room. The instance counts as taking room, whether it is used or not.
-  void note_made(std::uint32_t task, const InstanceQuery& query,
-                 std::optional<InstanceNumber> made);
+  void note_instance_made_by_mapper(std::uint32_t task, const InstanceQuery& query,
+                                    std::optional<InstanceNumber> made);
   std::size_t size() const { return all_.size(); }
   // Returns the approximate memory of the object itself, in bytes.
   std::int64_t bytes() const { return bytes_; }
@@ -83,14 +83,15 @@ class WantedInstances {
   // For each region: the memories in which it may lie.
   using Places = std::map<std::uint32_t, std::vector<Place>>;
 
-  bool add_choices(InstanceQuery query, const InstanceWish& candidate, std::int32_t stage,
-                   std::span<const Processor> places);
+  bool add_choices_of_candidate(InstanceQuery query, const InstanceWish& candidate,
+                                std::int32_t stage, std::span<const Processor> places);
   void add(Want want);
   template <typename Use>
-  static bool for_choices(const Want& want, const std::vector<bool>& full, const Use& use);
-  bool add_up(Outcome& outcome, Demand& demand) const;
+  static bool for_choices_a_run_may_try(const Want& want, const std::vector<bool>& full,
+                                        const Use& use);
+  bool add_up_wanted_bytes(Outcome& outcome, Demand& demand) const;
   Diagnostic small_memory_warning(std::int32_t memory, const Demand& demand) const;
-  bool collect_places(Outcome& outcome, Places& places) const;
+  bool collect_memories_of_regions(Outcome& outcome, Places& places) const;
 
   const RunInput& input_;
   const Store& store_;

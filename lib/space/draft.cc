@@ -24,7 +24,7 @@ DraftMaker::DraftMaker(const Machine& machine, const Workload& workload)
   const std::vector<TaskLaunches> uses = launches_by_task(app, complete);
   std::set<std::string> regions;
   for (std::size_t t = 0; t < app.tasks.size(); ++t) {
-    const auto written = syntax::spell_name(app.tasks[t].name);
+    const auto written = syntax::name_as_written(app.tasks[t].name);
     if (!written) continue;
     if (static_cast<int>(t) == app.top_level) {
       top_level_ = *written;

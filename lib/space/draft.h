@@ -109,8 +109,8 @@ class DraftMaker {
   // of processor that uses this data may then place it in any memory that the kind can address. The
   // memories that were already chosen come first, then the fastest ones. Returns nullopt if nothing
   // changes.
-  std::optional<DraftChange> change_for_shortage(const MappingDraft& draft,
-                                                 const Shortage& shortage) const;
+  std::optional<DraftChange> change_for_memory_shortage(const MappingDraft& draft,
+                                                        const MemoryShortage& shortage) const;
 
  private:
   struct Argument {

@@ -378,8 +378,8 @@ DraftChange DraftMaker::random_change(const MappingDraft& draft, std::uint64_t r
 
 // Finds the argument that did not fit, and changes all arguments with the same name in tasks on the
 // same kind of processor.
-std::optional<DraftChange> DraftMaker::change_for_shortage(const MappingDraft& draft,
-                                                           const Shortage& shortage) const {
+std::optional<DraftChange> DraftMaker::change_for_memory_shortage(
+    const MappingDraft& draft, const MemoryShortage& shortage) const {
   const auto about = std::find_if(tasks_.begin(), tasks_.end(),
                                   [&](const Task& task) { return task.name == shortage.task; });
   if (about == tasks_.end()) return std::nullopt;

@@ -142,7 +142,7 @@ class SearchSpace::Maker {
                                    [](const TaskLaunches& uses) { return !uses.launches.empty(); });
     for (std::uint32_t t = 0; t < app.tasks.size(); ++t) {
       if (static_cast<int>(t) == app.top_level || (knows && uses_[t].launches.empty())) continue;
-      const std::optional<std::string> name = syntax::spell_name(app.tasks[t].name);
+      const std::optional<std::string> name = syntax::name_as_written(app.tasks[t].name);
       if (!name) continue;
       Parts::Task& task = parts_.tasks.emplace_back();
       task.name = *name;
@@ -155,7 +155,7 @@ class SearchSpace::Maker {
 
   // Makes all decisions in the order of the statements. With the grain kArguments, memories and
   // layouts are decided for each argument, and otherwise for each name of data.
-  Parts make(SpaceGrain grain) && {
+  Parts make(SearchGranularity grain) && {
     const std::vector<std::vector<ProcKind>> lists = lists_of(kinds_);
     for_each_task([&](std::uint32_t t, const std::string& name) {
       parts_.tasks[t].decision = static_cast<std::uint32_t>(decisions_.size());
@@ -225,7 +225,7 @@ class SearchSpace::Maker {
 
   // Adds Region decisions for each kind of processor: one for each argument or, with another grain,
   // one for each name of data.
-  void add_regions(SpaceGrain grain) {
+  void add_regions(SearchGranularity grain) {
     const auto add_kinds = [&](std::uint32_t task, const std::string& name,
                                const std::string& which, const std::string& region) {
       for (ProcKind kind : kinds_) {
@@ -234,7 +234,7 @@ class SearchSpace::Maker {
             .region = region;
       }
     };
-    if (grain == SpaceGrain::kArguments) {
+    if (grain == SearchGranularity::kArguments) {
       for_each_argument([&](std::uint32_t task, const std::string& name, const std::string& which) {
         add_kinds(task, name, which, "");
       });
@@ -245,9 +245,9 @@ class SearchSpace::Maker {
 
   // Adds Layout decisions. With the grain kArguments there is one for each argument and kind of
   // processor. Those for all tasks follow.
-  void add_layouts(SpaceGrain grain) {
+  void add_layouts(SearchGranularity grain) {
     Statement about{.kind = MappingStatement::kLayout};
-    if (grain == SpaceGrain::kArguments) {
+    if (grain == SearchGranularity::kArguments) {
       for_each_argument([&](std::uint32_t task, const std::string& name, const std::string& which) {
         for (ProcKind kind : kinds_) {
           about.tasks = {name};
@@ -302,7 +302,7 @@ class SearchSpace::Maker {
         if (!is_mapped(requirements[r])) continue;
         for (const app::LaunchNames& launch : uses_[number].name_lists) {
           for (const std::string& name : launch[r]) {
-            const std::optional<std::string> text = syntax::spell_name(name);
+            const std::optional<std::string> text = syntax::name_as_written(name);
             if (text && seen.insert(*text).second) names.emplace_back(name, *text);
           }
         }
@@ -321,7 +321,8 @@ class SearchSpace::Maker {
   std::vector<std::uint32_t> numbers_;
 };
 
-SearchSpace::SearchSpace(const Machine& machine, const Workload& workload, SpaceGrain grain) {
+SearchSpace::SearchSpace(const Machine& machine, const Workload& workload,
+                         SearchGranularity grain) {
   parts_ = std::make_shared<const Parts>(Maker(decisions_, machine, workload.data()).make(grain));
 }
 

@@ -110,7 +110,7 @@ std::optional<GrammarItem> names_of(const std::vector<std::string>& names) {
   if (names.empty()) return rule("path-name");
   std::vector<std::string> written;
   for (const std::string& name : names) {
-    if (auto text = spell_name(name)) written.push_back(*std::move(text));
+    if (auto text = name_as_written(name)) written.push_back(*std::move(text));
   }
   return written.empty() ? std::nullopt : std::optional(texts(written));
 }

@@ -164,7 +164,7 @@ Token Lexer::read_number(std::size_t begin) {
 
 // Returns true if `print (` stands before the string at `begin`, so that the string is a text to
 // print.
-bool Lexer::is_print_text(std::size_t begin) const {
+bool Lexer::is_text_of_print(std::size_t begin) const {
   std::string_view before = text_.substr(0, begin);
   const auto strip = [&before] {
     while (!before.empty() && class_of(before.back()) == kSpace) before.remove_suffix(1);
@@ -188,7 +188,7 @@ Token Lexer::read_string(std::size_t begin) {
   std::size_t end = std::min(at_, text_.size());
   const bool open = end == text_.size() || text_[end] == '\n';
   // The original language has no escapes, so the text of a `print` may end in a backslash.
-  if (open && is_print_text(begin)) end = std::min(text_.find_first_of("\"\n", begin + 1), end);
+  if (open && is_text_of_print(begin)) end = std::min(text_.find_first_of("\"\n", begin + 1), end);
   const bool hides = report_hidden_characters(begin, end);
   at_ = end;
   const bool closed = end < text_.size() && text_[end] == '"';
@@ -376,7 +376,7 @@ bool is_shown(std::string_view name) {
 
 // Returns a name plain if it is an ordinary word, otherwise in quotes. Returns nothing for the
 // empty name, `*`, and names that a string cannot contain.
-std::optional<std::string> spell_name(std::string_view name) {
+std::optional<std::string> name_as_written(std::string_view name) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };

@@ -35,7 +35,7 @@ class Lexer {
   void skip_foreign_text(std::size_t begin);
   Token read_word(std::size_t begin);
   Token read_number(std::size_t begin);
-  bool is_print_text(std::size_t begin) const;
+  bool is_text_of_print(std::size_t begin) const;
   Token read_string(std::size_t begin);
   Token read_sign(std::size_t begin);
   void report_unexpected_character(std::size_t begin, bool in_text);
@@ -62,6 +62,6 @@ std::string quote_string(std::string_view value);
 
 // Returns the name of a task or region as a statement writes it: plain, or in quotes if necessary.
 // Returns nullopt for a name that no statement can write.
-std::optional<std::string> spell_name(std::string_view name);
+std::optional<std::string> name_as_written(std::string_view name);
 
 }  // namespace groma::syntax

@@ -131,7 +131,7 @@ bool Parser::looks_like_word(TokenKind kind) const {
 
 // Returns true if a word stands in the first column of a line. The continuation of a statement is
 // usually indented, or follows a comma.
-bool Parser::at_unindented_word() const {
+bool Parser::at_word_in_first_column() const {
   const std::uint32_t begin = token_.range.begin;
   return token_.line_start && is_word(token_.kind) && last_kind_ != TokenKind::kComma &&
          (begin == 0 || source_text({begin - 1, begin}) == "\n");
@@ -165,7 +165,7 @@ void Parser::report_expected(std::string_view what) {
 }
 
 // Reports that the program exceeds one of its limits, and ends the parsing.
-void Parser::report_too_large(std::size_t limit, std::string_view what) {
+void Parser::report_exceeded_limit(std::size_t limit, std::string_view what) {
   report(DiagId::kProgramTooLarge, token_.range, limit, what);
   stopped_ = true;
 }
@@ -186,7 +186,7 @@ void Parser::suggest_spellings(Diagnostic& diagnostic, Range range, TokenKind ki
 
 // Returns true if the current token, a statement word, cannot begin a statement because nothing
 // suitable follows it, as in `f(print)`.
-bool Parser::word_stands_alone() const {
+bool Parser::statement_word_stands_alone() const {
   if (next_.line_start) return true;
   switch (next_.kind) {
     case TokenKind::kRightParen:
@@ -212,12 +212,12 @@ void Parser::skip_to_next_statement(bool in_body) {
     if (accept_token(TokenKind::kSemicolon)) return;
     if (token_.line_start && (begins_statement() || at_reserved_target() || looks_like_statement()))
       return;
-    if (!in_body && !inside && at_unindented_word()) return;
+    if (!in_body && !inside && at_word_in_first_column()) return;
     if (token_.line_start && !inside && lacks_assign_sign()) return;
     // `Task` in the middle of a line may be the type of a parameter, so the parser does not stop
     // there.
     if (at_token(TokenKind::kStatementWord) && !at_statement_word(StatementKind::kTask) &&
-        open <= 0 && !word_stands_alone() &&
+        open <= 0 && !statement_word_stands_alone() &&
         (in_body || !at_statement_word(StatementKind::kReturn))) {
       return;
     }

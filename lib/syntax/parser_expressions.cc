@@ -60,7 +60,7 @@ std::optional<Operator> binary_operator(TokenKind kind) {
 // Appends an expression node to the tree and returns its id. Returns kNoExpr if the program exceeds
 // a limit on expressions, or after a mistake in the statement.
 ExprId Parser::add_expr(Expr expr) {
-  if (tree_.exprs.size() >= kMaxExprs) report_too_large(kMaxExprs, "parts of expressions");
+  if (tree_.exprs.size() >= kMaxExprs) report_exceeded_limit(kMaxExprs, "parts of expressions");
   if (expr.height >= kMaxNesting) {
     report(DiagId::kNestingTooDeep, expr.range, kMaxNesting)
         ->help("give parts of it names in statements of their own");
@@ -362,7 +362,7 @@ IndexRange Parser::parse_more_elements(std::size_t first, TokenKind closing, std
   ++brackets_;
   while (!panic_ && accept_token(TokenKind::kComma)) {
     if (pending_.size() - first >= kMaxListItems) {
-      report_too_large(kMaxListItems, "items in a list");
+      report_exceeded_limit(kMaxListItems, "items in a list");
       break;
     }
     const ExprId id = parse_element(in_call);
@@ -454,7 +454,7 @@ ExprId Parser::parse_parenthesized() {
   ++brackets_;
   while (!panic_ && !at_token(TokenKind::kRightParen)) {
     if (pending_.size() - first >= kMaxListItems) {
-      report_too_large(kMaxListItems, "items in a tuple");
+      report_exceeded_limit(kMaxListItems, "items in a tuple");
       break;
     }
     const ExprId id = parse_element(false);
@@ -525,7 +525,7 @@ ExprId Parser::parse_comprehension(const Token& word, ExprId item, std::uint32_t
   }
   advance_token();
   ++brackets_;
-  const NameUse variable = parse_plain_name(NamedThing::kVariable);
+  const NameUse variable = parse_identifier(NamedThing::kVariable);
   if (!panic_ && !accept_token(TokenKind::kIn)) report_expected("`in`");
   const ExprId range = parse_expression();
   close_bracket(TokenKind::kRightParen, open);

@@ -49,8 +49,8 @@ class Parser {
   bool at_next_statement() const;
   bool looks_like_statement() const;
   bool looks_like_word(TokenKind kind) const;
-  bool at_unindented_word() const;
-  bool word_stands_alone() const;
+  bool at_word_in_first_column() const;
+  bool statement_word_stands_alone() const;
   std::size_t token_indentation() const;
 
   // ---- errors
@@ -65,7 +65,7 @@ class Parser {
     return &diags_.report(id, range, args...);
   }
   void report_expected(std::string_view what);
-  void report_too_large(std::size_t limit, std::string_view what);
+  void report_exceeded_limit(std::size_t limit, std::string_view what);
   void suggest_spellings(Diagnostic& diagnostic, Range range,
                          std::span<const std::string_view> candidates);
   void suggest_spellings(Diagnostic& diagnostic, Range range, TokenKind kind);
@@ -100,7 +100,7 @@ class Parser {
   bool parse_print(Statement& made);
   bool parse_def(Statement& made);
   bool report_nested_def(bool word);
-  bool skip_to_body();
+  bool skip_to_function_body();
   void parse_body_without_brace(std::vector<Statement>& body);
   void parse_braced_body(std::vector<Statement>& body, const Token& opening);
   void parse_colon_body(std::vector<Statement>& body, const Token& opening, const NameUse& name);
@@ -110,10 +110,10 @@ class Parser {
   bool at_processor_kind() const { return at_token(TokenKind::kProcWord); }
   IndexRange parse_names(std::string_view of_what, bool kind_follows = false);
   NameUse parse_path_name(std::string_view of_what);
-  NameId name_of_spaced_path(Range range);
-  NameUse parse_bad_name(std::string_view of_what);
+  NameId join_path_name(Range range);
+  NameUse parse_reserved_name(std::string_view of_what);
   enum class NamedThing : std::uint8_t { kFunction, kParameter, kVariable };
-  NameUse parse_plain_name(NamedThing what);
+  NameUse parse_identifier(NamedThing what);
   IndexRange parse_regions();
   RegionRef parse_region_ref();
   StatementPlace parse_place(bool memory_too);

@@ -56,7 +56,7 @@ IndexRange Parser::parse_names(std::string_view of_what, bool kind_follows) {
     return list;
   }
   do {
-    if (list.count == kMaxListItems) report_too_large(kMaxListItems, "names in a list");
+    if (list.count == kMaxListItems) report_exceeded_limit(kMaxListItems, "names in a list");
     const bool ends = next_.kind == TokenKind::kSemicolon || next_.line_start;
     if (list.count > 0 && at_token(TokenKind::kProcWord) && ends) {
       report_expected(fmt::format("the name of a {}", of_what));
@@ -84,7 +84,7 @@ NameUse Parser::parse_path_name(std::string_view of_what) {
   }
   const bool path = next_.kind == TokenKind::kDot || next_.kind == TokenKind::kColonColon;
   if (!at_token(TokenKind::kName) && !(is_word(token_.kind) && path))
-    return parse_bad_name(of_what);
+    return parse_reserved_name(of_what);
   advance_token();
   // If a path such as `a.b` has no white space inside, its text in the source is the name.
   // Otherwise its parts are joined into a new text.
@@ -101,12 +101,12 @@ NameUse Parser::parse_path_name(std::string_view of_what) {
   }
   name.range.end = last_end_;
   name.id = contiguous ? tree_.name_table.intern_name(source_text(name.range))
-                       : name_of_spaced_path(name.range);
+                       : join_path_name(name.range);
   return name;
 }
 
 // Returns the name of a path that has white space or comments inside: its text without them.
-NameId Parser::name_of_spaced_path(Range range) {
+NameId Parser::join_path_name(Range range) {
   std::string joined;
   const Source piece("", std::string(source_text(range)));
   Diagnostics silent(piece);
@@ -119,7 +119,7 @@ NameId Parser::name_of_spaced_path(Range range) {
 
 // Reports a reserved word in the place of a name, and reads it as if it were quoted. Any other
 // token is an ordinary mistake.
-NameUse Parser::parse_bad_name(std::string_view of_what) {
+NameUse Parser::parse_reserved_name(std::string_view of_what) {
   NameUse name;
   name.range = token_.range;
   if (!is_word(token_.kind)) {
@@ -139,7 +139,7 @@ NameUse Parser::parse_bad_name(std::string_view of_what) {
 }
 
 // Reads the name of a variable, parameter or function. A reserved word is a mistake.
-NameUse Parser::parse_plain_name(NamedThing what) {
+NameUse Parser::parse_identifier(NamedThing what) {
   // These words name the enumerators of NamedThing in messages, in their order.
   constexpr std::string_view kWords[] = {"function", "parameter", "variable"};
   const std::string_view of_what = kWords[static_cast<std::size_t>(what)];
@@ -170,7 +170,7 @@ IndexRange Parser::parse_regions() {
     return list;
   }
   do {
-    if (list.count == kMaxListItems) report_too_large(kMaxListItems, "regions in a list");
+    if (list.count == kMaxListItems) report_exceeded_limit(kMaxListItems, "regions in a list");
     if (panic_) break;
     tree_.region_refs.push_back(parse_region_ref());
     ++list.count;
@@ -253,7 +253,7 @@ KindWord Parser::parse_kind_word(TokenKind kind, bool last) {
 IndexRange Parser::parse_kind_words(TokenKind kind) {
   IndexRange list{static_cast<std::uint32_t>(tree_.kind_words.size()), 0};
   while (!panic_) {
-    if (list.count == kMaxListItems) report_too_large(kMaxListItems, "kinds in a list");
+    if (list.count == kMaxListItems) report_exceeded_limit(kMaxListItems, "kinds in a list");
     if (panic_) break;
     tree_.kind_words.push_back(parse_kind_word(kind, true));
     ++list.count;
@@ -284,7 +284,7 @@ IndexRange Parser::parse_constraints() {
       continue;
     }
     if (!at_token(TokenKind::kConstraintWord)) break;
-    if (list.count == kMaxListItems) report_too_large(kMaxListItems, "constraints");
+    if (list.count == kMaxListItems) report_exceeded_limit(kMaxListItems, "constraints");
     if (panic_) break;
     LayoutConstraint constraint;
     constraint.word = static_cast<ConstraintWord>(token_.value);
@@ -355,7 +355,7 @@ IndexRange Parser::parse_params() {
   if (!expect_token(TokenKind::kLeftParen)) return list;
   ++brackets_;
   while (!panic_ && !at_token(TokenKind::kRightParen)) {
-    if (list.count == kMaxListItems) report_too_large(kMaxListItems, "parameters");
+    if (list.count == kMaxListItems) report_exceeded_limit(kMaxListItems, "parameters");
     if (panic_) break;
     Param param;
     if (at_token(TokenKind::kTypeWord)) {
@@ -373,7 +373,7 @@ IndexRange Parser::parse_params() {
           token_.range, kTypes);
       break;
     }
-    param.name = parse_plain_name(NamedThing::kParameter);
+    param.name = parse_identifier(NamedThing::kParameter);
     tree_.params.push_back(param);
     ++list.count;
     if (!accept_token(TokenKind::kComma)) break;

@@ -28,7 +28,7 @@ bool keep_name(Statement& made) {
 // name. Every call reads at least one token, so the caller's loop ends.
 void Parser::parse_statement(std::vector<Statement>& into, bool in_body) {
   if (++statement_count_ > kMaxStatements) {
-    report_too_large(kMaxStatements, "statements");
+    report_exceeded_limit(kMaxStatements, "statements");
     advance_token();
     return;
   }
@@ -281,7 +281,7 @@ bool Parser::report_unknown_statement(Statement& made, bool in_body) {
   if (!panic_ && looks_like_def()) return parse_def_without_keyword(made, in_body);
   if (!panic_ && looks_like_assignment() && !looks_like_statement()) {
     AssignStatement node;
-    node.target = parse_plain_name(NamedThing::kVariable);
+    node.target = parse_identifier(NamedThing::kVariable);
     node.implied = true;
     report_expected("`=`");
     made.node = node;
@@ -400,7 +400,7 @@ bool Parser::parse_task_map(Statement& made, bool index) {
   } else {
     node.names = parse_names("task");
   }
-  node.function = parse_plain_name(NamedThing::kFunction);
+  node.function = parse_identifier(NamedThing::kFunction);
   made.node = node;
   return true;
 }
@@ -437,7 +437,7 @@ bool Parser::parse_task_steal(Statement& made) {
 // assign : NAME '=' expr
 bool Parser::parse_assign(Statement& made) {
   AssignStatement node;
-  node.target = parse_plain_name(NamedThing::kVariable);
+  node.target = parse_identifier(NamedThing::kVariable);
   expect_token(TokenKind::kAssign);
   node.value = parse_expression();
   made.node = node;
@@ -467,12 +467,12 @@ bool Parser::parse_print(Statement& made) {
 // def : def NAME '(' [param (',' param)*] ')' ( '{' body* '}' | ':' body* return )
 bool Parser::parse_def(Statement& made) {
   DefStatement node;
-  node.name = parse_plain_name(NamedThing::kFunction);
+  node.name = parse_identifier(NamedThing::kFunction);
   node.params = parse_params();
   node.head_broken = panic_;
   node.exprs.begin = static_cast<std::uint32_t>(tree_.exprs.size());
   made.node = node;
-  if (panic_ && !skip_to_body()) return true;
+  if (panic_ && !skip_to_function_body()) return true;
   panic_ = body_broken_ = false;
   std::vector<Statement> body;
   const auto first_expr = static_cast<std::uint32_t>(tree_.exprs.size());
@@ -505,7 +505,7 @@ bool Parser::parse_def(Statement& made) {
 // Reads the body of a function whose `{` is missing or comes late, so that its statements are not
 // taken for the program's own. Without any `{`, the body ends at its first `return`.
 void Parser::parse_body_without_brace(std::vector<Statement>& body) {
-  if (skip_to_body()) {
+  if (skip_to_function_body()) {
     const Token opening = token_;
     panic_ = false;
     advance_token();
@@ -529,7 +529,7 @@ void Parser::parse_body_without_brace(std::vector<Statement>& body) {
 
 // After a mistake in a function's head, skips to its `{`. Returns false if the next statement
 // begins first.
-bool Parser::skip_to_body() {
+bool Parser::skip_to_function_body() {
   while (!at_token(TokenKind::kEnd) && !at_token(TokenKind::kRightBrace) &&
          !at_token(TokenKind::kSemicolon)) {
     if (at_token(TokenKind::kLeftBrace)) return true;

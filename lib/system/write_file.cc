@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The size in bytes of the buffer in which ReplacedFile collects text before it writes to the file.
+// The size in bytes of the buffer in which FileReplacement collects text before it writes to the
+// file.
 constexpr std::size_t kBuffered = std::size_t{1} << 16;
 // A new file is named after the one that it will replace: `best.mapper.groma-k3v9x0`.
 constexpr std::string_view kBesideMark = ".groma-";
@@ -95,10 +96,10 @@ Error cannot_write(const std::string& path, int code) {
 
 }  // namespace
 
-ReplacedFile::ReplacedFile(std::string path) : path_(std::move(path)) { open(); }
+FileReplacement::FileReplacement(std::string path) : path_(std::move(path)) { open(); }
 
 // Creates the new file beside the old one, with the permissions of the old one.
-void ReplacedFile::open() {
+void FileReplacement::open() {
   struct stat status {};
   const bool exists = lstat(path_.c_str(), &status) == 0;
   const bool keeps = exists && S_ISREG(status.st_mode);
@@ -122,25 +123,25 @@ void ReplacedFile::open() {
   if (keeps && fchmod(file_, status.st_mode & 0777) != 0) fail(errno);
 }
 
-ReplacedFile::~ReplacedFile() {
+FileReplacement::~FileReplacement() {
   if (file_ < 0) return;
   close(file_);
   if (!placed_) unlink(beside_.c_str());
 }
 
 // Stores the errno of the first failure, which place() reports later. Ignores further failures.
-void ReplacedFile::fail(int code) {
+void FileReplacement::fail(int code) {
   if (code_ == 0) code_ = code;
 }
 
-void ReplacedFile::flush() {
+void FileReplacement::flush() {
   if (code_ == 0 && !write_all(file_, buffer_)) fail(errno);
   buffer_.clear();
 }
 
 // Appends the text to the new file through a buffer of kBuffered bytes. A text that is larger than
 // the buffer is written directly.
-void ReplacedFile::write(std::string_view text) {
+void FileReplacement::write(std::string_view text) {
   if (buffer_.size() + text.size() > kBuffered) flush();
   if (text.size() <= kBuffered) {
     buffer_ += text;
@@ -150,7 +151,7 @@ void ReplacedFile::write(std::string_view text) {
 }
 
 // Makes the content durable, puts it in place of the old file, and makes the name durable.
-std::optional<Error> ReplacedFile::place() {
+std::optional<Error> FileReplacement::place() {
   flush();
   if (code_ == 0 && fsync(file_) != 0) fail(errno);
   if (code_ == 0 && rename(beside_.c_str(), path_.c_str()) != 0) fail(errno);
@@ -162,7 +163,7 @@ std::optional<Error> ReplacedFile::place() {
 }
 
 // Removes the files that interrupted replacements of `path` left behind.
-void remove_left_over(const std::string& path) {
+void remove_unfinished_replacements(const std::string& path) {
   const fs::path file(path);
   std::error_code code;
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
@@ -177,7 +178,7 @@ void remove_left_over(const std::string& path) {
 
 std::optional<Error> replace_file(const std::string& path, std::string_view text) {
   const HeldSignals held;
-  ReplacedFile file(path);
+  FileReplacement file(path);
   file.write(text);
   return file.place();
 }

@@ -87,7 +87,7 @@ class CommandEvaluator final : public Evaluator {
     }
     const auto value = metric_.read(*outcome);
     if (!value) return CommandFailure{Status::kFailed, value.error(), *outcome, true};
-    if (auto failure = output_check_.why_wrong(text, input, *outcome, request.stop)) {
+    if (auto failure = output_check_.why_output_is_wrong(text, input, *outcome, request.stop)) {
       return *std::move(failure);
     }
     return Measured{*value, outcome->seconds};

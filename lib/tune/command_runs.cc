@@ -103,8 +103,8 @@ std::optional<CommandOutcome> CommandRunner::run_successfully(const TextInFile& 
 
 // A correctness command without `{input}` gives the same result for all inputs and therefore runs
 // only once.
-std::optional<CommandFailure> CommandRunner::why_incorrect(const TextInFile& text,
-                                                           const Stop& stop) const {
+std::optional<CommandFailure> CommandRunner::why_check_refuses(const TextInFile& text,
+                                                               const Stop& stop) const {
   if (options_.check_command.empty()) return std::nullopt;
   for (const std::string& input : inputs()) {
     const auto outcome = run_script(options_.check_command, text, input, options_.timeout_ms, stop);
@@ -138,7 +138,7 @@ Result<CommandRunner::TextPointer, CommandFailure> CommandRunner::write_and_chec
   if (auto known = find_kept_text(text)) return known;
   auto placed = TextInFile::make(text, options_.file_suffix);
   if (!placed) return CommandFailure{Status::kFailed, placed.error().message, {}};
-  if (auto failure = why_incorrect(**placed, stop)) return *std::move(failure);
+  if (auto failure = why_check_refuses(**placed, stop)) return *std::move(failure);
   return *std::move(placed);
 }
 

@@ -94,7 +94,7 @@ class CommandRunner {
                                     const Stop& stop) const;
   // Runs the correctness command. Returns why it refuses the text; nullopt if it accepts the text
   // or if the options have no such command.
-  std::optional<CommandFailure> why_incorrect(const TextInFile& text, const Stop& stop) const;
+  std::optional<CommandFailure> why_check_refuses(const TextInFile& text, const Stop& stop) const;
   // Returns the kept file with this text; null if no kept file has the text, or if the file was
   // removed.
   TextPointer find_kept_text(const std::string& text) const;

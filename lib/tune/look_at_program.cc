@@ -110,7 +110,7 @@ Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
   if (!folder) return folder.error();
   ProgramRunner runs(options.run, nullptr, *rules);
   const std::string file = folder->path() + "/events";
-  const auto result = runs.run_recorded(file);
+  const auto result = runs.run_and_record(file);
   if (!result) return result.error();
   const auto failure = [&](const std::string& why) {
     return Error{Error::Code::kUnreadable,

@@ -205,7 +205,7 @@ std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
 Search::Trial Search::looked_up(Proposal proposal) const {
   Trial trial{std::move(proposal), {}, {}};
   trial.canonical = evaluator_.canonical(trial.proposal.text);
-  if (const TriedTexts::KnownResult* known = tried_.find(trial.canonical)) {
+  if (const TriedTexts::ResultWithoutFeedback* known = tried_.find(trial.canonical)) {
     trial.evaluation = known->evaluation();
     trial.evaluation->feedback.explain = {
         fmt::format("This was tried before, as number {}.", known->number)};
@@ -275,7 +275,7 @@ void Search::begin_round() {
               ? kUnbounded
               : std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(left, 1)),
                                         1, kUnbounded);
-  record_.write_round(most_);
+  record_.write_round_size(most_);
 }
 
 // Counts at most as many replies as the round may still try after its proposals.
@@ -410,7 +410,7 @@ void Search::compare_with_start() {
   if (!evaluation) return;
   drop_unrecorded_feedback(&*evaluation);
   outcome_.beside_start = *evaluation;
-  record_.write_beside_start(best->number, *evaluation);
+  record_.write_comparison_with_start(best->number, *evaluation);
 }
 
 // Does nothing unless mappings are simulated and the search ended by itself. Tries to remove the
@@ -522,7 +522,7 @@ bool Search::goes_on_without_proposal(bool counted) {
   }
   // The proposer now ends earlier than the recorded search, so it is not the same search.
   if (!rejected_ && record_.replaying()) {
-    record_.fail_for_early_end();
+    record_.fail_because_of_early_end();
     return false;
   }
   if (!rejected_) return end(End::kExhausted);

@@ -62,10 +62,10 @@ bool OutputCheck::reports_failure(const std::string& printed) const {
 // First looks for a failure that the output reports, then compares the results. The first text that
 // ran defines the expected results of the input. A difference is reported only if it remains after
 // further reference runs.
-std::optional<CommandFailure> OutputCheck::why_wrong(const TextInFile& text,
-                                                     const std::string& input,
-                                                     const CommandOutcome& outcome,
-                                                     const CommandRunner::Stop& stop) {
+std::optional<CommandFailure> OutputCheck::why_output_is_wrong(const TextInFile& text,
+                                                               const std::string& input,
+                                                               const CommandOutcome& outcome,
+                                                               const CommandRunner::Stop& stop) {
   if (!commands_.options().results) return std::nullopt;
   std::string out = text.without_file_name(outcome.out.text);
   std::string err = text.without_file_name(outcome.err.text);

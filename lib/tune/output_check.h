@@ -29,11 +29,12 @@ class OutputCheck {
   // Returns why a run that ended well is wrong. Returns nullopt if the run is right, or if there is
   // no earlier run to compare it with. May run the command again, to see which results change from
   // run to run.
-  std::optional<CommandFailure> why_wrong(const TextInFile& text, const std::string& input,
-                                          const CommandOutcome& outcome,
-                                          const CommandRunner::Stop& stop);
+  std::optional<CommandFailure> why_output_is_wrong(const TextInFile& text,
+                                                    const std::string& input,
+                                                    const CommandOutcome& outcome,
+                                                    const CommandRunner::Stop& stop);
   // Returns the output without the lines that the command also prints for an empty text. Removes
-  // only lines that why_wrong() has already found.
+  // only lines that why_output_is_wrong() has already found.
   std::string without_usual_lines(const std::string& printed, const std::string& input) const;
 
  private:

@@ -54,7 +54,7 @@ Result<ProgramResult> ProgramRunner::run_under_mapping(const VerifyCandidate& ma
 }
 
 // `record_file` is set for this run only, because recording makes a program slower.
-Result<ProgramResult> ProgramRunner::run_recorded(const std::string& file) {
+Result<ProgramResult> ProgramRunner::run_and_record(const std::string& file) {
   run_.record_file = file;
   outcome_ = {};
   auto result = run_program(run_, &rules_);

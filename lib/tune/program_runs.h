@@ -32,7 +32,7 @@ class ProgramRunner {
   // makes the run slower.
   Result<ProgramResult> run_under_mapping(const VerifyCandidate& mapping, bool checked);
   // Runs the program with its own mapper and writes the recording of the run to the file.
-  Result<ProgramResult> run_recorded(const std::string& file);
+  Result<ProgramResult> run_and_record(const std::string& file);
   // Runs the program without Groma, as a reference for the results. Returns why the run failed; an
   // empty string if it succeeded.
   Result<std::string> run_without_mapping();

@@ -41,7 +41,7 @@ std::optional<Error> SearchRecord::open(const std::string& directory, const Json
     auto lock = FileLock::take(directory + "/lock");
     if (!lock) return lock.error();
     lock_ = std::move(lock).value();
-    for (const char* name : kSearchFiles) remove_left_over(directory + "/" + name);
+    for (const char* name : kSearchFiles) remove_unfinished_replacements(directory + "/" + name);
   }
   auto journal = Journal::open(directory + "/journal.jsonl", search, resume, stop);
   if (!journal) return journal.error();

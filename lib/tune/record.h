@@ -45,7 +45,9 @@ class SearchRecord {
   }
   // Fails because the proposer ends the search although recorded lines remain, so this is not the
   // recorded search.
-  void fail_for_early_end() { fail(journal_.different_search_error("the search now ends here")); }
+  void fail_because_of_early_end() {
+    fail(journal_.different_search_error("the search now ends here"));
+  }
   // Replaces a file in the directory. Does nothing if the search has no directory or has failed.
   void replace(const std::string& name, const std::string& text);
 
@@ -70,7 +72,7 @@ class SearchRecord {
 
   // ---- Writing, only after the last recorded line was read
 
-  void write_round(std::size_t most) { write("round", most, false); }
+  void write_round_size(std::size_t most) { write("round", most, false); }
   void write_questions(std::span<const llm::ChatRequest> requests);
   // Writes a reply. Returns the error instead of keeping it, because other threads may call
   // first_error() at the same time.
@@ -82,7 +84,7 @@ class SearchRecord {
                        std::uint64_t texts);
   // Writes a step. With `lasting`, waits until the step is on the disk.
   void write_step(const RecordedStep& step, bool lasting) { write("step", json_of(step), lasting); }
-  void write_beside_start(std::int64_t best, const Evaluation& evaluation) {
+  void write_comparison_with_start(std::int64_t best, const Evaluation& evaluation) {
     write(kBesideStart, json_of(RecordedStep{.step = {best, {}, evaluation}}), true);
   }
 

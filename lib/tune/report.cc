@@ -236,7 +236,7 @@ class Report {
   }
 
  private:
-  ReplacedFile file_;
+  FileReplacement file_;
 };
 
 // Writes the lines by which two texts differ, with the number of the line and the name of the

@@ -8,8 +8,9 @@ namespace groma::tuning {
 
 // The measured values of a text and of the incumbent, for one input.
 struct RunComparison {
-  // The values in the order of the runs. The incumbent has one run more than the text, or none at
-  // all.
+  // The measured values of the text that is evaluated, and those of the incumbent, each in the
+  // order of the runs. The incumbent has no value, or one more than the text, because runs of both
+  // alternate and begin and end with the incumbent.
   std::vector<double> text, incumbent;
 
   // Returns the text's value divided by the incumbent's: the median over all pairs of their runs

@@ -37,7 +37,7 @@ std::optional<Error> not_a_directory(const std::string& path) {
 
 // A link could make the search write elsewhere, so neither the files of a search nor its file
 // `lock` may be one.
-std::optional<Error> link_in_search(const std::string& directory) {
+std::optional<Error> error_if_search_has_links(const std::string& directory) {
   std::vector<std::string> names(kSearchFiles.begin(), kSearchFiles.end());
   names.emplace_back("lock");
   for (const std::string& name : names) {
@@ -51,7 +51,7 @@ std::optional<Error> link_in_search(const std::string& directory) {
 }
 
 // A journal that ended within its first line may be replaced, because nothing is lost.
-std::optional<Error> replaced_by_search(const std::string& directory) {
+std::optional<Error> error_if_search_replaces(const std::string& directory) {
   for (const std::string_view name : kSearchFiles) {
     std::error_code code;
     if (!fs::exists(fs::path(directory) / name, code)) continue;

@@ -189,7 +189,8 @@ Error wrong_setup(const std::string& why) {
 
 }  // namespace
 
-Error wrong_search(const std::string& directory, const std::string& what, std::string help) {
+Error unusable_search_error(const std::string& directory, const std::string& what,
+                            std::string help) {
   return {Error::Code::kMalformed, fmt::format("the search in `{}` {}", directory, what),
           std::move(help)};
 }
@@ -228,7 +229,7 @@ Result<SearchSetup> search_setup(const std::string& text) {
 
 // Fails before it reads anything if one of the search's files is a link.
 Result<StoredSearch> stored_search(const std::string& directory) {
-  if (auto error = link_in_search(directory)) return *std::move(error);
+  if (auto error = error_if_search_has_links(directory)) return *std::move(error);
   auto recorded = recorded_search(directory);
   if (!recorded) return recorded.error();
   auto setup = search_setup(recorded->fingerprint);
@@ -253,7 +254,7 @@ std::string commands_of(const SearchSetup& setup) {
 // A search of simulated mappings runs no command, so it needs no trust.
 std::optional<Error> needs_trust(const StoredSearch& search) {
   if (search.setup.command.command.empty() && !search.setup.on_legion) return std::nullopt;
-  return wrong_search(
+  return unusable_search_error(
       search.directory, "runs " + commands_of(search.setup),
       "the directory is as trustworthy as who made it: `--trust` runs what stands there");
 }
@@ -265,8 +266,9 @@ std::optional<Error> never_ending_input(const StoredSearch& search) {
   files.push_back(search.setup.machine);
   for (const std::string& file : files) {
     if (!may_never_end(fs::path(search.setup.command.folder), file)) continue;
-    return wrong_search(search.directory, fmt::format("has no file for `{}`", visible(file)),
-                        "a pipe or a device cannot be read again: put a file in its place");
+    return unusable_search_error(
+        search.directory, fmt::format("has no file for `{}`", visible(file)),
+        "a pipe or a device cannot be read again: put a file in its place");
   }
   return std::nullopt;
 }

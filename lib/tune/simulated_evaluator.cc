@@ -143,7 +143,7 @@ class SimulatedEvaluator : public Evaluator {
     const auto second = bind(compile(said_of_b.source(), said_of_b), *machine_, said_of_b);
     return first && second &&
            std::all_of(inputs_.begin(), inputs_.end(), [&](const Workload& input) {
-             return decides_alike(*first, *second, input);
+             return have_same_decisions(*first, *second, input);
            });
   }
 

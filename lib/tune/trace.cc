@@ -172,8 +172,8 @@ class Trace : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_trace(const Problem& problem, std::uint64_t seed,
-                                     const AskOptions& options) {
+std::unique_ptr<Proposer> make_trace_proposer(const Problem& problem, std::uint64_t seed,
+                                              const AskOptions& options) {
   return std::make_unique<Trace>(problem, seed, options);
 }
 

@@ -20,7 +20,7 @@ class TriedTexts {
  public:
   // What is known of a text that was tried: the members of Evaluation without the feedback, which
   // would take most of the memory.
-  struct KnownResult {
+  struct ResultWithoutFeedback {
     std::int64_t number = 0;
     Evaluation::Status status = Evaluation::Status::kRefused;
     std::vector<double> values;
@@ -37,7 +37,7 @@ class TriedTexts {
     }
   };
 
-  const KnownResult* find(const std::string& canonical) const {
+  const ResultWithoutFeedback* find(const std::string& canonical) const {
     return known_.find(key_of(canonical));
   }
   void add(const std::string& canonical, const Step& step) {
@@ -64,7 +64,7 @@ class TriedTexts {
     return {a, b};
   }
 
-  RecentMap<KnownResult, Key, Hash> known_;
+  RecentMap<ResultWithoutFeedback, Key, Hash> known_;
 };
 
 }  // namespace groma::tuning

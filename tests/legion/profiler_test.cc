@@ -91,9 +91,9 @@ class Profiler : public testing::Test {
   RunRecord record(const std::function<void(RunMeasurements&)>& see) const {
     const std::string file = folder_.path() + "/record";
     RunMeasurements watch(file, legion::MachineMap::make().value());
-    watch.mapper_begins();
+    watch.on_mapper_start();
     see(watch);
-    watch.mapper_ends();
+    watch.on_mapper_end();
     auto read = profile::run_record_from(read_file(file, profile::kMaxRecordBytes).value());
     EXPECT_TRUE(read.ok()) << read.error().message;
     return std::move(read).value();
@@ -104,8 +104,8 @@ class Profiler : public testing::Test {
 TEST_F(Profiler, NothingIsLeftOut) {
   const RunRecord all = record([](RunMeasurements& watch) {
     watch.add_launch(*runtime()->get_local_task(context()));
-    EXPECT_TRUE(watch.wants_more(true));
-    EXPECT_TRUE(watch.wants_more(false));
+    EXPECT_TRUE(watch.has_room_for_measurements(true));
+    EXPECT_TRUE(watch.has_room_for_measurements(false));
   });
   EXPECT_THAT(all.notes, IsEmpty());
   EXPECT_FALSE(all.is_beginning);
@@ -114,7 +114,7 @@ TEST_F(Profiler, NothingIsLeftOut) {
 TEST_F(Profiler, CountsFillsAndTasksThatWereNotMapped) {
   const RunRecord some = record([](RunMeasurements& watch) {
     for (int i = 0; i < 5; ++i) watch.add_launch(*runtime()->get_local_task(context()));
-    for (int i = 0; i < 2; ++i) EXPECT_TRUE(watch.wants_more(true));
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(watch.has_room_for_measurements(true));
     RunMeasurements::MappedOperation task;
     task.task = 7;
     watch.mapped(task);
@@ -150,8 +150,8 @@ TEST_F(Profiler, CountsWhatHasNoRoom) {
       task.task = i + 1;
       watch.mapped(std::move(task));
     }
-    for (int i = 0; i < 3; ++i) EXPECT_FALSE(watch.wants_more(true));
-    for (int i = 0; i < 2; ++i) EXPECT_FALSE(watch.wants_more(false));
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(watch.has_room_for_measurements(true));
+    for (int i = 0; i < 2; ++i) EXPECT_FALSE(watch.has_room_for_measurements(false));
   });
   EXPECT_THAT(beginning.notes,
               ElementsAre("3 tasks came when there was no room any more: this is the run's "

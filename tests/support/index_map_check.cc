@@ -292,7 +292,7 @@ class Comparison {
   }
 
   std::string by_node() {
-    if (!in_bounds(map_->map().nodes_apart)) return "";
+    if (!in_bounds(map_->map().separated_node)) return "";
     const std::int64_t nodes = answers_.bound_.machine().node_count();
     for (std::int64_t node = 0; node < nodes; ++node) {
       const auto wanted = [&](const Processor& each) { return each.node == node; };

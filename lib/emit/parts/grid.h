@@ -79,7 +79,7 @@ class Grid {
   Tuple place_of(const Processor& processor) const {
     if (processor.node >= nodes_) outside(0, processor.node, nodes_);
     if (processor.index >= per_node_) outside(1, processor.index, per_node_);
-    MachineView::SliceCut cut;
+    MachineView::CuttingSlice cut;
     const auto index = view_.index_of_processor(processor.node, processor.index, &cut);
     if (!index) outside(cut.dimension, cut.index, cut.size);
     Tuple place;

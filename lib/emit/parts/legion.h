@@ -1173,7 +1173,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     for (const Legion::Task* task : waiting) {
       // @if shared_limits
       const Legion::TaskID id = task->task_id;
-      if (limits_.expects_place(id) && keeps_one.insert(id).second) continue;
+      if (limits_.has_unused_grant(id) && keeps_one.insert(id).second) continue;
       // @end
       const auto steal = steal_of(context, *task);
       if (!steal || kind_of(context, *task) != to.kind) continue;

@@ -417,13 +417,13 @@ TEST(Possible, NothingIsToBeWrittenThatTheMachineLacks) {
 }
 
 TEST(LackingKinds, AreThoseThatNoNodeHas) {
-  const auto of_cpus = lacking_kinds(make_machine("nodes=1,gpu=0,cpu=4,omp=0").value());
+  const auto of_cpus = missing_machine_kinds(make_machine("nodes=1,gpu=0,cpu=4,omp=0").value());
   for (const char* kind : {"GPU", "OMP", "FBMEM", "ZCMEM"}) EXPECT_THAT(of_cpus, Contains(kind));
   // Virtual data needs no memory.
   for (const char* kind : {"CPU", "SYSMEM", "VIRTUAL"}) {
     EXPECT_THAT(of_cpus, Not(Contains(kind)));
   }
-  const auto of_gpus = lacking_kinds(make_machine("p100x4").value());
+  const auto of_gpus = missing_machine_kinds(make_machine("p100x4").value());
   for (const char* kind : {"GPU", "FBMEM"}) EXPECT_THAT(of_gpus, Not(Contains(kind)));
 }
 
@@ -448,15 +448,15 @@ TEST(Forms, AFailedRunsJsonIsALog) {
   const Feedback feedback = run.feedback();
   const std::string json = to_json(*run.result, &feedback, nullptr, nullptr, run.diags, {});
   EXPECT_FALSE(read_profile_facts(json));
-  const auto log = failure_of_run(json);
+  const auto log = log_of_failed_run(json);
   ASSERT_TRUE(log);
   const Feedback again = guide_log(rules(), *log);
   EXPECT_EQ(again.status, Feedback::Status::kError);
   EXPECT_EQ(again.matches.front().rule, "groma.no-variant");
   for (const std::string& each : feedback.suggest) EXPECT_THAT(again.suggest, Contains(each));
-  EXPECT_FALSE(failure_of_run(R"({"status": "ok"})"));
-  EXPECT_FALSE(failure_of_run("["));
-  EXPECT_EQ(failure_of_run(R"({"status": "error", "diagnostics": [3, {"start": 4}], "raw": 5})"),
+  EXPECT_FALSE(log_of_failed_run(R"({"status": "ok"})"));
+  EXPECT_FALSE(log_of_failed_run("["));
+  EXPECT_EQ(log_of_failed_run(R"({"status": "error", "diagnostics": [3, {"start": 4}], "raw": 5})"),
             ": :  []\n: :  []\n");
 }
 
@@ -474,8 +474,8 @@ TEST_P(Drawn, ProposalsMakeNoMappingSlower) {
   const Machine machine = make_machine("p100x4").value();
   const std::string app = GetParam() + ":size=small";
   const Workload workload = Workload::make(load_application(app).value()).value();
-  const tuning::SearchSpace spaces[] = {{machine, workload, tuning::SpaceGrain::kRegions},
-                                        {machine, workload, tuning::SpaceGrain::kArguments}};
+  const tuning::SearchSpace spaces[] = {{machine, workload, tuning::SearchGranularity::kRegions},
+                                        {machine, workload, tuning::SearchGranularity::kArguments}};
   int ran = 0, failed = 0, helped = 0, mended = 0;
   for (std::uint64_t seed = 1; ran < kRan || failed < kFailed; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));

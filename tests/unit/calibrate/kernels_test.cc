@@ -11,10 +11,10 @@ namespace {
 
 TEST(Kernels, RowsFillTheBuffer) {
   std::vector<double> buffer(3 * 64 + 5);
-  const RowArrays whole = arrays_in(buffer);
+  const RowArrays whole = stream_arrays_in(buffer);
   EXPECT_EQ(whole.a.size(), 65U);
   EXPECT_EQ(whole.stride, whole.row);
-  const RowArrays rows = arrays_with_gaps(buffer, 8, 1);
+  const RowArrays rows = stream_arrays_with_gaps(buffer, 8, 1);
   EXPECT_EQ(rows.a.size(), 64U);
   EXPECT_EQ(rows.stride, 16U);
   EXPECT_EQ(rows.b.data(), rows.a.data() + 64);
@@ -23,13 +23,13 @@ TEST(Kernels, RowsFillTheBuffer) {
 
 TEST(Kernels, StreamsLeaveGapsAlone) {
   std::vector<double> buffer(3 * 64, 2.0);
-  const RowArrays rows = arrays_with_gaps(buffer, 8, 1);
-  EXPECT_FALSE(is_streamed(rows));
+  const RowArrays rows = stream_arrays_with_gaps(buffer, 8, 1);
+  EXPECT_FALSE(holds_stream_result(rows));
   EXPECT_EQ(stream(rows, 3), 3 * 3 * 8.0 * 32);
-  EXPECT_TRUE(is_streamed(rows));
+  EXPECT_TRUE(holds_stream_result(rows));
   for (std::size_t i = 0; i < rows.a.size(); ++i) EXPECT_EQ(rows.a[i], i % 16 < 8 ? 8.0 : 2.0) << i;
   buffer[7] = 1;
-  EXPECT_FALSE(is_streamed(rows));
+  EXPECT_FALSE(holds_stream_result(rows));
 }
 
 TEST(Kernels, RatesArePlausible) {
@@ -38,7 +38,7 @@ TEST(Kernels, RatesArePlausible) {
   const auto is_rate = [](std::optional<double> rate) {
     return rate && *rate > 1e6 && *rate < 1e13;
   };
-  EXPECT_TRUE(is_rate(stream_rate(arrays_in(buffer), 2)));
+  EXPECT_TRUE(is_rate(stream_rate(stream_arrays_in(buffer), 2)));
   EXPECT_TRUE(is_rate(copy_rate(buffer)));
   EXPECT_TRUE(is_rate(first_touch_rate(4 << 20)));
   EXPECT_TRUE(is_rate(flops_rate(100'000)));
@@ -57,7 +57,7 @@ TEST(Kernels, AChainVisitsEachLineOnce) {
     std::vector<double> buffer(8 * lines);
     LoadChain chain(buffer, 7);
     EXPECT_EQ(chain.lines(), lines);
-    EXPECT_TRUE(chain.is_one_cycle());
+    EXPECT_TRUE(chain.visits_every_line_once());
     EXPECT_GE(chain.seconds_of_a_load(5000), 0);
   }
 }

@@ -59,9 +59,9 @@ struct Explained {
   std::string line(Origin origin) const { return origin ? lines({origin}) : "default"; }
   // "A over B (0) | C (1)" with the reasons' numbers.
   std::string who(const Decided& decided) const { return line(decided.by) + over(decided.beaten); }
-  std::string over(const std::vector<BeatenStatement>& beaten) const {
+  std::string over(const std::vector<OverruledStatement>& beaten) const {
     std::string text;
-    for (const BeatenStatement& other : beaten) {
+    for (const OverruledStatement& other : beaten) {
       text += fmt::format("{}{} ({})", text.empty() ? " over " : " | ", line(other.origin),
                           static_cast<int>(other.reason));
     }
@@ -90,12 +90,12 @@ Explained explained(const std::string& text, const ExplainQuery& query = {},
 
 constexpr auto kPrecedence = 0, kShadowed = 1, kNothingNew = 2, kInner = 3, kVirtual = 4,
                kPrivilege = 5;
-static_assert(static_cast<int>(BeatenStatement::Reason::kPrecedence) == kPrecedence &&
-              static_cast<int>(BeatenStatement::Reason::kShadowed) == kShadowed &&
-              static_cast<int>(BeatenStatement::Reason::kNothingNew) == kNothingNew &&
-              static_cast<int>(BeatenStatement::Reason::kInner) == kInner &&
-              static_cast<int>(BeatenStatement::Reason::kVirtual) == kVirtual &&
-              static_cast<int>(BeatenStatement::Reason::kPrivilege) == kPrivilege);
+static_assert(static_cast<int>(OverruledStatement::Reason::kPrecedence) == kPrecedence &&
+              static_cast<int>(OverruledStatement::Reason::kShadowed) == kShadowed &&
+              static_cast<int>(OverruledStatement::Reason::kNothingNew) == kNothingNew &&
+              static_cast<int>(OverruledStatement::Reason::kInner) == kInner &&
+              static_cast<int>(OverruledStatement::Reason::kVirtual) == kVirtual &&
+              static_cast<int>(OverruledStatement::Reason::kPrivilege) == kPrivilege);
 
 TEST(Explain, KindsByTheMostSpecificStatement) {
   const Explained e = explained("Task * OMP, GPU\nTask work IO, GPU\nTask work CPU\nTask init CPU");

@@ -713,7 +713,7 @@ TEST(TransportFailure, ForWantOfRoomNamesTaskAndRequirement) {
   GuideContext context;
   context.exit_code = 1;
   context.diags = &diags;
-  const auto told = [](const std::optional<Shortage>& shortage) {
+  const auto told = [](const std::optional<MemoryShortage>& shortage) {
     return shortage ? fmt::format("{} {}", shortage->task, shortage->requirement) : "";
   };
   EXPECT_EQ(told(guided("", context).shortage), "update 2");
@@ -1082,7 +1082,7 @@ TEST(Profile, JsonThatNoRunPrintsIsRefused) {
     const auto facts = read_profile_facts(text);
     ASSERT_FALSE(facts);
     EXPECT_THAT(facts.error().message, HasSubstr("it is nested too deep or too wide"));
-    EXPECT_FALSE(failure_of_run(text));
+    EXPECT_FALSE(log_of_failed_run(text));
   }
 }
 

@@ -114,7 +114,7 @@ TEST(Rules, CoverOurOwnDiagnostics) {
     const std::string id(entry.name);
     Diagnostic diagnostic;
     diagnostic.id = entry.id;
-    const Rule* rule = test::rules().set().find_for_diagnostic(diagnostic);
+    const Rule* rule = test::rules().set().find_rule_for_diagnostic(diagnostic);
     const std::string expected = rule != nullptr ? rule->id : "groma.diagnostic";
     EXPECT_THAT(found_in(test::rules(), "a.mapper:1:2: error: something [" + id + "]\n"),
                 ElementsAre(expected));
@@ -172,7 +172,8 @@ TEST(Rules, SpeakOfACauseWithoutReadingTheMessage) {
   }
   Diagnostics none(Source("a.mapper", "x"));
   none.report(DiagId::kNoMemory, std::nullopt, std::int64_t{0}, "work", "node 0 has none");
-  EXPECT_EQ(test::rules().set().find_for_diagnostic(none.all().front())->id, "groma.no-memory");
+  EXPECT_EQ(test::rules().set().find_rule_for_diagnostic(none.all().front())->id,
+            "groma.no-memory");
   for (const Rule& rule : test::rules().set().rules) {
     EXPECT_EQ(rule.required_message_text.empty(), !rule.cause) << rule.id;
   }

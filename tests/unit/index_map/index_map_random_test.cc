@@ -19,7 +19,7 @@
 namespace groma::testing {
 namespace {
 
-using mapper::FunctionMaps;
+using mapper::IndexMapCache;
 
 constexpr std::uint64_t kPrograms = 1'000;
 constexpr std::uint64_t kShards = 10;
@@ -77,7 +77,7 @@ class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
   }
 
   void add_cases(const BoundProgram& bound, const GeneratedProgram& generated, Random& random) {
-    const FunctionMaps& maps = maps_.emplace_back(bound);
+    const IndexMapCache& maps = maps_.emplace_back(bound);
     for (const GeneratedFunction& function : generated.functions) {
       const FunctionId id = *bound.program().find_function(function.name);
       TaskPoint launch;
@@ -102,12 +102,12 @@ class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
   }
 
   struct Case {
-    const FunctionMaps& maps;
+    const IndexMapCache& maps;
     FunctionId function;
     std::optional<ProcKind> kind;
     ReferenceAnswers answers;
 
-    Case(const FunctionMaps& from, FunctionId id, const TaskPoint& launch,
+    Case(const IndexMapCache& from, FunctionId id, const TaskPoint& launch,
          std::optional<ProcKind> on, const Rect& part)
         : maps(from), function(id), kind(on), answers(from.bound(), id, launch, on, part) {}
 
@@ -142,10 +142,10 @@ class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
     for (const std::string& text : differences) EXPECT_EQ(text, "");
   }
 
-  static constexpr mapper::SingleTaskPlace<std::string_view> kStands{
+  static constexpr mapper::SingleTaskProcessors<std::string_view> kStands{
       {ProcKind::kGpu, 0, 0}, {ProcKind::kGpu, 0, 0}, "main"};
 
-  std::deque<FunctionMaps> maps_;
+  std::deque<IndexMapCache> maps_;
   std::vector<Case> cases_;
   int large_ = 0;
   IndexMapTally tally_;

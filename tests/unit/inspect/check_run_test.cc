@@ -576,7 +576,7 @@ void compare_benchmarks(const std::string& machine, const std::string& values, i
   const Machine whole = *make_machine(machine);
   for (const Benchmark& app : benchmarks()) {
     const Workload workload = small(app, values);
-    const tuning::SearchSpace space(whole, workload, tuning::SpaceGrain::kArguments);
+    const tuning::SearchSpace space(whole, workload, tuning::SearchGranularity::kArguments);
     const std::int64_t bytes = bytes_of(workload.data());
     Counts counts;
     for (int seed = 0; seed < draws && !::testing::Test::HasFailure(); ++seed) {

@@ -66,7 +66,8 @@ RunResult run_mixed(const Bound& a, const Bound& b, const SecondMapperDecisions&
                                            MapperSite{bound.program.shared_machine(), local});
   };
   return simulate(workload, a.program.shared_machine(), [&](const Processor& local) {
-    return std::make_unique<MixedMapper>(mapper(a, first, local), mapper(b, second, local), mix);
+    return std::make_unique<MapperWithReplacedDecisions>(mapper(a, first, local),
+                                                         mapper(b, second, local), mix);
   });
 }
 
@@ -116,7 +117,7 @@ TEST_P(EveryBenchmark, WithAllDifferencesExchangedOneMappingIsTheOther) {
     Bound a(texts[i % 2]), b(texts[i]);
     const MappingDiff found = diff_of(a, b, workload);
     SecondMapperDecisions all;
-    for (const MappingDifference& each : found.differences) add_difference_to_mix(each, all);
+    for (const MappingDifference& each : found.differences) add_differing_decision(each, all);
     const std::string what = "mapping " + std::to_string(i);
     expect_same(run_mixed(a, b, {}, workload), found.a, what + ", nothing exchanged");
     expect_same(run_mixed(a, b, all, workload), found.b, what + ", all exchanged");

@@ -447,12 +447,12 @@ TEST(MapperLog, LinesThatCannotBeReadAreCounted) {
 
 TEST(MapperLog, ManyThingsAreBounded) {
   std::string text = prefixed(kMachine);
-  for (std::size_t i = 0; i < kMaxLogKinds + 10; ++i) {
+  for (std::size_t i = 0; i < kMaxLogEntries + 10; ++i) {
     text += fmt::format("MAP_TASK for t{}<{}>\n  TARGET PROCS: 1d00000000000001\n", i, i);
   }
   const auto log = read(text);
   ASSERT_TRUE(log.ok());
-  EXPECT_EQ(log->tasks.size(), kMaxLogKinds);
+  EXPECT_EQ(log->tasks.size(), kMaxLogEntries);
   EXPECT_EQ(log->left_out, 10);
 }
 

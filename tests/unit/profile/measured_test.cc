@@ -122,7 +122,7 @@ TEST(Causes, ALaunchingTaskGoesOn) {
   const Profile profile = make_profile(std::make_shared<RunRecord>(all));
   EXPECT_EQ(profile.task_runs, 3);
   EXPECT_EQ(profile.tasks[0].longest, 368);
-  EXPECT_EQ(profile.path_doing(Profile::Doing::kTask), 500 - 2 - 3 - 6);
+  EXPECT_EQ(profile.time_on_path(Profile::Doing::kTask), 500 - 2 - 3 - 6);
   // Less of its own time than the gaps have: the longest has it.
   const RunRecord some = made(8 + 100);
   ASSERT_EQ(some.events.size(), 4U);

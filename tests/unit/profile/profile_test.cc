@@ -72,7 +72,7 @@ void expect_sums(const Profile& profile) {
               (std::array<std::int64_t, 4>{move.number, move.bytes, move.time, move.waited}));
   }
   for (const auto& phase : profile.phases) {  // the path has no gap
-    const std::vector<RunTime> within = profile.path_within(phase.name);
+    const std::vector<RunTime> within = profile.path_times_in_phase(phase.name);
     EXPECT_EQ(std::accumulate(within.begin(), within.end(), RunTime{0}), phase.time);
   }
   ASSERT_EQ(profile.flows.size(), flows.size());
@@ -131,8 +131,8 @@ void expect_whole_path(const Profile& profile) {
   EXPECT_EQ(by_reason, profile.total);
   EXPECT_EQ(by_cause, profile.total);
   EXPECT_EQ(segments, static_cast<std::int64_t>(profile.path.size()));
-  EXPECT_EQ(profile.path_doing(Doing::kTask) + profile.path_doing(Doing::kCopy) +
-                profile.path_doing(Doing::kReduction) + profile.path_doing(Doing::kRuntime),
+  EXPECT_EQ(profile.time_on_path(Doing::kTask) + profile.time_on_path(Doing::kCopy) +
+                profile.time_on_path(Doing::kReduction) + profile.time_on_path(Doing::kRuntime),
             profile.total);
 }
 
@@ -366,14 +366,14 @@ TEST(SimulatedProfile, LeadsThroughWaitsFuturesAndInnerTasks) {
     if (task.kind == "GPU") leaves += task.time;
   }
   EXPECT_EQ(profile.task_runs, 1 + 1 + 2 + 2 * 5 * 2 + 1);
-  EXPECT_EQ(profile.path_doing(Doing::kTask), leaves);
+  EXPECT_EQ(profile.time_on_path(Doing::kTask), leaves);
   // Mapped while nothing else went on: main, init, solve, its first step, the first of 4 more
   // rounds in each solve, main's own step. Woken: 8 times between rounds, at the phase's beginning
   // and end, and twice at the end of solve, for what follows.
   const RunTime map = 300'000'000, wake = 20'000'000;
-  EXPECT_EQ(profile.path_doing(Doing::kRuntime), 13 * map + 12 * wake);
-  EXPECT_EQ(profile.path_doing(Doing::kTask) + profile.path_doing(Doing::kRuntime) +
-                profile.path_doing(Doing::kCopy),
+  EXPECT_EQ(profile.time_on_path(Doing::kRuntime), 13 * map + 12 * wake);
+  EXPECT_EQ(profile.time_on_path(Doing::kTask) + profile.time_on_path(Doing::kRuntime) +
+                profile.time_on_path(Doing::kCopy),
             record->end);
   expect_whole_path(profile);
   expect_true_reasons(profile);

@@ -672,7 +672,7 @@ TEST(Recording, TasksThatRanOnOneKindOnlyAreSaidTogether) {
 TEST(Recording, EventsAreTheSameAgain) {
   const auto workload = Workload::make(find_benchmark("circuit")->make());
   const std::string text = app::text_of(test::events_of(workload->data()));
-  const auto read = app::events_from(text);
+  const auto read = app::parse_events(text);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(app::text_of(*read), text);
 }
@@ -731,7 +731,7 @@ TEST(Recording, PartitionsAreOfEarlierOnes) {
     for (std::int32_t outer = -3; outer <= 4; ++outer) {
       for (app::Events::Partition& each : events.partitions) each.outer = -1;
       events.partitions[static_cast<std::size_t>(number)].outer = outer;
-      const auto read = app::events_from(app::text_of(events));
+      const auto read = app::parse_events(app::text_of(events));
       EXPECT_EQ(read.ok(), outer >= -1 && outer < number) << number << " of " << outer;
       if (!read.ok()) {
         EXPECT_EQ(read.error().code, Error::Code::kMalformed);

@@ -27,8 +27,8 @@ using testing::in_tree;
 using ::testing::Not;
 using testing::read_text;
 
-constexpr tuning::SpaceGrain kGrains[] = {tuning::SpaceGrain::kRegions,
-                                          tuning::SpaceGrain::kArguments};
+constexpr tuning::SearchGranularity kGrains[] = {tuning::SearchGranularity::kRegions,
+                                                 tuning::SearchGranularity::kArguments};
 
 Machine machine_of(std::string_view spec) {
   auto machine = make_machine(spec);
@@ -79,7 +79,7 @@ TEST(SearchSpace, EveryDrawnMappingIsAFormattedProgramWithoutMistakes) {
     const Machine machine = machine_of(spec);
     for (const Benchmark& benchmark : benchmarks()) {
       const Workload workload = workload_of(benchmark.name);
-      for (tuning::SpaceGrain grain : kGrains) {
+      for (tuning::SearchGranularity grain : kGrains) {
         const tuning::SearchSpace space(machine, workload, grain);
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
           const std::string text = space.sample_text(seed);
@@ -99,7 +99,7 @@ TEST(SearchSpace, NamesAreThoseOfTheApplication) {
   const Machine machine = machine_of("p100x4");
   for (const Benchmark& benchmark : benchmarks()) {
     const Workload workload = workload_of(benchmark.name);
-    for (tuning::SpaceGrain grain : kGrains) {
+    for (tuning::SearchGranularity grain : kGrains) {
       const tuning::SearchSpace space(machine, workload, grain);
       Diagnostics diags(Source("drawn.mapper", space.sample_text(1)));
       Diagnostics unknown(diags.source());
@@ -112,7 +112,7 @@ TEST(SearchSpace, NamesAreThoseOfTheApplication) {
 // Alone among first options each makes a program of its own.
 TEST(SearchSpace, DecisionsSayWhatTheyAreAbout) {
   const Workload workload = workload_of("circuit");
-  for (const tuning::SpaceGrain grain : kGrains) {
+  for (const tuning::SearchGranularity grain : kGrains) {
     const tuning::SearchSpace space(machine_of("p100x4"), workload, grain);
     std::map<MappingStatement, int> tasks, regions, kinds;
     for (const tuning::Decision& decision : space.decisions()) {
@@ -133,7 +133,7 @@ TEST(SearchSpace, DecisionsSayWhatTheyAreAbout) {
         ++kinds[decision.statement];
       }
     }
-    const bool by_region = grain == tuning::SpaceGrain::kRegions;
+    const bool by_region = grain == tuning::SearchGranularity::kRegions;
     EXPECT_EQ(tasks[MappingStatement::kTask], 11);
     EXPECT_EQ(tasks[MappingStatement::kRegion], by_region ? 0 : kinds[MappingStatement::kRegion]);
     EXPECT_EQ(regions[MappingStatement::kRegion], by_region ? 39 : 0);
@@ -144,7 +144,7 @@ TEST(SearchSpace, DecisionsSayWhatTheyAreAbout) {
 
 TEST(SearchSpace, EveryOptionIsWritten) {
   const Machine machine = machine_of("p100x4");
-  for (tuning::SpaceGrain grain : kGrains) {
+  for (tuning::SearchGranularity grain : kGrains) {
     const tuning::SearchSpace space(machine, workload_of("solomonik"), grain);
     std::set<std::string> texts = {space.text_of(tuning::Choice(space.decisions().size()))};
     for (std::size_t d = 0; d < space.decisions().size(); ++d) {
@@ -215,7 +215,8 @@ TEST(SearchSpace, AChoiceIsReadBackFromTheProgram) {
 
 TEST(SearchSpace, ArgumentsHaveTheirOwnMemoryAndLayout) {
   const Machine machine = machine_of("p100x4");
-  const tuning::SearchSpace space(machine, workload_of("stencil"), tuning::SpaceGrain::kArguments);
+  const tuning::SearchSpace space(machine, workload_of("stencil"),
+                                  tuning::SearchGranularity::kArguments);
   // Requirement 1 has no fields: nothing to place.
   for (const tuning::Decision& decision : space.decisions()) {
     EXPECT_THAT(decision.head, Not(HasSubstr("stencil 1 ")));

@@ -120,7 +120,7 @@ TEST(WriteFile, AnOldFilesPermissionsStay) {
   }
   // Nobody else can read the new content before the permissions are those of the old file.
   ASSERT_EQ(chmod(path.c_str(), 0600), 0);
-  ReplacedFile file(path);
+  FileReplacement file(path);
   for (const std::string& name : names_in(folder.path())) {
     EXPECT_EQ(mode_of(folder.path() + "/" + name) & 077U, 0U) << name;
   }
@@ -156,7 +156,7 @@ TEST(WriteFile, WhatAKillLeftBehindIsRemoved) {
   const std::string path = folder.write("best.mapper", "old");
   const pid_t child = fork();
   if (child == 0) {
-    ReplacedFile file(path);
+    FileReplacement file(path);
     file.write("half of the ");
     kill(getpid(), SIGKILL);
   }
@@ -173,13 +173,13 @@ TEST(WriteFile, WhatAKillLeftBehindIsRemoved) {
   }
   fs::create_directory(folder.path() + "/best.mapper.groma-folder");
   fs::create_symlink("/etc/hostname", folder.path() + "/best.mapper.groma-linked");
-  remove_left_over(path);
+  remove_unfinished_replacements(path);
   EXPECT_THAT(names_in(folder.path()),
               UnorderedElementsAre("best.mapper", "best.mapper.groma-", "best.mapper.groma-abcde",
                                    "best.mapper.backup", "best.mapper.groma-ABCDEF",
                                    "best.mapper.groma-abcdef7", "est.mapper", "other.groma-abcdef",
                                    "best.mapper.groma-folder", "best.mapper.groma-linked"));
-  remove_left_over(folder.path() + "/no/such/file");
+  remove_unfinished_replacements(folder.path() + "/no/such/file");
 }
 
 }  // namespace

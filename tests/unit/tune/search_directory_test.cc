@@ -37,12 +37,12 @@ TEST(SearchDirectory, AFileIsNoDirectory) {
 
 TEST(SearchDirectory, NoFileMayBeALink) {
   const TemporaryFolder folder;
-  EXPECT_FALSE(tuning::link_in_search(folder.path()));
+  EXPECT_FALSE(tuning::error_if_search_has_links(folder.path()));
   fs::create_symlink("elsewhere", folder.path() + "/other");  // no file of a search
-  EXPECT_FALSE(tuning::link_in_search(folder.path()));
+  EXPECT_FALSE(tuning::error_if_search_has_links(folder.path()));
   for (const std::string name : {"best.mapper", "verified.mapper", "journal.jsonl", "lock"}) {
     fs::create_symlink("elsewhere", folder.path() + "/" + name);
-    const auto error = tuning::link_in_search(folder.path());
+    const auto error = tuning::error_if_search_has_links(folder.path());
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(error->message, "`" + folder.path() + "` has a link for its `" + name + "`");
     fs::remove(folder.path() + "/" + name);
@@ -51,12 +51,12 @@ TEST(SearchDirectory, NoFileMayBeALink) {
 
 TEST(SearchDirectory, NothingIsReplaced) {
   const TemporaryFolder folder;
-  EXPECT_FALSE(tuning::replaced_by_search(folder.path() + "/absent"));
+  EXPECT_FALSE(tuning::error_if_search_replaces(folder.path() + "/absent"));
   folder.write("notes.txt", "of the user");
-  EXPECT_FALSE(tuning::replaced_by_search(folder.path()));
+  EXPECT_FALSE(tuning::error_if_search_replaces(folder.path()));
   for (const std::string name : tuning::kSearchFiles) {
     folder.write(name, "a line\n");
-    const auto error = tuning::replaced_by_search(folder.path());
+    const auto error = tuning::error_if_search_replaces(folder.path());
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(error->message, "`" + folder.path() + "` has a file `" + name + "`");
     fs::remove(folder.path() + "/" + name);
@@ -68,7 +68,7 @@ TEST(SearchDirectory, ABrokenOffBeginningIsReplaced) {
   const TemporaryFolder folder;
   folder.write("journal.jsonl", R"({"search":{"version")");
   EXPECT_TRUE(tuning::holds_no_search_yet(folder.path()));
-  EXPECT_FALSE(tuning::replaced_by_search(folder.path()));
+  EXPECT_FALSE(tuning::error_if_search_replaces(folder.path()));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// OpUses: what each op of a run stands for (a task, a copy or a future), and the list of ops that
-// became ready.
+// OpSubjects: what each op of a run stands for (a task, a copy or a future), and the list of ops
+// that became ready.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace groma::sim {
 
 // What an op stands for.
-struct OpUse {
+struct OpSubject {
   // kNone: nothing. kJoin: a future, which is there when all tasks of a launch are over.
   enum class Kind : std::uint8_t { kNone, kTask, kCopy, kJoin } kind = Kind::kNone;
   std::uint32_t copy = 0;
@@ -29,13 +29,13 @@ struct ReadyOp {
   std::int64_t cause;
 };
 
-class OpUses {
+class OpSubjects {
  public:
-  explicit OpUses(OpGraph& ops) : ops_(ops), uses_(1) {}
+  explicit OpSubjects(OpGraph& ops) : ops_(ops), uses_(1) {}
 
-  const OpUse& operator[](Op op) const { return uses_[op]; }
+  const OpSubject& operator[](Op op) const { return uses_[op]; }
   // Sets what an op stands for.
-  void set(Op op, OpUse use) {
+  void set(Op op, OpSubject use) {
     if (op >= uses_.size()) uses_.resize(ops_.size());
     uses_[op] = use;
   }
@@ -65,7 +65,7 @@ class OpUses {
  private:
   OpGraph& ops_;
   // For each op: what it stands for.
-  std::vector<OpUse> uses_;
+  std::vector<OpSubject> uses_;
   std::vector<ReadyOp> ready_;
 };
 
