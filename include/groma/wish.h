@@ -149,7 +149,7 @@ struct MapTaskOutput {
   Origin processor_origin;
   VariantId variant = 0;
   Origin kind_origin;
-  // One wish for each requirement. Empty requirements keep the default.
+  // For each region requirement of the task, which instance the mapper wants for it.
   std::vector<RequirementWish> requirements;
   int task_priority = 0;
   int copy_priority = 0;
@@ -206,7 +206,8 @@ struct SelectMappingOutput {
 
 // The answer of configure_context. The values are Legion's defaults.
 struct ContextConfigOutput {
-  // The limit on the operations in flight.
+  // The limit on the operations in flight. 0 or less: no limit. The embedded runtime uses only this
+  // member and the next one.
   int max_window = 1024;
   // Percentage of `max_window` that must be free before more operations are admitted.
   int hysteresis_percent = 25;

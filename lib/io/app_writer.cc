@@ -217,7 +217,8 @@ std::string demand_text(const LayoutDemand& demand) {
   return object.on_one_line();
 }
 
-// Returns the bytes that a run moves for one requirement as JSON. Streaming is the default access.
+// Returns the bytes that a run of the task moves for one requirement, as JSON. The way of access is
+// written unless it is streaming, which is the default.
 std::string traffic_text(const AppTraffic& traffic) {
   return Object()
       .number(keys::kRequirement, traffic.requirement)

@@ -50,7 +50,8 @@ class LaunchFormulas {
   LaunchFormulas(const Events& events, const LaunchExecutions& runs, std::vector<std::string> names)
       : events_(events), runs_(runs), names_(std::move(names)) {}
 
-  // Returns a formula of the counters and arguments for the number at `position` of each launch.
+  // Returns a formula that gives, for each launch, the number at `position` in its list of numbers.
+  // The formula may use the counters of the enclosing loops and the arguments of the task.
   FittedFormula fit_launch_number(std::size_t position,
                                   std::span<const std::int64_t> periods = {}) const;
   // Returns a formula for one coordinate of the colour of each point. It may also use the

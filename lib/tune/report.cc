@@ -47,8 +47,8 @@ std::string number_words(double value, const std::string& unit, int digits) {
   return fmt::format("{:.{}g} {}", value, digits, kUnits[i]);
 }
 
-// Returns the value of an evaluation, or why it has none. If there are several inputs, their values
-// follow in brackets.
+// Returns the value of a text's evaluation, or why it has none. If the text was evaluated with
+// several inputs, the value for each input follows in brackets.
 std::string outcome_words(const Evaluation& evaluation, const Evaluator& evaluator) {
   if (!evaluation.ok()) {
     constexpr std::array kWords = {"", "refused", "failed", "timed out"};
