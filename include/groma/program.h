@@ -157,7 +157,7 @@ class Program {
   std::size_t function_count() const;
   std::string_view function_name(FunctionId function) const;
   // Returns the range of the function's name in its definition.
-  Range function_range(FunctionId function) const;
+  Range function_source_range(FunctionId function) const;
   std::optional<FunctionId> find_function(std::string_view name) const;
   // Returns true if the function takes only the task, as a mapping function does.
   bool is_mapping_function(FunctionId function) const;

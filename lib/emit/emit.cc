@@ -99,7 +99,7 @@ void add_features(Features& features) {
 
 // Returns the fixed text that stands before the emitted struct `Mapping`: kinds, values, machines
 // and statements. A part that no decision needs is left out.
-std::string parts_of(emitting::EmittedParts& parts, const Features& features) {
+std::string parts_of(emitting::EmittedCodeTemplates& parts, const Features& features) {
   const auto has = [&](std::string_view word) { return features.contains(word); };
   std::string text = parts.part_text("kinds.h");
   const auto add = [&](std::string_view file) { text += "\n" + parts.part_text(file); };
@@ -129,7 +129,7 @@ std::string parts_of(emitting::EmittedParts& parts, const Features& features) {
 }
 
 // Returns the fixed text of the mapper for Legion, which stands after the emitted struct `Mapping`.
-std::string mapper_parts(emitting::EmittedParts& parts, const Features& features) {
+std::string mapper_parts(emitting::EmittedCodeTemplates& parts, const Features& features) {
   std::string text = parts.part_text("site.h");
   if (features.contains("limits")) text += "\n" + parts.part_text("rendezvous.h");
   if (features.contains("shared_limits")) {
@@ -211,7 +211,7 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
   if (values) features.insert("values");
   add_features(features);
 
-  emitting::EmittedParts parts(features, space, name);
+  emitting::EmittedCodeTemplates parts(features, space, name);
   std::string body = parts_of(parts, features);
   body += "\n" + mapping_struct(functions, decided, values, features.contains("layouts"));
   if (options.legion) body += "\n" + mapper_parts(parts, features);

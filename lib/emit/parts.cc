@@ -53,7 +53,7 @@ bool stays_out(std::string_view line) {
 
 // Returns true if the condition of an optional block holds: "a || !b" holds if feature a is needed
 // or b is not.
-bool EmittedParts::is_needed(std::string_view condition) const {
+bool EmittedCodeTemplates::is_needed(std::string_view condition) const {
   while (!condition.empty()) {
     const std::size_t end = std::min(condition.find(" || "), condition.size());
     const std::string_view word = condition.substr(0, end);
@@ -67,7 +67,7 @@ bool EmittedParts::is_needed(std::string_view condition) const {
 // Returns the text of a file without the blocks that are not needed and without the checks of
 // Groma's own errors, and with the names of the emitted mapper. The includes of the file are
 // collected.
-std::string EmittedParts::part_text(std::string_view file) {
+std::string EmittedCodeTemplates::part_text(std::string_view file) {
   const auto files = part_files();
   const auto found = std::find_if(files.begin(), files.end(),
                                   [file](const PartFile& part) { return part.name == file; });
@@ -109,7 +109,7 @@ std::string EmittedParts::part_text(std::string_view file) {
 
 // Returns the collected include lines: Legion's first, then those of the standard library that
 // `body` uses.
-std::string EmittedParts::include_lines(std::string_view body) const {
+std::string EmittedCodeTemplates::include_lines(std::string_view body) const {
   std::string made;
   for (const std::string& line : legion_includes_) made += line + "\n";
   if (!made.empty() && !includes_.empty()) made += "\n";

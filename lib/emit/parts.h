@@ -1,5 +1,5 @@
-// EmittedParts: provides the text of emitted mappers that is the same for every mapping program,
-// and leaves out the optional blocks that a program does not need.
+// EmittedCodeTemplates: provides the text of emitted mappers that is the same for every mapping
+// program, and leaves out the optional blocks that a program does not need.
 #pragma once
 
 #include <set>
@@ -10,10 +10,10 @@
 
 namespace groma::emitting {
 
-class EmittedParts {
+class EmittedCodeTemplates {
  public:
   // `space` is the namespace of the emitted code, `mapper` the name of the emitted class.
-  EmittedParts(const Features& features, std::string space, std::string mapper)
+  EmittedCodeTemplates(const Features& features, std::string space, std::string mapper)
       : features_(features), space_(std::move(space)), mapper_(std::move(mapper)) {}
 
   // Returns the text of the file without its includes, its namespaces and the blocks that are not

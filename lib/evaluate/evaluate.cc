@@ -121,7 +121,7 @@ std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPo
       found += fmt::format(", `{}`", mapper::to_string(value, task.name));
     }
     Diagnostic& diagnostic =
-        diags.report(DiagId::kNotAProcessor, program.function_range(function), name, found);
+        diags.report(DiagId::kNotAProcessor, program.function_source_range(function), name, found);
     diagnostic.notes.push_back(
         {"while " + state_->interpreter.describe_evaluation(), {}, {std::string(name)}});
     const mapper::TupleValue* tuple = value.as_tuple();
@@ -134,7 +134,7 @@ std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPo
   const Processor& first = placed.processors.front();
   if (kind && first.kind != *kind) {
     Diagnostic& diagnostic =
-        diags.report(DiagId::kProcessorKindMismatch, program.function_range(function), name,
+        diags.report(DiagId::kProcessorKindMismatch, program.function_source_range(function), name,
                      name_of(first.kind), task.name, name_of(*kind));
     if (const auto decision = program.task(task.name)) {
       diagnostic.note(fmt::format("`{}` runs on {} on `{}` by this statement", task.name,
@@ -149,7 +149,7 @@ std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPo
   // A task runs on one node, so the processors of other nodes are never used.
   const auto elsewhere = [&](const Processor& p) { return p.node != first.node; };
   if (std::any_of(placed.processors.begin(), placed.processors.end(), elsewhere)) {
-    diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_range(function), name,
+    diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_source_range(function), name,
                  first.node);
   }
   return placed;

@@ -151,7 +151,7 @@ std::optional<Fix> moved_behind(const Program& program, const edit::EditableMapp
   if (row.value < 0 || static_cast<std::size_t>(row.value) >= program.function_count()) {
     return std::nullopt;
   }
-  const Range function = program.function_range(static_cast<FunctionId>(row.value));
+  const Range function = program.function_source_range(static_cast<FunctionId>(row.value));
   if (function.begin < program.range({row.statement}).begin) return std::nullopt;
   return Fix{"move it behind its function", mapping.move_to_end(row.statement - 1), true};
 }
@@ -260,7 +260,7 @@ std::string place_of(const Program& program, const program::StatementRow& row) {
   const bool maps =
       row.key.table == program::TableId::kIndexMap || row.key.table == program::TableId::kSingleMap;
   if (maps && row.value >= 0 && static_cast<std::size_t>(row.value) < program.function_count()) {
-    const Range function = program.function_range(static_cast<FunctionId>(row.value));
+    const Range function = program.function_source_range(static_cast<FunctionId>(row.value));
     text += fmt::format(", whose function is in line {}",
                         program.source().position(function.begin).line);
   }

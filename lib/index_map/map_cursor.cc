@@ -90,7 +90,7 @@ bool MapCursor::check_stop(Diagnostics& diags) {
   }
   if (!stopped_) return false;
   const Program& program = map_.bound.program();
-  diags.report(DiagId::kStepLimit, program.function_range(map_.function), steps_so_far())
+  diags.report(DiagId::kStepLimit, program.function_source_range(map_.function), steps_so_far())
       .note("it was stopped there");
   return true;
 }
@@ -109,7 +109,8 @@ ProcessorNumber MapCursor::ask_reference_evaluator(Diagnostics& diags) {
   const ProcessorNumber number = number_of_processors(std::move(*placed));
   if (steps_so_far() - steps_before_ > kMaxQuestionSteps) {
     const Program& program = map_.bound.program();
-    diags.report(DiagId::kStepLimit, program.function_range(map_.function), kMaxQuestionSteps)
+    diags
+        .report(DiagId::kStepLimit, program.function_source_range(map_.function), kMaxQuestionSteps)
         .note(fmt::format("for {} of {} points", asked_, map_.launch.domain.volume()))
         .help("compute less for each point, or compute it once in a global");
     return kNoProcessor;
@@ -169,7 +170,7 @@ void MapCursor::warn_of_several_nodes(ProcessorNumber number, Diagnostics& diags
   const auto elsewhere = [&](const Processor& p) { return p.node != node; };
   if (std::none_of(set.processors.begin(), set.processors.end(), elsewhere)) return;
   const Program& program = map_.bound.program();
-  diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_range(map_.function),
+  diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_source_range(map_.function),
                program.function_name(map_.function), node);
 }
 

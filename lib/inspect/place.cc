@@ -63,8 +63,8 @@ class Decider {
       return std::nullopt;
     }
     if (program_.is_mapping_function(*function)) return function;
-    diags_.report(DiagId::kMappingSignature, program_.function_range(*function), query_.function,
-                  "something else");
+    diags_.report(DiagId::kMappingSignature, program_.function_source_range(*function),
+                  query_.function, "something else");
     return std::nullopt;
   }
 
@@ -262,7 +262,7 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
     if (!placed) return std::nullopt;
     if (evaluator.steps() > kMaxPlaceSteps) {
       diags
-          .report(DiagId::kStepLimit, bound.program().function_range(decision->function),
+          .report(DiagId::kStepLimit, bound.program().function_source_range(decision->function),
                   kMaxPlaceSteps)
           .note(fmt::format("for the first {} of {} points", placement.points.size(), all));
       return std::nullopt;

@@ -38,19 +38,19 @@ std::size_t hash_of(const L& launch) {
 }  // namespace
 
 // Makes the cache key of a launch, with copies of the names to which the launch only refers.
-LaunchKey::LaunchKey(const FunctionLaunch& launch)
+LaunchKey::LaunchKey(const LaunchToPlace& launch)
     : function(launch.function), task(launch.task), domain(launch.domain), kind(launch.kind) {
   if (launch.single == nullptr) return;
   single = {launch.single->processor, launch.single->parent,
             std::string(launch.single->parent_name)};
 }
 
-std::size_t LaunchHash::operator()(const FunctionLaunch& launch) const { return hash_of(launch); }
+std::size_t LaunchHash::operator()(const LaunchToPlace& launch) const { return hash_of(launch); }
 std::size_t LaunchHash::operator()(const LaunchKey& key) const { return hash_of(key); }
 
 // Returns the cached map of the launch, or makes and caches it. May be called by several threads at
 // once. Returns null, with an error in `diags`, if the map cannot be made.
-std::shared_ptr<const IndexMap> IndexMapCache::find_map(const FunctionLaunch& launch,
+std::shared_ptr<const IndexMap> IndexMapCache::find_map(const LaunchToPlace& launch,
                                                         Diagnostics& diags) const {
   {
     const std::lock_guard lock(mutex_);
@@ -77,7 +77,7 @@ std::shared_ptr<const IndexMap> IndexMapCache::find_map(const FunctionLaunch& la
 
 // Returns the map and the cursor of a launch, and clears the errors of the question before. Most
 // questions are about the same launch as the one before, so this launch is checked first.
-LaunchCursor::MapAndCursor* LaunchCursor::open_map(const FunctionLaunch& launch) {
+LaunchCursor::MapAndCursor* LaunchCursor::open_map(const LaunchToPlace& launch) {
   if (!diags_.all().empty()) diags_.clear();
   if (last_ != nullptr && LaunchEqual()(launch, *last_key_)) return last_;
   MapAndCursor* found = open_.find(launch);
@@ -103,8 +103,7 @@ std::optional<Diagnostic> LaunchCursor::last_error() const {
 
 // Appends the processors of the point: one, or all of a set. Returns the error if the function
 // fails there.
-std::optional<Diagnostic> LaunchCursor::place_point(const FunctionLaunch& launch,
-                                                    const Point& point,
+std::optional<Diagnostic> LaunchCursor::place_point(const LaunchToPlace& launch, const Point& point,
                                                     std::vector<Processor>& processors) {
   MapAndCursor* at = open_map(launch);
   if (at == nullptr) return last_error();
@@ -121,7 +120,7 @@ std::optional<Diagnostic> LaunchCursor::place_point(const FunctionLaunch& launch
 
 // Returns the first processor of a point. If the function returns a set, the set's first processor
 // counts.
-std::optional<Processor> LaunchCursor::first_processor(const FunctionLaunch& launch,
+std::optional<Processor> LaunchCursor::first_processor(const LaunchToPlace& launch,
                                                        const Point& point) {
   MapAndCursor* at = open_map(launch);
   if (at == nullptr) return std::nullopt;
@@ -133,7 +132,7 @@ std::optional<Processor> LaunchCursor::first_processor(const FunctionLaunch& lau
 // Calls `slice` for each box of points that go to one processor. If the function returns a set, its
 // first processor counts.
 std::optional<Diagnostic> LaunchCursor::cut_slices(
-    const FunctionLaunch& launch, const Rect& part,
+    const LaunchToPlace& launch, const Rect& part,
     const std::function<void(const Rect&, const Processor&)>& slice) {
   MapAndCursor* at = open_map(launch);
   if (at == nullptr) return last_error();

@@ -27,7 +27,7 @@ struct SingleTaskProcessors {
 
 // A launch that a mapping function places: an index launch of a task, or a single task, whose
 // domain is ignored. `kind`, if known, is the processor kind of the task.
-struct FunctionLaunch {
+struct LaunchToPlace {
   FunctionId function = 0;
   std::string_view task;
   const Rect& domain;
@@ -35,9 +35,9 @@ struct FunctionLaunch {
   const SingleTaskProcessors<std::string_view>* single = nullptr;
 };
 
-// A cache key: the data of a FunctionLaunch with its own storage for the names.
+// A cache key: the data of a LaunchToPlace with its own storage for the names.
 struct LaunchKey {
-  explicit LaunchKey(const FunctionLaunch& launch);
+  explicit LaunchKey(const LaunchToPlace& launch);
 
   FunctionId function;
   std::string task;
@@ -47,13 +47,13 @@ struct LaunchKey {
 };
 struct LaunchHash {
   using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's
-  std::size_t operator()(const FunctionLaunch& launch) const;
+  std::size_t operator()(const LaunchToPlace& launch) const;
   std::size_t operator()(const LaunchKey& key) const;
 };
 struct LaunchEqual {
   using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's
-  bool operator()(const FunctionLaunch& a, const LaunchKey& b) const { return same(a, b); }
-  bool operator()(const LaunchKey& a, const FunctionLaunch& b) const { return same(a, b); }
+  bool operator()(const LaunchToPlace& a, const LaunchKey& b) const { return same(a, b); }
+  bool operator()(const LaunchKey& a, const LaunchToPlace& b) const { return same(a, b); }
   bool operator()(const LaunchKey& a, const LaunchKey& b) const { return same(a, b); }
 
  private:
@@ -85,7 +85,7 @@ class IndexMapCache {
 
   // Returns the map of that launch. Returns null if the machine is too large for a map; `diags`
   // then has the error.
-  std::shared_ptr<const IndexMap> find_map(const FunctionLaunch& launch, Diagnostics& diags) const;
+  std::shared_ptr<const IndexMap> find_map(const LaunchToPlace& launch, Diagnostics& diags) const;
 
  private:
   // The size of the cache of maps. The application decides how many different launches there are.
@@ -113,13 +113,13 @@ class LaunchCursor {
   // Cuts `part` of the launch into boxes that each go to one processor. Returns the error of the
   // first point that cannot be placed; nothing is cut after that point.
   std::optional<Diagnostic> cut_slices(
-      const FunctionLaunch& launch, const Rect& part,
+      const LaunchToPlace& launch, const Rect& part,
       const std::function<void(const Rect&, const Processor&)>& slice);
   // Appends the processors of a point. Returns the error if the function fails.
-  std::optional<Diagnostic> place_point(const FunctionLaunch& launch, const Point& point,
+  std::optional<Diagnostic> place_point(const LaunchToPlace& launch, const Point& point,
                                         std::vector<Processor>& processors);
   // Returns the first processor of the point; nullopt if the function fails.
-  std::optional<Processor> first_processor(const FunctionLaunch& launch, const Point& point);
+  std::optional<Processor> first_processor(const LaunchToPlace& launch, const Point& point);
 
   // A map of a launch and a cursor on it, for queries that this class does not offer. open_map()
   // returns null if IndexMapCache::find_map does. The result is valid until the next query about
@@ -128,7 +128,7 @@ class LaunchCursor {
     std::shared_ptr<const IndexMap> map;
     IndexMap::Cursor cursor;
   };
-  MapAndCursor* open_map(const FunctionLaunch& launch);
+  MapAndCursor* open_map(const LaunchToPlace& launch);
   Diagnostics& diags() { return diags_; }
   const std::function<bool()>& stop() const { return maps_->stop(); }
 

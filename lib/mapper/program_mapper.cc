@@ -92,7 +92,7 @@ struct ProgramMapper::State {
   template <typename Ask>
   std::optional<Diagnostic> ask(const TaskFacts& facts, const TaskView& task, ProcKind kind,
                                 const Ask& ask_map) const {
-    mapper::FunctionLaunch launch{facts.function->function, task.name, task.domain, kind};
+    mapper::LaunchToPlace launch{facts.function->function, task.name, task.domain, kind};
     if (facts.reads_name) return ask_map(launch);
     launch.task = {};
     if (!ask_map(launch)) return std::nullopt;
@@ -259,7 +259,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
   } else {
     answer.origin = facts.function->origin;
     answer.failure =
-        state_->ask(facts, task, facts.kind->kind, [&](const mapper::FunctionLaunch& launch) {
+        state_->ask(facts, task, facts.kind->kind, [&](const mapper::LaunchToPlace& launch) {
           answer.slices.clear();
           return state_->cursor.cut_slices(launch, part, [&](const Rect& box, const Processor& p) {
             const TaskSlice slice{box, p, false, stealable};
@@ -315,7 +315,7 @@ void ProgramMapper::State::target_processors(const TaskFacts& facts, const TaskV
   } else if (!facts.function) {
     mapper::target_processors(task, machine, answer.processors);
   } else if (task.is_index) {
-    answer.failure = ask(facts, task, task.current.kind, [&](const mapper::FunctionLaunch& launch) {
+    answer.failure = ask(facts, task, task.current.kind, [&](const mapper::LaunchToPlace& launch) {
       return cursor.place_point(launch, task.point, answer.processors);
     });
   } else {
@@ -352,7 +352,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
     std::vector<Processor>& wanted = state_->single;
     wanted.clear();
     if (facts.function && task.is_index) {
-      state_->ask(facts, task, kind, [&](const mapper::FunctionLaunch& launch) {
+      state_->ask(facts, task, kind, [&](const mapper::LaunchToPlace& launch) {
         return state_->cursor.place_point(launch, task.point, wanted);
       });
     } else if (facts.function) {

@@ -270,7 +270,7 @@ std::string_view Program::function_name(FunctionId function) const {
   return data_->names.text(data_->functions[function].name);
 }
 
-Range Program::function_range(FunctionId function) const {
+Range Program::function_source_range(FunctionId function) const {
   return data_->functions[function].name_range;
 }
 

@@ -58,7 +58,7 @@ InstanceQuery query_in(std::int32_t memory, const RunInput& input, const TaskRun
   query.memory = memory;
   query.piece = run.pieces[position];
   query.shape = shape_of(input, wish, candidate, run, position);
-  query.groups = groups_of(input.spaces, run, position);
+  query.groups = field_groups_of(input.spaces, run, position);
   query.new_groups = wish.fields == RequirementWish::Fields::kAll && !reduces
                          ? input.spaces.region(query.region).all_groups
                          : query.groups;

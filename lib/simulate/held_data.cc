@@ -23,13 +23,13 @@ std::uint64_t groups_not_held(const RunInput& input, const TaskRun& run, std::ui
   const app::RequirementData& used = data_of_requirement(input.data, run, position);
   if (used.privilege == Privilege::kNoAccess || used.fields.empty()) return 0;
   if (run.pieces[position] == nullptr) return 0;
-  std::uint64_t missing = groups_of(input.spaces, run, position);
+  std::uint64_t missing = field_groups_of(input.spaces, run, position);
   for (std::uint32_t h = 0; h < by.pieces.size() && missing != 0; ++h) {
     const app::RequirementData& held = data_of_requirement(input.data, by, h);
     const bool holds = by.pieces[h] != nullptr && held.region == used.region &&
                        allows(held.privilege, used.privilege) &&
                        is_covered_by(*run.pieces[position], *by.pieces[h]);
-    if (holds) missing &= ~groups_of(input.spaces, by, h);
+    if (holds) missing &= ~field_groups_of(input.spaces, by, h);
   }
   return missing;
 }

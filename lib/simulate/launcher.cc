@@ -301,7 +301,8 @@ std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const
     const app::RequirementData& theirs = data_of_requirement(input_.data, run, r);
     return app::must_keep_order(mine.privilege, theirs.privilege) && other.pieces[r] != nullptr &&
            theirs.region == mine.region &&
-           (groups_of(input_.spaces, run, r) & groups_of(input_.spaces, run, position)) != 0 &&
+           (field_groups_of(input_.spaces, run, r) &
+            field_groups_of(input_.spaces, run, position)) != 0 &&
            overlap(*other.pieces[r], *run.pieces[position]);
   };
   const Point its_point = point_of(run);

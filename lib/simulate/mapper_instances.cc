@@ -241,7 +241,7 @@ bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
                     input_.data.regions[region].name),
         words.wrong_region_message(instance.region + 1, region + 1));
   }
-  const std::uint64_t missing = groups_of(input_.spaces, run, position) & ~instance.groups;
+  const std::uint64_t missing = field_groups_of(input_.spaces, run, position) & ~instance.groups;
   if (missing != 0) {
     const std::vector<FieldId> fields = input_.spaces.region(region).fields_of(missing);
     return refuse(

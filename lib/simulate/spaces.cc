@@ -211,7 +211,7 @@ std::optional<Spaces> Spaces::make(const app::Data& data, std::int64_t max_bytes
 
 // Counts `bytes` of memory before they are allocated. Returns false, with the failure noted, if the
 // memory then exceeds `making.max_bytes`.
-bool Spaces::count_memory(const MakeArguments& making, std::int64_t bytes) {
+bool Spaces::add_to_counted_memory(const MakeArguments& making, std::int64_t bytes) {
   bytes_ = saturating_add(bytes_, bytes);
   if (bytes_ <= making.max_bytes) return true;
   making.failure.status = RunStatus::kTooLarge;
@@ -232,7 +232,8 @@ bool Spaces::make_pieces(const MakeArguments& making) {
     }
     count += colors;
     if (colors == 0) continue;
-    if (!count_memory(making, colors * static_cast<std::int64_t>(sizeof(Piece)))) return false;
+    if (!add_to_counted_memory(making, colors * static_cast<std::int64_t>(sizeof(Piece))))
+      return false;
     pieces_[p].reserve(static_cast<std::size_t>(colors));
     for (const app::Piece& each : partition.pieces) {
       if (!making.spend(1)) return false;
@@ -303,7 +304,7 @@ bool Spaces::cut(const MakeArguments& making, std::size_t region,
     auto& cut = space.cuts[static_cast<std::size_t>(d)];
     const std::size_t most = 2 * pieces.size() + 2;
     const std::int64_t bytes = heap_bytes(most * sizeof(std::int64_t));
-    if (!count_memory(making, bytes) || !making.spend(8 * static_cast<std::int64_t>(most)))
+    if (!add_to_counted_memory(making, bytes) || !making.spend(8 * static_cast<std::int64_t>(most)))
       return false;
     cut.reserve(most);
     const auto add = [&](const Rect& box) {
@@ -383,7 +384,7 @@ bool Spaces::make_groups(const MakeArguments& making) {
   for (std::size_t i = 0; i < launches.size() && good; ++i) {
     if (launches[i] == nullptr) continue;
     groups_[i].reserve(launches[i]->data.size());
-    good = count_memory(making, heap_bytes(groups_[i]));
+    good = add_to_counted_memory(making, heap_bytes(groups_[i]));
   }
   good = good && each([&](std::size_t launch, const app::RequirementData& where) {
            std::uint64_t mask = 0;
@@ -469,7 +470,7 @@ bool Spaces::find_conflicting_requirements(const MakeArguments& making, const ap
     if (!making.spend(static_cast<std::int64_t>(requirements.size()))) return false;
   }
   pairs.shrink_to_fit();
-  return count_memory(making, heap_bytes(pairs));
+  return add_to_counted_memory(making, heap_bytes(pairs));
 }
 
 }  // namespace groma::sim

@@ -184,7 +184,7 @@ class Spaces {
   // smaller position comes first in a pair.
   using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   const Pairs& conflicting_requirements(std::uint32_t launch) const { return clashes_[launch]; }
-  std::uint64_t groups_of_top_level(std::size_t r) const { return groups_.back()[r]; }
+  std::uint64_t field_groups_of_top_level(std::size_t r) const { return groups_.back()[r]; }
   // Returns the memory of this object in bytes.
   std::int64_t bytes() const { return bytes_; }
 
@@ -214,7 +214,7 @@ class Spaces {
   void group_fields(const app::Region& fields, RegionSpace& space,
                     const std::vector<std::vector<std::uint32_t>>& sets);
   bool find_conflicting_requirements(const MakeArguments& making, const app::Launch& launch);
-  bool count_memory(const MakeArguments& making, std::int64_t bytes);
+  bool add_to_counted_memory(const MakeArguments& making, std::int64_t bytes);
 
   std::vector<RegionSpace> regions_;
   // For each partition: its pieces, by the row-major position of their colours.

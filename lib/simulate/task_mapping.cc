@@ -44,8 +44,8 @@ void TaskMapping::show_valid_instances() {
     if (run.pieces[r] == nullptr || view.requirements[r].empty()) continue;
     std::vector<InstanceNumber> found;
     parts_.valid_data.find_valid_instances(data_of_requirement(parts_.input.data, run, r).region,
-                                           *run.pieces[r], groups_of(parts_.input.spaces, run, r),
-                                           found);
+                                           *run.pieces[r],
+                                           field_groups_of(parts_.input.spaces, run, r), found);
     for (InstanceNumber number : found) valid_kept_[r].push_back(parts_.instances.view_of(number));
     valid_[r] = valid_kept_[r];
   }
@@ -213,7 +213,7 @@ InstanceUse describe_data_use(const RunInput& input, std::uint32_t task, const a
   const Coherence coherence = called.requirements[position].coherence;
   InstanceUse use;
   use.piece = piece;
-  use.groups = groups_of(input.spaces, launch, position);
+  use.groups = field_groups_of(input.spaces, launch, position);
   use.privilege = app::data_of_requirement(called, launch, position).privilege;
   use.shares = coherence == Coherence::kSimultaneous || coherence == Coherence::kRelaxed ||
                coherence == Coherence::kAtomic;

@@ -221,13 +221,14 @@ inline bool has_pieces_of(const CachedTaskMapping& plan, const TaskRun& run) {
 
 // Returns a bit mask of the field groups that requirement `position` of a task of the launch uses.
 // If `launch` is null, the task is the top-level task.
-inline std::uint64_t groups_of(const Spaces& spaces, const app::Launch* launch,
-                               std::size_t position) {
-  return launch == nullptr ? spaces.groups_of_top_level(position)
+inline std::uint64_t field_groups_of(const Spaces& spaces, const app::Launch* launch,
+                                     std::size_t position) {
+  return launch == nullptr ? spaces.field_groups_of_top_level(position)
                            : spaces.groups(launch->number, position);
 }
-inline std::uint64_t groups_of(const Spaces& spaces, const TaskRun& run, std::size_t position) {
-  return groups_of(spaces, run.launch, position);
+inline std::uint64_t field_groups_of(const Spaces& spaces, const TaskRun& run,
+                                     std::size_t position) {
+  return field_groups_of(spaces, run.launch, position);
 }
 
 // Returns whether the task launches other tasks. Its variant must be chosen.
