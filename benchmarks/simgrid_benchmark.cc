@@ -171,6 +171,10 @@ class Spread final : public Mapper {
   Spread(const Site& site, MapperSite own) : Mapper(std::move(own)), site_(site) {}
   bool selects() const override { return false; }
   bool reads_valid() const override { return false; }
+  // SimGrid limits no launches in flight.
+  void configure_context(MapperRuntime&, const TaskView&, ContextConfigOutput& answer) override {
+    answer.max_window = 0;
+  }
   void select_task_options(MapperRuntime&, const TaskView&, TaskOptions& answer) override {
     answer.initial = site_.at(0);
   }
@@ -289,7 +293,7 @@ void make_routes(s4u::NetZone& zone, const Hosts& hosts, const Site& site) {
   };
   RunRecord record;
   each([](std::size_t, std::size_t, const sim::Route&) {});
-  links.describe(record);
+  links.write_links_and_routes(record);
   std::vector<const s4u::Link*> lanes;
   for (const RunRecord::Link& lane : record.links) {
     double bandwidth = 0;
