@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/boxes.h"
 #include "base/point_text.h"
 
 namespace groma::app {
@@ -36,17 +37,6 @@ __extension__ typedef __int128 Wide;
 // <= parts. The product needs 128 bits.
 std::int64_t block_start(std::int64_t c, std::int64_t parts, std::int64_t size) {
   return static_cast<std::int64_t>(static_cast<Wide>(c) * size / parts);
-}
-
-// Returns the intersection of two boxes, which is empty if they have no common point.
-Rect common(const Rect& a, const Rect& b) {
-  Rect both = a;
-  for (int d = 0; d < a.dimensions(); ++d) {
-    both.lower[d] = std::max(a.lower[d], b.lower[d]);
-    const std::int64_t end = std::min(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]);
-    both.extents[d] = std::max<std::int64_t>(0, end - both.lower[d]);
-  }
-  return both;
 }
 
 // Returns how many coordinates of a colour belong to the outer partition, whose pieces this
@@ -192,7 +182,7 @@ void BoxUnion::add_intersections(const Rect& box, std::vector<Rect>& parts,
   for (auto i = static_cast<std::size_t>(first - ends_.begin()); i < boxes_.size(); ++i) {
     if (boxes_[i].lower[0] >= box.lower[0] + box.extents[0]) return;
     if (--steps.left < 0) return;
-    const Rect part = common(boxes_[i], box);
+    const Rect part = common_box(boxes_[i], box);
     if (part.volume() == 0) continue;
     // Too many parts count as a lack of steps, so that the caller reports the piece as too large.
     if (parts.size() == kMaxParts) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/boxes.h"
+
 namespace groma::legion {
 namespace {
 
@@ -16,17 +18,6 @@ using Runtime = Legion::Mapping::MapperRuntime;
 // The largest number of regions whose places are cached. Beyond it, the cache is cleared.
 constexpr std::size_t kMaxCachedPlaces = 65'536;
 constexpr const char* kTooManyBoxes = "holes of pieces, of which there are too many";
-
-// Returns the smallest rectangle that contains both rectangles.
-Rect around(const Rect& a, const Rect& b) {
-  Rect both = a;
-  for (int d = 0; d < a.dimensions(); ++d) {
-    const std::int64_t end = std::max(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]);
-    both.lower[d] = std::min(a.lower[d], b.lower[d]);
-    both.extents[d] = end - both.lower[d];
-  }
-  return both;
-}
 
 // Describes a root region and its fields: name, bounds, number of points, and the name and size
 // (bytes) of each field. A field without a name gets one made from its id.
@@ -218,7 +209,7 @@ std::optional<std::int32_t> RegionEvents::partition_of(Runtime* runtime, MapperC
   Events::Partition& to = partitions_[static_cast<std::size_t>(number)];
   // If several partitions are recorded as one, its colours are the box around the colours of all of
   // them.
-  const Rect all = around(to.colors, bounds);
+  const Rect all = box_around(to.colors, bounds);
   if (!app::is_within_event_limits(all)) return std::nullopt;
   to.colors = all;
   add_pieces(std::move(made.pieces), to);

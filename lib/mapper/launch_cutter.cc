@@ -6,32 +6,13 @@
 
 #include <algorithm>
 
+#include "base/boxes.h"
+
 namespace groma::mapper {
 namespace {
 
 // A slice of a slice may be cut again, but at most this many times in a row.
 constexpr int kMaxRecursion = 32;
-
-// Returns the smallest box that contains both boxes.
-Rect around(const Rect& a, const Rect& b) {
-  Rect box = a;
-  for (int d = 0; d < a.dimensions(); ++d) {
-    box.lower[d] = std::min(a.lower[d], b.lower[d]);
-    box.extents[d] = std::max(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]) - box.lower[d];
-  }
-  return box;
-}
-
-// Returns the intersection of two boxes. If they have no common point, an extent of the result is
-// below 1.
-Rect common(const Rect& a, const Rect& b) {
-  Rect box = a;
-  for (int d = 0; d < a.dimensions(); ++d) {
-    box.lower[d] = std::max(a.lower[d], b.lower[d]);
-    box.extents[d] = std::min(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]) - box.lower[d];
-  }
-  return box;
-}
 
 // Returns true if every extent is at least 1.
 bool has_points(const Rect& box) {
@@ -65,7 +46,7 @@ TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes
   std::vector<Block> blocks;  // Consecutive slices of one processor are one block.
   for (const TaskSlice& slice : slices) {
     if (!blocks.empty() && blocks.back().slice.processor == slice.processor) {
-      blocks.back().slice.box = around(blocks.back().slice.box, slice.box);
+      blocks.back().slice.box = box_around(blocks.back().slice.box, slice.box);
       blocks.back().by_point = true;
     } else {
       blocks.push_back({slice});
@@ -78,7 +59,7 @@ TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes
     TaskSlice slice = block.slice;
     slice.processor = blocks[next].slice.processor;
     for (const Rect& box : boxes) {
-      slice.box = common(block.slice.box, box);
+      slice.box = common_box(block.slice.box, box);
       if (!has_points(slice.box)) continue;
       if (block.by_point) {
         cut_into_points(slice.box, slice, made);
@@ -148,7 +129,7 @@ bool LaunchCutter::cut_parts_of_shard(const TaskView& task, const Processor& by,
 bool LaunchCutter::cut_blocks(const TaskView& task, const Processor& by,
                               std::span<const Rect> parts, TaskSlices& slices) const {
   Rect all = parts.front();
-  for (const Rect& part : parts) all = around(all, part);
+  for (const Rect& part : parts) all = box_around(all, part);
   SliceTaskOutput answer;
   mapper(by).slice_task(runtime, task, all, answer);
   if (!accepts(validate(answer, task, all, machine))) return false;

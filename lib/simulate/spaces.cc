@@ -10,6 +10,7 @@
 #include <set>
 
 #include "app/pieces.h"
+#include "base/boxes.h"
 #include "base/point_text.h"
 #include "base/quantities.h"
 #include "base/saturating.h"
@@ -97,12 +98,9 @@ bool have_same_points(const Piece& a, const Piece& b) {
 // is the union of both sets.
 Piece piece_covering_both(const RegionSpace& space, const Piece& a, const Piece& b) {
   Piece all = a;
+  all.box = box_around(a.box, b.box);
   for (int d = 0; d < a.box.dimensions(); ++d) {
     const auto i = static_cast<std::size_t>(d);
-    const std::int64_t end =
-        std::max(a.box.lower[d] + a.box.extents[d], b.box.lower[d] + b.box.extents[d]);
-    all.box.lower[d] = std::min(a.box.lower[d], b.box.lower[d]);
-    all.box.extents[d] = end - all.box.lower[d];
     all.cells.lower[i] = std::min(a.cells.lower[i], b.cells.lower[i]);
     all.cells.upper[i] = std::max(a.cells.upper[i], b.cells.upper[i]);
   }

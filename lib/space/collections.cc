@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "app/data.h"
+#include "base/boxes.h"
 #include "explain/explain_query.h"
 
 namespace groma::tuning {
@@ -39,13 +40,9 @@ double common_points(const app::Region& region, const app::Piece& one, const app
   if (one.cells != nullptr) {
     return static_cast<double>(app::common_points(region.cell_points, *one.cells, *other.cells));
   }
-  const Rect &a = one.box, &b = other.box;
   double points = 1;
-  for (int d = 0; d < a.dimensions(); ++d) {
-    const std::int64_t lower = std::max(a.lower[d], b.lower[d]);
-    const std::int64_t upper = std::min(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]);
-    if (upper <= lower) return 0;
-    points *= static_cast<double>(upper - lower);
+  for (const std::int64_t extent : common_box(one.box, other.box).extents.coordinates()) {
+    points *= static_cast<double>(extent);
   }
   return points;
 }
