@@ -248,7 +248,7 @@ TEST(Limits, OfTheMachineHoldWhileTasksAreStolen) {
   EXPECT_LE(counted_most, 3);
 }
 
-TEST(StealingState, TakesWhatWaits) {
+TEST(Stealing, TakesWhatWaits) {
   const auto slow_at = run(kSlow, 40);
   EXPECT_EQ(std::set<std::int64_t>(slow_at.begin(), slow_at.end()), std::set<std::int64_t>{0});
   const auto at = run(kStolen, 40);

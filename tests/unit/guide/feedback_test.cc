@@ -694,7 +694,7 @@ TEST(Program, AFullMemoryIsBlamedOnThoseWhoNameIt) {
 }
 
 // The message of a mistake in the text shows the place by itself.
-TEST(TransportFailure, MistakesOfTheTextAreSaidOnce) {
+TEST(Failure, MistakesOfTheTextAreSaidOnce) {
   Diagnostics diags(Source("a.mapper", "Task * GPUS;\n"));
   compile(diags.source(), diags);
   GuideContext context;
@@ -706,7 +706,7 @@ TEST(TransportFailure, MistakesOfTheTextAreSaidOnce) {
 
 // Ours as a diagnostic and in a log, DefaultMapper's in both its forms; at no other level or
 // failure.
-TEST(TransportFailure, ForWantOfRoomNamesTaskAndRequirement) {
+TEST(Failure, ForWantOfRoomNamesTaskAndRequirement) {
   Diagnostics diags(Source("a.mapper", "Region * * GPU FBMEM;\n"));
   diags.add(DiagId::kOutOfMemory, std::nullopt,
             {RegionArg{2, "rp_ghost"}, std::string("update"), std::string("FBMEM")});

@@ -483,7 +483,7 @@ TEST(Validate, CopiesAndPartitions) {
                   "host memory) [no-memory]"));
 }
 
-TEST(Validate, StealingState) {
+TEST(Validate, Stealing) {
   const auto targets = [](const std::vector<Processor>& answer) {
     return text_of(validate_steal_targets(answer, cpu(0, 1), two_nodes()));
   };

@@ -90,7 +90,7 @@ Ran run(const std::string& machine_text, std::int64_t count, const std::string& 
       costs);
 }
 
-TEST(StealingState, AnIdleGpuTakesHalfOfWhatWaits) {
+TEST(Stealing, AnIdleGpuTakesHalfOfWhatWaits) {
   const std::string limit = "InstanceLimit work GPU 1;\n";
   Ran ran = run("nodes=1,gpu=2,cpu=1", 8, limit);
   EXPECT_THAT(ran.tasks, ElementsAre(Pair("0.0", 8)));
@@ -107,13 +107,13 @@ TEST(StealingState, AnIdleGpuTakesHalfOfWhatWaits) {
   EXPECT_EQ(ran.end, 2 * kWork);
 }
 
-TEST(StealingState, OnlyWhatWaitsToBeMapped) {
+TEST(Stealing, OnlyWhatWaitsToBeMapped) {
   const Ran ran = run("nodes=1,gpu=2,cpu=1", 8, "TaskSteal work GPU ANY_NODE;\n");
   EXPECT_THAT(ran.tasks, ElementsAre(Pair("0.0", 8)));
   EXPECT_EQ(ran.end, 8 * kWork);
 }
 
-TEST(StealingState, StaysInItsNodeOrNot) {
+TEST(Stealing, StaysInItsNodeOrNot) {
   const std::string limit = "InstanceLimit work GPU 1;\n";
   Ran ran = run("nodes=2,gpu=2,cpu=1", 8, limit + "TaskSteal work GPU SAME_NODE;\n");
   EXPECT_THAT(ran.tasks, ElementsAre(Pair("0.0", 4), Pair("0.1", 4)));
@@ -124,7 +124,7 @@ TEST(StealingState, StaysInItsNodeOrNot) {
   EXPECT_EQ(ran.end, 2 * kWork);
 }
 
-TEST(StealingState, FromAnotherNodeTakesTwoMessages) {
+TEST(Stealing, FromAnotherNodeTakesTwoMessages) {
   RuntimeCosts costs = kFree;
   costs.remote_s = 1e-3;
   const Ran ran = run("nodes=2,gpu=1,cpu=1", 2,
@@ -135,7 +135,7 @@ TEST(StealingState, FromAnotherNodeTakesTwoMessages) {
 }
 
 // With places of a limit over both nodes on their way while tasks are stolen, none is lost.
-TEST(StealingState, BesideALimitOfTheMachine) {
+TEST(Stealing, BesideALimitOfTheMachine) {
   for (int limit = 1; limit <= 4; ++limit) {
     const Ran ran = run("nodes=2,gpu=2,cpu=1", 40,
                         fmt::format("InstanceLimit work GPU {} Machine;\n", limit) +
@@ -147,7 +147,7 @@ TEST(StealingState, BesideALimitOfTheMachine) {
   }
 }
 
-TEST(StealingState, MoreTasksThanAnyoneWaitsFor) {
+TEST(Stealing, MoreTasksThanAnyoneWaitsFor) {
   // A quarter each, whatever the order; nobody runs one twice.
   const Ran ran = run("nodes=1,gpu=4,cpu=1", 1000,
                       "InstanceLimit work GPU 1;\nTaskSteal work GPU SAME_NODE;\n");
@@ -213,7 +213,7 @@ class RefusedSteals final : public OneByOne {
   std::vector<std::vector<Processor>>& blacklists_;
 };
 
-TEST(StealingState, WhoRefusedIsOnTheBlacklist) {
+TEST(Stealing, WhoRefusedIsOnTheBlacklist) {
   std::vector<std::vector<Processor>> blacklists;
   const Ran ran = simulated(
       "nodes=1,gpu=3,cpu=1", 4,
@@ -256,7 +256,7 @@ std::string refused(const std::vector<Processor>& victims,
       .refused;
 }
 
-TEST(StealingState, NonsenseIsRefused) {
+TEST(Stealing, NonsenseIsRefused) {
   const Processor victim{ProcKind::kGpu, 0, 0};
   EXPECT_EQ(refused({victim}, {0}), "");
   EXPECT_EQ(refused({victim, victim}, {0}), "");  // asked once
