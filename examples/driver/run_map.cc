@@ -191,9 +191,9 @@ int run_under_mapping(const MapArguments& arguments) {
   run->profile = arguments.profile || arguments.files.any();
   run->log_file = arguments.log;
   // With --json, standard output is kept for the JSON. A benchmark's own output is not shown.
-  const OutputRelay hearing(*run, arguments.json             ? Output::kToErrors
-                                  : arguments.app == nullptr ? Output::kOn
-                                                             : Output::kNowhere);
+  const OutputRelay relay(*run, arguments.json             ? Output::kToErrors
+                                : arguments.app == nullptr ? Output::kOn
+                                                           : Output::kNowhere);
   const auto result = groma::run_program(mapping, *run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
@@ -219,7 +219,7 @@ int run_under_mapping(const MapArguments& arguments) {
       print_error(fmt::format("{}{}", groma::kOwnLine, time));
     }
   }
-  const bool printed = !hearing.reader_closed_pipe() && print_painted(text) == kFine;
+  const bool printed = !relay.reader_closed_pipe() && print_painted(text) == kFine;
   return fine && printed ? kFine : kWrongInput;
 }
 

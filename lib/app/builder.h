@@ -121,9 +121,9 @@ class Builder {
                                         RequirementData::Color color);
   void check_requirement_fields(const std::string& path, const AppData& from,
                                 const Requirement& requirement, const RequirementData& where);
-  // Looks up the fields with these names in the region of `where`. If there are no names, looks up
-  // the fields of the requirement. `as_large`: each field must have the size of the requirement's
-  // field at the same position.
+  // Finds the fields called `names` in the region of `where`, and stores their indices in `where`.
+  // If `names` is empty, the fields of the requirement are found instead. If `as_large` is true,
+  // each field must have as many bytes as the requirement's field at the same position.
   void find_fields(const std::string& path, const std::vector<std::string>& names,
                    const Requirement& requirement, bool as_large, RequirementData& where);
   int number_of_task(const std::string& path, std::string_view name);

@@ -228,7 +228,7 @@ bool Launcher::find_pieces(TaskRun& run, const Point& point) {
     run.pieces.add(&input_.spaces.piece(where.index, *index), lists_);
   }
   if (!outcome_.spend(work)) return false;
-  return fault == app::FormulaFault::kNone ? refuse_aliased_pieces(run)
+  return fault == app::FormulaFault::kNone ? check_aliasing(run)
                                            : end_by_formula_fault(run, point, fault);
 }
 
@@ -242,7 +242,7 @@ bool Launcher::end_by_formula_fault(const TaskRun& run, const Point& point,
 }
 
 // Returns false, with a refusal, if two requirements of the task conflict and their pieces overlap.
-bool Launcher::refuse_aliased_pieces(const TaskRun& run) {
+bool Launcher::check_aliasing(const TaskRun& run) {
   const Spaces::Pairs& pairs = input_.spaces.conflicting_requirements(run.launch->number);
   if (!outcome_.spend(static_cast<std::int64_t>(pairs.size()))) return false;
   for (const auto& [a, b] : pairs) {

@@ -78,7 +78,7 @@ class Launcher {
   bool find_arguments(TaskRun& run, const Point& point);
   bool find_pieces(TaskRun& run, const Point& point);
   bool end_by_formula_fault(const TaskRun& run, const Point& point, app::FormulaFault fault);
-  bool refuse_aliased_pieces(const TaskRun& run);
+  bool check_aliasing(const TaskRun& run);
   bool cut(const LaunchingTask& context, const TaskView& view, const Rect& domain);
   bool slice_domain(const LaunchingTask& context, const TaskView& view, const Rect& domain,
                     CachedLaunchMapping* plan);

@@ -365,7 +365,8 @@ IndexRange Parser::parse_params() {
       param.type = ParamType::kTask;
       advance_token();
     } else if (at_token(TokenKind::kName) && next_.kind == TokenKind::kName) {
-      // Of two names in a row, the first is a misspelt type and the second is the parameter's name.
+      // If two names follow each other, the user misspelt the type of the parameter: the first name
+      // stands for the type, and the second one names the parameter.
       constexpr std::array<std::string_view, 6> kTypes = {"int",    "bool",   "IPoint",
                                                           "ISpace", "MSpace", "Task"};
       suggest_spellings(

@@ -37,7 +37,8 @@ struct LayoutSpec {
 struct LayoutAspects {
   bool dimensions = false, fields = false, exact = false, alignment = false;
 };
-// The layout that a Layout statement asks for, and the parts of it that the statement names.
+// A Layout statement: the layout that it demands. `named` tells which properties of the layout the
+// statement mentions; the others are free.
 struct StatedLayout {
   LayoutSpec layout;
   LayoutAspects named;

@@ -272,7 +272,8 @@ TEST(Literals, AreWhatEveryMatchHolds) {
   EXPECT_THAT(required_literals("(?i)Upper"), ElementsAre("upper"));
   EXPECT_THAT(required_literals(R"(a\x{41}bc)"), ElementsAre("bc"));
   EXPECT_THAT(required_literals("unbalanced)"), IsEmpty());
-  // Of groups nested too deep nothing is certain, also not of the branches beside them.
+  // If groups are nested too deep, the pattern has no certain literals, not even those of the
+  // alternatives without such groups.
   const std::string deep = std::string(40, '(') + "q" + std::string(40, ')');
   EXPECT_THAT(required_literals("(?:abcdef" + deep + "|xyz)"), IsEmpty());
 }
