@@ -90,8 +90,8 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   return number;
 }
 
-// Returns the size of a new instance in bytes. An alignment larger than the memory itself is
-// returned as the size, so that the instance never fits.
+// Returns the size of a new instance in bytes; the query names its memory. An alignment larger than
+// the memory itself is returned as the size, so that the instance never fits.
 std::int64_t Store::bytes_of(const InstanceQuery& query) const {
   const LayoutSpec& layout = query.layout;
   const std::int64_t align = mapper::least_alignment(layout.align_op, layout.align_bytes);

@@ -107,7 +107,6 @@ bool WantedInstances::note_requirement(const TaskRun& run, const RequirementView
 bool WantedInstances::add_choices_of_candidate(InstanceQuery query, const InstanceWish& candidate,
                                                std::int32_t stage,
                                                std::span<const Processor> places) {
-  const std::int64_t bytes = store_.bytes_of(query);
   const std::size_t begin = choices_.size();
   bool is_for_all = true;
   seen_.clear();
@@ -120,7 +119,8 @@ bool WantedInstances::add_choices_of_candidate(InstanceQuery query, const Instan
     if (std::find(seen_.begin(), seen_.end(), query.memory) != seen_.end()) continue;
     seen_.push_back(query.memory);
     const std::uint64_t key = key_of(query) + (query.fresh ? ++fresh_ : 0);
-    choices_.push_back({key, query.memory, stage, bytes, query.region, candidate.memory_origin});
+    choices_.push_back(
+        {key, query.memory, stage, store_.bytes_of(query), query.region, candidate.memory_origin});
   }
   for (std::size_t i = begin; i < choices_.size(); ++i) choices_[i].is_for_all = is_for_all;
   return seen_.empty() || (seen_.size() == 1 && is_for_all);

@@ -788,7 +788,7 @@ Outcome interrupted(const std::string& command, const std::string& found, int li
                     const std::string& signal) {
   return run(command + " --json --out " + found + " & pid=$!\nwhile [ \"$(cat " + found +
              "/journal.jsonl 2> /dev/null | wc -l)\" -lt " + std::to_string(lines) +
-             " ]; do sleep 0.02; done\nkill -" + signal + " $pid\nwait $pid");
+             " ] && kill -0 $pid; do sleep 0.02; done\nkill -" + signal + " $pid\nwait $pid");
 }
 
 void expect_goes_on_as_if_it_had_not_ended(const std::string& signal, int exit_code) {

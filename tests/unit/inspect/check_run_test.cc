@@ -245,6 +245,10 @@ TEST(CheckRun, WarnsWhereTheOrderOfTasksDecides) {
             "note: 8 instances of `x`, 61.0 MiB, first for region 0 of `work`\n"
             "help: name a memory with more room, or one more after it, in the `Region` statement; "
             "`CollectMemory` lets go what was only read\n");
+  // An alignment changes the size of an instance only a little.
+  EXPECT_THAT(checked(text + "Layout work parts GPU SOA Align==4096;\n", reads,
+                      with(MemKind::kFbmem, 20'000'000)),
+              HasSubstr("61.0 MiB needed in all, 19.1 MiB available [may-not-fit]"));
   // What comes after it has room.
   EXPECT_THAT(
       checked("m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap work f;\n"
