@@ -21,7 +21,17 @@ namespace {
 namespace fs = std::filesystem;
 
 // The flags that set a machine's processors, and its memories in MiB.
-constexpr std::string_view kAmounts[] = {"-ll:cpu", "-ll:csize", "-ll:nsize", "-ll:rsize"};
+constexpr std::string_view kAmounts[] = {"-ll:cpu", "-ll:csize", "-ll:nsize", "-ll:rsize",
+                                         "-ll:gpu", "-ll:fsize", "-ll:zsize"};
+
+// Returns the number behind a flag, or `otherwise` if the flag is not given.
+std::int64_t amount(const std::vector<std::string>& flags, std::string_view flag,
+                    std::int64_t otherwise) {
+  const auto at = std::find(flags.begin(), flags.end(), flag);
+  if (at == flags.end() || at + 1 == flags.end()) return otherwise;
+  std::from_chars(at[1].data(), at[1].data() + at[1].size(), otherwise);
+  return otherwise;
+}
 
 // Returns the names of the programs in a folder: "circuit, johnson".
 std::string names_in(const fs::path& folder) {
@@ -90,24 +100,32 @@ void check_flags(const std::string& app, const groma::Workload& workload,
 
 // Uses Legion's default value for each flag that is not given.
 groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags) {
-  const auto value = [&](const char* flag, std::int64_t otherwise) {
-    const auto at = std::find(flags.begin(), flags.end(), flag);
-    if (at == flags.end() || at + 1 == flags.end()) return otherwise;
-    std::from_chars(at[1].data(), at[1].data() + at[1].size(), otherwise);
-    return otherwise;
-  };
   // The machine is described as JSON, so that missing figures come from the default preset.
   using Json = nlohmann::json;
   Json memories = Json::array();
   const auto add = [&](const char* kind, std::int64_t megabytes) {
     if (megabytes > 0) memories.push_back({{"kind", kind}, {"capacity_bytes", megabytes << 20}});
   };
-  add("SYSMEM", value("-ll:csize", 512));
-  add("SOCKMEM", value("-ll:nsize", 0));
-  add("RDMEM", value("-ll:rsize", 0));
-  const Json node = {{"processors", {{{"kind", "CPU"}, {"count", value("-ll:cpu", 1)}}}},
-                     {"memories", memories}};
+  add("SYSMEM", amount(flags, "-ll:csize", 512));
+  add("SOCKMEM", amount(flags, "-ll:nsize", 0));
+  add("RDMEM", amount(flags, "-ll:rsize", 0));
+  Json processors = Json::array();
+  processors.push_back({{"kind", "CPU"}, {"count", amount(flags, "-ll:cpu", 1)}});
+  if (const std::int64_t gpus = amount(flags, "-ll:gpu", 0); gpus > 0) {
+    processors.push_back({{"kind", "GPU"}, {"count", gpus}});
+    add("FBMEM", amount(flags, "-ll:fsize", 256));
+    add("ZCMEM", amount(flags, "-ll:zsize", 64));
+  }
+  const Json node = {{"processors", processors}, {"memories", memories}};
   return groma::machine_from_json(Json{{"nodes", {node}}}.dump(), "legion");
+}
+
+groma::ProgramVariants program_variants(const std::vector<std::string>& flags) {
+#ifdef GROMA_PROGRAMS_ON_GPUS
+  if (amount(flags, "-ll:gpu", 0) > 0) return groma::ProgramVariants::kCpusAndGpus;
+#endif
+  static_cast<void>(flags);
+  return groma::ProgramVariants::kCpus;
 }
 
 groma::Result<std::string> legion_program(const std::string& app, const std::string& for_others) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "groma/benchmarks.h"
 #include "groma/machine.h"
 #include "groma/result.h"
 #include "groma/workload.h"
@@ -27,9 +28,12 @@ std::vector<std::string> with_cpus(std::vector<std::string> flags);
 // lacks its number.
 void check_flags(const std::string& app, const groma::Workload& workload,
                  const std::vector<std::string>& flags);
-// Returns the machine that Legion has under these flags: its CPUs and memories. The speeds are
-// those of the default preset.
+// Returns the machine that Legion has under these flags: its CPUs, GPUs and memories. The speeds
+// are those of the default preset.
 groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags);
+// Returns the processors for which tasks of this build's Legion programs have variants and which
+// Legion has under these flags.
+groma::ProgramVariants program_variants(const std::vector<std::string>& flags);
 
 // Returns the path of the Legion program of the application `app`. Fails if `app` is not a
 // benchmark, if the benchmark was not written for Legion, or if this build does not include Legion.

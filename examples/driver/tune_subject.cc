@@ -17,15 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Replaces the machine by the one that Legion has on this computer, and the application by its
-// version for CPUs. Fails if a flag is wrong.
+// Replaces the machine by the one that Legion has on this computer, and the application by what
+// its Legion program does. Fails if a flag is wrong.
 std::optional<groma::Error> set_on_legion(const std::string& app,
                                           const std::vector<std::string>& flags, Inputs* inputs) {
   check_flags(app, *inputs->workload, flags);
   auto machine = machine_of(flags);
   if (!machine) return machine.error();
   inputs->machine = std::move(machine).value();
-  inputs->app = groma::on_cpus(*std::move(inputs->app));
+  inputs->app = groma::as_legion_program(*std::move(inputs->app), program_variants(flags));
   inputs->workload = groma::Workload::make(*inputs->app).value();
   return std::nullopt;
 }

@@ -118,7 +118,12 @@ std::int64_t taco_validate(const Task*, const Regions& regions, Context, Runtime
 }
 
 #ifdef GROMA_CUDA
-void init_on_gpu(const Task*, const Regions&, Context, Runtime*) { gpu::prepare(); }
+// Multiplies once, as task_4 does, before the time is measured.
+void init_on_gpu(const Task*, const Regions&, Context, Runtime*) {
+  const int rows = static_cast<int>(std::max<std::int64_t>(n / (2 * gx), 1));
+  const int columns = static_cast<int>(std::max<std::int64_t>(n / (2 * gy), 1));
+  gpu::prepare({rows, columns, rows});
+}
 
 void fill_on_gpu(const Task* task, const Regions& regions, Context, Runtime*) {
   matrix::fill_on_gpu(regions[0], *static_cast<const Name*>(task->args));

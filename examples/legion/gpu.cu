@@ -82,13 +82,30 @@ void store(std::int64_t value, void* to) {
   check(cudaMemcpy(to, &value, sizeof value, cudaMemcpyDefault));
 }
 
-void prepare() { blas(); }
-
 void fill(const Rect& block, int name, const Matrix& values) {
   for_each(block.extents[0], block.extents[1], [=] __device__(std::int64_t i, std::int64_t j) {
     at(values, i, j) =
         matrix::element(static_cast<matrix::Name>(name), block.lower[0] + i, block.lower[1] + j);
   });
+}
+
+void prepare(const Product& product) {
+  const auto elements = [](std::int64_t rows, std::int64_t columns) {
+    double* zeros = nullptr;
+    const std::size_t bytes = static_cast<std::size_t>(rows * columns) * sizeof(double);
+    check(cudaMallocAsync(reinterpret_cast<void**>(&zeros), bytes, nullptr));
+    check(cudaMemsetAsync(zeros, 0, bytes, nullptr));
+    return zeros;
+  };
+  const auto matrix = [](double* first, std::int64_t columns) {
+    constexpr std::ptrdiff_t kBytes = sizeof(double);
+    return Matrix{reinterpret_cast<char*>(first), {columns * kBytes, kBytes}};
+  };
+  double* const a = elements(product.rows, product.columns);
+  double* const b = elements(product.rows, product.inner);
+  double* const c = elements(product.inner, product.columns);
+  dgemm(product, 1, a, product.columns, matrix(b, product.inner), matrix(c, product.columns));
+  for (double* const zeros : {a, b, c}) check(cudaFreeAsync(zeros, nullptr));
 }
 
 void multiply_add(const Product& product, const Matrix& a, const Matrix& b, const Matrix& c) {

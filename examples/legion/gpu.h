@@ -29,8 +29,6 @@ void store(std::int64_t value, void* to);
 
 // ---- the multiplications
 
-// Initialises cuBLAS on the current GPU.
-void prepare();
 // Writes the initial elements of a block of B (`matrix` is 1) or C (2), or zeros for A (0).
 void fill(const Rect& block, int matrix, const Matrix& values);
 // The extents of a product A += B C: A is rows x columns, and B has `inner` columns. All matrices
@@ -38,6 +36,9 @@ void fill(const Rect& block, int matrix, const Matrix& values);
 struct Product {
   int rows, columns, inner;
 };
+// Initialises cuBLAS on the current GPU and multiplies once, with matrices of zeros, so that the
+// first multiplication of the program does not load cuBLAS's code.
+void prepare(const Product& product);
 // Adds the matrix product B C to A on the GPU.
 void multiply_add(const Product& product, const Matrix& a, const Matrix& b, const Matrix& c);
 // Adds B C to a reduction instance of A, with atomic additions.

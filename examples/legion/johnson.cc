@@ -46,7 +46,10 @@ void task_4(const Task*, const Regions& regions, Context, Runtime*) {
 }
 
 #ifdef GROMA_CUDA
-void init_on_gpu(const Task*, const Regions&, Context, Runtime*) { gpu::prepare(); }
+void init_on_gpu(const Task*, const Regions&, Context, Runtime*) {
+  const int tile = static_cast<int>(std::max<std::int64_t>(n / edge(), 1));
+  gpu::prepare({tile, tile, tile});
+}
 
 template <Name name>
 void fill_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {

@@ -3,6 +3,7 @@
 // describes them.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -23,10 +24,14 @@ std::span<const Benchmark> benchmarks();
 // Returns the benchmark with this name, or null.
 const Benchmark* find_benchmark(std::string_view name);
 
-// Returns the application as a computer without GPUs runs it, which is how examples/legion is
-// written. Every task gets one variant, for CPUs. A task without a CPU variant gets one with the
-// work of its other variant. Such a variant demands Fortran order (for OpenBLAS) instead of C order
-// (for cuBLAS) and demands nothing of the data that it reduces to.
-Application on_cpus(Application app);
+// The processors for which a Legion program was built.
+enum class ProgramVariants : std::uint8_t { kCpus, kCpusAndGpus };
+
+// Returns the application as its Legion program in examples/legion is written. Every task gets one
+// variant for CPUs. A task without a CPU variant gets one with the work of its other variant. Such
+// a variant demands Fortran order (for OpenBLAS) instead of C order (for cuBLAS) and demands
+// nothing of the data that it reduces to. With kCpusAndGpus the tasks keep their variants for GPUs.
+// Variants for OMP processors are removed.
+Application as_legion_program(Application app, ProgramVariants variants);
 
 }  // namespace groma

@@ -3,6 +3,8 @@
 #include "groma/benchmarks.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "benchmarks/benchmarks.h"
 
@@ -21,6 +23,26 @@ constexpr Benchmark kBenchmarks[] = {
     {"cosma", "matrix multiplication, 3-D: the grid that moves least", app::cosma},
 };
 
+// Returns the task's CPU variant. If it has none, returns one with the work of its last variant and
+// with the layout that CPU libraries need instead of that for GPU libraries.
+AppVariant cpu_variant(const AppTask& task) {
+  const auto cpu =
+      std::find_if(task.variants.begin(), task.variants.end(),
+                   [](const AppVariant& variant) { return variant.kind == ProcKind::kCpu; });
+  if (cpu != task.variants.end()) return *cpu;
+  AppVariant made = task.variants.back();
+  made.kind = ProcKind::kCpu;
+  made.kernels = 1;
+  std::erase_if(made.demands, [&](const LayoutDemand& demand) {
+    return demand.requirement < task.requirements.size() &&
+           task.requirements[demand.requirement].privilege == Privilege::kReduce;
+  });
+  for (LayoutDemand& demand : made.demands) {
+    if (demand.dimensions == DimensionOrder::kC) demand.dimensions = DimensionOrder::kFortran;
+  }
+  return made;
+}
+
 }  // namespace
 
 std::span<const Benchmark> benchmarks() { return kBenchmarks; }
@@ -32,29 +54,15 @@ const Benchmark* find_benchmark(std::string_view name) {
   return found == std::end(kBenchmarks) ? nullptr : found;
 }
 
-// Keeps one CPU variant of each task. A task without one gets the work of its last variant, with
-// the layout that CPU libraries need instead of that for GPU libraries.
-Application on_cpus(Application app) {
+Application as_legion_program(Application app, ProgramVariants variants) {
   for (AppTask& task : app.tasks) {
     if (task.variants.empty()) continue;
-    const auto cpu =
-        std::find_if(task.variants.begin(), task.variants.end(),
-                     [](const AppVariant& variant) { return variant.kind == ProcKind::kCpu; });
-    if (cpu != task.variants.end()) {
-      task.variants = {AppVariant(*cpu)};
-      continue;
+    std::vector<AppVariant> made = {cpu_variant(task)};
+    for (const AppVariant& variant : task.variants) {
+      const bool is_built = variants == ProgramVariants::kCpusAndGpus;
+      if (is_built && variant.kind == ProcKind::kGpu) made.push_back(variant);
     }
-    task.variants.erase(task.variants.begin(), task.variants.end() - 1);
-    AppVariant& variant = task.variants.back();
-    variant.kind = ProcKind::kCpu;
-    variant.kernels = 1;
-    std::erase_if(variant.demands, [&](const LayoutDemand& demand) {
-      return demand.requirement < task.requirements.size() &&
-             task.requirements[demand.requirement].privilege == Privilege::kReduce;
-    });
-    for (LayoutDemand& demand : variant.demands) {
-      if (demand.dimensions == DimensionOrder::kC) demand.dimensions = DimensionOrder::kFortran;
-    }
+    task.variants = std::move(made);
   }
   return app;
 }

@@ -46,7 +46,8 @@ TEST_P(Programs, EqualTheirDescription) {
   const std::string& spec = GetParam();
   const std::string name = spec.substr(0, spec.find(':'));
   const auto described =
-      with_values(on_cpus(find_benchmark(name)->make()), spec.substr(spec.find(':') + 1));
+      with_values(as_legion_program(find_benchmark(name)->make(), ProgramVariants::kCpus),
+                  spec.substr(spec.find(':') + 1));
   ASSERT_TRUE(described.ok()) << described.error().message;
   const auto before = Workload::make(*described);
   ASSERT_TRUE(before.ok());

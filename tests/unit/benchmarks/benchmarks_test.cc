@@ -805,6 +805,10 @@ TEST(Demands, ThatNoLayoutHasAreRefused) {
       << workload.error().message;
 }
 
+Application on_cpus(const Application& app) {
+  return as_legion_program(app, ProgramVariants::kCpus);
+}
+
 // What examples/legion is written for.
 TEST(OnCpus, EveryTaskHasOneVariantWithTheWorkOfItsOwn) {
   for (const Benchmark& benchmark : benchmarks()) {
@@ -839,6 +843,22 @@ TEST(OnCpus, MatricesAreInFortranOrder) {
   };
   EXPECT_THAT(demands("cannon"), ElementsAre(0, 1, 2));
   EXPECT_THAT(demands("johnson"), ElementsAre(1, 2));  // it reduces to A
+}
+
+// The programs of examples/legion that were built with CUDA.
+TEST(OnGpus, VariantsForGpusAreKeptBesideThoseForCpus) {
+  for (const Benchmark& benchmark : benchmarks()) {
+    const Application before = benchmark.make(), cpus = on_cpus(before);
+    const Application after = as_legion_program(before, ProgramVariants::kCpusAndGpus);
+    EXPECT_TRUE(Workload::make(after)) << benchmark.name;
+    for (std::size_t t = 0; t < after.tasks.size(); ++t) {
+      std::vector<AppVariant> due = cpus.tasks[t].variants;
+      for (const AppVariant& variant : before.tasks[t].variants) {
+        if (variant.kind == ProcKind::kGpu) due.push_back(variant);
+      }
+      EXPECT_EQ(after.tasks[t].variants, due) << after.tasks[t].name;
+    }
+  }
 }
 
 }  // namespace
