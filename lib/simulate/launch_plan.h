@@ -28,6 +28,9 @@ struct TaskWork {
     double bytes;
     // Those of `bytes` that no hardware prefetcher fetches before the processor needs them.
     double unforeseen;
+    // The number of atomic updates by a GPU that wait for each other, because they are in the same
+    // line of a memory outside its framebuffer. 0 for other memories.
+    double updates_in_turn;
   };
 
   bool known = false;

@@ -18,8 +18,9 @@ std::string why_bad(const SimulateOptions& options) {
   const TimeModel& model = options.model;
   for (const double value :
        {model.gpu_sector_bytes, model.cpu_line_bytes, model.host_scatter_factor,
-        model.host_atomic_factor, model.unforeseen_bytes, model.lines_awaited,
-        model.single_precision_speedup, model.route_bytes, model.copy_passes}) {
+        model.host_atomic_factor, model.host_atomic_turn, model.unforeseen_bytes,
+        model.lines_awaited, model.single_precision_speedup, model.route_bytes,
+        model.copy_passes}) {
     if (!std::isfinite(value) || value <= 0) {
       return "a constant of the time model is not a finite number above 0";
     }

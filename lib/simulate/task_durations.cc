@@ -77,6 +77,23 @@ double TaskDurations::share_not_prefetched(const TaskRun& run, std::size_t requi
   return rows > 1 && row > 0 ? std::min(1.0, model_.unforeseen_bytes / row) : 0;
 }
 
+// Returns how many atomic updates are in each cache line of the requirement's piece, if the task
+// updates `bytes` bytes and each update takes one sector.
+double TaskDurations::updates_of_a_line(const TaskRun& run, std::size_t requirement,
+                                        const Instance& instance, double bytes) const {
+  constexpr double kLineBytes = 128;
+  const app::RequirementData& wants = data_of_requirement(input_.data, run, requirement);
+  const double element =
+      instance.layout.fields == FieldOrder::kAos
+          ? static_cast<double>(
+                input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout))
+          : point_bytes(input_.data, wants);
+  const auto points = static_cast<double>(size_of(run.pieces[requirement]).points);
+  // A piece that begins within a line touches one line more than its size says.
+  const double lines = 1 + points * element / kLineBytes;
+  return bytes / sector_bytes(run.processor->kind) / lines;
+}
+
 // Adds the bytes that a task moves for one requirement to the traffic of the memory in which the
 // instance of the requirement lies.
 void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double bytes,
@@ -85,13 +102,16 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
   if (number == kVirtual || bytes <= 0) return;
   const Instance& instance = store_.instance(number);
   const MemKind kind = input_.memories[instance.memory].kind;
-  double unforeseen = 0;
+  double unforeseen = 0, updates_in_turn = 0;
   if (access == Access::kStream) {
     bytes *= bytes_moved_per_byte_used(run, requirement, instance);
     unforeseen = bytes * share_not_prefetched(run, requirement, instance);
   }
   if (run.processor->kind == ProcKind::kGpu && kind != MemKind::kFbmem) {
-    if (access == Access::kAtomic) bytes *= model_.host_atomic_factor;
+    if (access == Access::kAtomic) {
+      updates_in_turn = updates_of_a_line(run, requirement, instance, bytes);
+      bytes *= model_.host_atomic_factor;
+    }
     if (access == Access::kScatter) bytes *= model_.host_scatter_factor;
   }
   std::vector<TaskWork::MemoryTraffic>& loads = work.loads;
@@ -99,10 +119,11 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
       loads.begin(), loads.end(),
       [&](const TaskWork::MemoryTraffic& load) { return load.memory == instance.memory; });
   if (known == loads.end()) {
-    loads.push_back({instance.memory, bytes, unforeseen});
+    loads.push_back({instance.memory, bytes, unforeseen, updates_in_turn});
   } else {
     known->bytes += bytes;
     known->unforeseen += unforeseen;
+    known->updates_in_turn = std::max(known->updates_in_turn, updates_in_turn);
   }
 }
 
@@ -131,8 +152,10 @@ double TaskDurations::memory_seconds(TaskRun& run, std::span<const TaskWork::Mem
              ? 1 / gap
              : affinity->latency_s / (model_.lines_awaited * sector_bytes(run.processor->kind))) -
         1 / alone;
-    const double moving = std::max(load.bytes / bandwidth,
-                                   load.bytes / alone + load.unforeseen * std::max(0.0, waits));
+    const double in_turn = load.updates_in_turn * model_.host_atomic_turn * affinity->latency_s;
+    const double moving =
+        std::max({load.bytes / bandwidth,
+                  load.bytes / alone + load.unforeseen * std::max(0.0, waits), in_turn});
     longest = std::max(longest, affinity->latency_s + moving);
   }
   return longest;

@@ -242,6 +242,7 @@ double Runtime::seconds(Task& task) {
   const double sector = gpu ? model.gpu_sector_bytes : model.cpu_line_bytes;
   std::vector<std::pair<Memory, double>> moved;
   std::map<decltype(key(Memory{})), double> unforeseen;  // bytes
+  std::map<decltype(key(Memory{})), double> in_turn;     // updates of one line
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
     const app::RequirementData& where = *task.requirements[r].where;
     const Instance* instance = task.instances[r];
@@ -286,7 +287,15 @@ double Runtime::seconds(Task& task) {
               bytes * factor * std::min(1.0, model.unforeseen_bytes / row);
       }
       if (gpu && instance->memory.kind != MemKind::kFbmem) {
-        if (access == Access::kAtomic) factor = model.host_atomic_factor;
+        if (access == Access::kAtomic) {
+          factor = model.host_atomic_factor;
+          const double wide = instance->layout.fields == FieldOrder::kAos
+                                  ? structure_of(*instance, data_)
+                                  : element;
+          const double lines = 1 + wide * static_cast<double>(pieces[r].points) / 128;
+          double& most = in_turn[key(instance->memory)];
+          most = std::max(most, bytes / sector / lines);
+        }
         if (access == Access::kScatter) factor = model.host_scatter_factor;
       }
       const auto known = std::find_if(moved.begin(), moved.end(), [&](const auto& each) {
@@ -312,7 +321,9 @@ double Runtime::seconds(Task& task) {
                             : affinity.latency_s / (model.lines_awaited * sector);
     const double alone = 1 / affinity.bandwidth_bytes_per_s;
     const double of_core = bytes * alone + unforeseen[key(memory)] * std::max(0.0, slow - alone);
-    memories = std::max(memories, affinity.latency_s + std::max(bytes / bandwidth, of_core));
+    const double waiting = in_turn[key(memory)] * model.host_atomic_turn * affinity.latency_s;
+    memories =
+        std::max(memories, affinity.latency_s + std::max({bytes / bandwidth, of_core, waiting}));
   }
   const double flops = value(variant.flops);
   const double efficiency = std::max(1.0, value(variant.efficiency)) / 100;
