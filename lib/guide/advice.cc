@@ -350,6 +350,20 @@ ProfileFacts::Task longest_task(const ProfileFacts& facts) {
   return {};
 }
 
+// Returns true if the mapping prefers GPUs to processors of the kind `other` for a task. A task
+// that ran on `other` under such a mapping has no variant for GPUs. Without a Task statement the
+// default mapper decides, which prefers GPUs.
+bool task_prefers_gpus(const Program& program, const std::string& task, ProcKind other) {
+  const auto rows = suspects(program, MappingStatement::kTask, {{"task", task}});
+  if (rows.empty()) return true;
+  const program::StatementRow& row = rows.front();
+  const auto* const end = row.kinds.data() + row.kind_count;
+  const auto place = [&](ProcKind kind) {
+    return std::find(row.kinds.data(), end, static_cast<std::uint8_t>(kind));
+  };
+  return place(ProcKind::kGpu) < place(other);
+}
+
 // Adds a sentence about one cause of the run time to `feedback` and, if one is known, a suggestion.
 // `because` names the mapping statement. `program` is the mapping that ran, or null if it is
 // unknown.
@@ -379,7 +393,8 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                              kind.empty() ? "" : fmt::format(" on {}", kind)),
                  &feedback->explain);
     const auto ran_on = find_proc_kind(kind);
-    if (has_gpus && ran_on && *ran_on != ProcKind::kGpu) {
+    if (has_gpus && ran_on && *ran_on != ProcKind::kGpu &&
+        (program == nullptr || !task_prefers_gpus(*program, cause.task, *ran_on))) {
       const edit::StatementParts moves{.tasks = {cause.task},
                                        .processors = {ProcKind::kGpu, *ran_on}};
       add_sentence(fmt::format("`{}` moves `{}` to GPUs, where the machine has some and the task a "

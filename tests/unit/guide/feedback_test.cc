@@ -866,6 +866,30 @@ TEST(Profile, WithoutAGpuNothingMovesThere) {
   EXPECT_THAT(guide_profile(facts).suggest, moves);
 }
 
+// A task that ran on a CPU although the mapping prefers GPUs for it has no variant for them.
+TEST(Profile, ATaskWithoutAVariantForGpusIsNotMovedToThem) {
+  ProfileFacts facts;
+  ProfileFacts::Cause cause;
+  cause.doing = "task";
+  cause.task = "main";
+  cause.share = 0.9;
+  facts.causes = {cause};
+  facts.by_task = {{"main", "CPU", 0.9, 1}};
+  const auto suggested = [&](const char* mapping) {
+    const Source source("my.mapper", mapping);
+    Diagnostics diags(source);
+    const Program program = compile(source, diags);
+    EXPECT_FALSE(diags.has_errors()) << render(diags);
+    return guide_profile(facts, &program).suggest;
+  };
+  const auto moves = Contains(HasSubstr("moves `main` to GPUs"));
+  EXPECT_THAT(suggested("Task * GPU, CPU;\n"), Not(moves));
+  EXPECT_THAT(suggested("Task * CPU;\nTask main GPU, CPU;\n"), Not(moves));
+  EXPECT_THAT(suggested("# The default mapper prefers GPUs.\n"), Not(moves));
+  EXPECT_THAT(suggested("Task * GPU, CPU;\nTask main CPU, GPU;\n"), moves);
+  EXPECT_THAT(suggested("Task * CPU;\n"), moves);
+}
+
 // Whether a copy leaves its memory, and its node, decides what helps.
 TEST(Profile, CopiesWithinOneKindOfMemoryAreToldApart) {
   ProfileFacts facts;
