@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kRepeats = 11;
 constexpr int kThreads = 256;
-constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kKiB = 1024, kMiB = kKiB * kKiB;
 
 [[noreturn]] void fail(const std::string& why) {
   std::fprintf(stderr, "gpu_figures: %s\n", why.c_str());
@@ -70,6 +70,37 @@ __global__ void read(double* sums, const double* from, std::size_t count, std::s
 
 __global__ void add_atomically(double* to, std::size_t count) {
   for (std::size_t i = first_index(); i < count; i += index_step()) atomicAdd(&to[i], 1.0);
+}
+
+// Returns the place of access i in a table of `count` floats, a power of two. Neighbouring threads
+// get places far apart, and every place gets as many accesses as every other.
+__device__ std::size_t scattered(std::size_t i, std::size_t count) {
+  return i * 2654435761U % count;
+}
+
+// Adds up `accesses` floats at scattered places. Each thread writes its own sum.
+__global__ void gather(double* sums, const float* from, std::size_t count, std::size_t accesses) {
+  float sum = 0;
+  for (std::size_t i = first_index(); i < accesses; i += index_step())
+    sum += from[scattered(i, count)];
+  sums[first_index()] = sum;
+}
+
+__global__ void scatter_atomically(float* to, std::size_t count, std::size_t accesses) {
+  for (std::size_t i = first_index(); i < accesses; i += index_step())
+    atomicAdd(&to[scattered(i, count)], 1.0F);
+}
+
+__global__ void fill_floats(float* to, std::size_t count, float value) {
+  for (std::size_t i = first_index(); i < count; i += index_step()) to[i] = value;
+}
+
+// Counts the floats that differ from `value`.
+__global__ void count_other_floats(const float* in, std::size_t count, float value,
+                                   unsigned long long* others) {
+  unsigned long long mine = 0;
+  for (std::size_t i = first_index(); i < count; i += index_step()) mine += in[i] != value;
+  if (mine > 0) atomicAdd(others, mine);
 }
 
 // Counts the elements that differ from `value`.
@@ -242,6 +273,48 @@ void measure_accesses(const std::string& name, const Buffer& buffer) {
     expect(are_all(buffer.doubles(), count, value), "adding atomically");
     return seconds;
   });
+}
+
+// Reads and atomic additions of floats at scattered places, in tables of several sizes. Small
+// tables fit into caches, but many threads add to the same places.
+void measure_scattered(const std::string& name, const Buffer& buffer) {
+  auto* const table = reinterpret_cast<float*>(buffer.doubles());
+  Buffer sums(threads() * sizeof(double), Buffer::Where::kDevice);
+  Buffer others(sizeof(unsigned long long), Buffer::Where::kHost);
+  std::vector<double> host(sums.count());
+  // Atomic additions over the host link take long, so there are few of them.
+  constexpr std::size_t kAccesses = 4 * kMiB, kAdditions = kMiB / 4;
+  for (const std::size_t bytes : {4 * kKiB, 256 * kKiB, 64 * kMiB}) {
+    const std::size_t count = bytes / sizeof(float);
+    const auto size = static_cast<std::int64_t>(bytes);
+    fill_floats<<<blocks, kThreads>>>(table, count, 1);
+    wait();
+    add_rate(name + "_scatter_read", size, "bytes/s", kAccesses * sizeof(float), [&] {
+      const double seconds = seconds_of(
+          [&] { gather<<<blocks, kThreads>>>(sums.doubles(), table, count, kAccesses); });
+      check(cudaMemcpy(host.data(), sums.doubles(), sums.bytes(), cudaMemcpyDeviceToHost),
+            "cudaMemcpy");
+      double sum = 0;
+      for (const double each : host) sum += each;
+      expect(sum == static_cast<double>(kAccesses), "reading scattered places");
+      return seconds;
+    });
+    // In a large table, `used` places are added to, each once; the others keep 0.
+    const std::size_t used = std::min(count, kAdditions);
+    add_rate(name + "_scatter_atomic", size, "bytes/s", kAdditions * sizeof(float), [&] {
+      fill_floats<<<blocks, kThreads>>>(table, count, 0);
+      wait();
+      const double seconds = seconds_of(
+          [&] { scatter_atomically<<<blocks, kThreads>>>(table, count, kAdditions); });
+      *others.words() = 0;
+      count_other_floats<<<blocks, kThreads>>>(
+          table, count, static_cast<float>(kAdditions / used),
+          reinterpret_cast<unsigned long long*>(others.words()));
+      wait();
+      expect(*others.words() == count - used, "adding to scattered places");
+      return seconds;
+    });
+  }
 }
 
 // The time of one load that depends on the load before, in random order.
@@ -477,8 +550,10 @@ int main(int argc, char** argv) {
     measure_kernel_copy(device, second);
     measure_accesses("fbmem", device);
     measure_layouts(device);
+    measure_scattered("fbmem", device);
     measure_latency("fbmem_latency", device, 20'000);
     measure_accesses("zcmem", host);
+    measure_scattered("zcmem", host);
     measure_latency("zcmem_latency", host, 5'000);
     measure_host_link(device, host);
   }

@@ -1,8 +1,8 @@
 // The embedded runtime against a real Legion on this computer: does it put mappings into the right
 // order? The programs of examples/legion are recorded (`groma record`), then run under mappings
 // drawn by seed from the space of search_space.h, as this computer has it: processors for points,
-// memories and layouts that force copies, limits, one CPU or two. Prints the table of
-// results/legion_comparison.md.
+// memories and layouts that force copies, limits, one CPU or two. With gpus=N all mappings have two
+// CPUs and N GPUs. Prints the table of results/legion_comparison.md.
 //
 // Needs the programs and the command, built with Legion, and a quiet computer. FOLDER keeps what
 // was recorded and measured, so a run that was broken off goes on. The benchmark refuses a FOLDER
@@ -42,10 +42,11 @@ using namespace groma;
 
 constexpr std::string_view kUsage =
     "groma_legion_comparison FOLDER [programs=cannon;johnson;circuit;stencil] [mappings=30]\n"
-    "                        [rounds=5] [first=1] [machine=local]\n"
+    "                        [rounds=5] [first=1] [gpus=0] [machine=local]\n"
     "  FOLDER    keeps what was recorded and measured\n"
     "  mappings  of each program, the first that `check` lets pass from seed `first` on\n"
     "  rounds    runs of each mapping, in turn; their median counts\n"
+    "  gpus      the GPUs that mappings may use; the programs must be built for them\n"
     "  machine   the simulated computer: `local`, or the file of one (groma machines calibrate)\n";
 
 [[noreturn]] void fail(const std::string& why) {
@@ -72,24 +73,35 @@ const std::map<std::string, std::string> kArguments = {
     {"johnson", "-n 500 -repeats 6"},
     {"circuit", "-nodes 1 -gpus 2 -superpiece 4 -npp 1000 -wpp 4000 -steps 20 -loops 10"},
     {"stencil", "-edge 1000 -loops 10"}};
+const std::map<std::string, std::string> kGpuArguments = {
+    {"cannon", "-n 1000 -repeats 3"},
+    {"johnson", "-n 1000 -repeats 3"},
+    {"circuit", "-nodes 1 -gpus 2 -superpiece 4 -npp 5000 -wpp 20000 -steps 20 -loops 10"},
+    {"stencil", "-edge 1000 -loops 10"}};
 constexpr const char* kMemories = "-ll:csize 3000 -ll:rsize 512 -ll:nsize 1000";
+constexpr const char* kGpuMemories = " -ll:fsize 4000 -ll:zsize 1000";
 
 struct Recorded {
   std::string name;
-  std::shared_ptr<const Machine> machine;  // with all CPUs of this computer
+  std::shared_ptr<const Machine> machine;  // with all processors of this computer
+  std::int64_t gpus = 0;                   // how many of them a run gets
   std::vector<std::string> words;          // with its arguments
   std::unique_ptr<Workload> workload;
   std::optional<RuntimeCosts> runtime;  // as it was recorded
 };
 
-// This computer with so many CPUs, and nothing that the Legion at hand has not.
-std::shared_ptr<const Machine> machine_of(const Machine& computer, std::int64_t cpus) {
+// This computer with so many CPUs and GPUs, and nothing that the Legion at hand has not.
+std::shared_ptr<const Machine> machine_of(const Machine& computer, std::int64_t cpus,
+                                          std::int64_t gpus) {
   std::vector<NodeType> types = computer.node_types();
+  const auto count_of = [&](ProcKind kind) {
+    return kind == ProcKind::kCpu ? cpus : kind == ProcKind::kGpu ? gpus : 0;
+  };
   for (NodeType& type : types) {
-    const auto other = [](ProcKind kind) { return kind != ProcKind::kCpu; };
-    std::erase_if(type.processors, [&](const ProcessorGroup& p) { return other(p.kind); });
-    std::erase_if(type.affinities, [&](const Affinity& a) { return other(a.processor); });
-    type.processors.front().count = cpus;
+    std::erase_if(type.processors, [&](const ProcessorGroup& p) { return count_of(p.kind) == 0; });
+    std::erase_if(type.affinities, [&](const Affinity& a) { return count_of(a.processor) == 0; });
+    for (ProcessorGroup& group : type.processors) group.count = count_of(group.kind);
+    if (gpus > 0 && type.find(ProcKind::kGpu) == nullptr) fail("the machine has no GPUs");
   }
   return std::make_shared<const Machine>(need(Machine::make("this computer", "", types, {0})));
 }
@@ -105,7 +117,8 @@ double simulated(const Recorded& program, const Mapping& mapping,
                  const std::optional<RuntimeCosts>& costs = std::nullopt) {
   const Source source("drawn.mapper", mapping.text);
   Diagnostics diags(source);
-  const auto bound = check(source, machine_of(*program.machine, mapping.cpus).get(), diags);
+  const auto bound =
+      check(source, machine_of(*program.machine, mapping.cpus, program.gpus).get(), diags);
   if (!bound) return 0;
   const auto seconds = [&](std::int64_t iterations) {
     SimulateOptions options;
@@ -127,7 +140,8 @@ std::optional<double> measured(const Recorded& program, const Mapping& mapping,
   command.words = {GROMA_COMMAND, "run",       "--map", path, "--checks",
                    "never",       "--timeout", "120",   "--"};
   command.words.insert(command.words.end(), program.words.begin(), program.words.end());
-  command.words.insert(command.words.end(), {"-ll:cpu", std::to_string(mapping.cpus)});
+  command.words.insert(command.words.end(), {"-ll:cpu", std::to_string(mapping.cpus), "-ll:gpu",
+                                             std::to_string(program.gpus)});
   const CommandOutcome outcome = need(run_command(command));
   double milliseconds = 0;
   const bool said = RE2::PartialMatch(outcome.out.text, R"(elapsed ([0-9.]+) ms)", &milliseconds);
@@ -135,28 +149,51 @@ std::optional<double> measured(const Recorded& program, const Mapping& mapping,
   return fine && said && milliseconds > 0 ? std::optional(1e-3 * milliseconds) : std::nullopt;
 }
 
-Recorded program_of(const std::string& name, std::shared_ptr<const Machine> machine) {
-  const auto arguments = kArguments.find(name);
-  if (arguments == kArguments.end()) fail("no program " + name);
+Recorded program_of(const std::string& name, std::shared_ptr<const Machine> machine,
+                    std::int64_t gpus) {
+  const auto& known = gpus > 0 ? kGpuArguments : kArguments;
+  const auto arguments = known.find(name);
+  if (arguments == known.end()) fail("no program " + name);
   Recorded program{
-      name, std::move(machine), {std::string(GROMA_PROGRAMS) + "/" + name}, nullptr, {}};
-  for (const std::string& word : items(arguments->second + " " + kMemories, ' ')) {
+      name, std::move(machine), gpus, {std::string(GROMA_PROGRAMS) + "/" + name}, nullptr, {}};
+  const std::string memories = std::string(kMemories) + (gpus > 0 ? kGpuMemories : "");
+  for (const std::string& word : items(arguments->second + " " + memories, ' ')) {
     program.words.push_back(word);
   }
   return program;
 }
 
-void record(Recorded& program, const std::string& folder) {
-  const std::string path = folder + "/" + program.name + ".json";
+// What `groma record` makes of a run on one CPU and so many GPUs. The file at `path` keeps it.
+Application recording_of(const Recorded& program, const std::string& path, std::int64_t gpus) {
   if (!std::filesystem::exists(path)) {
     Command command;
     command.words = {GROMA_COMMAND, "record", "--out", path, "--"};
     command.words.insert(command.words.end(), program.words.begin(), program.words.end());
-    command.words.insert(command.words.end(), {"-ll:cpu", "1"});
+    command.words.insert(command.words.end(), {"-ll:cpu", "1", "-ll:gpu", std::to_string(gpus)});
     const CommandOutcome outcome = need(run_command(command));
     if (outcome.code != 0) fail(program.name + " cannot be recorded: " + outcome.err.text);
   }
-  const Application app = need(load_application(path));
+  return need(load_application(path));
+}
+
+// Records the program on a CPU. With GPUs it is recorded once more, because all tasks with a
+// variant for GPUs run on GPUs then: this recording has the times of these variants.
+void record(Recorded& program, const std::string& folder) {
+  Application app = recording_of(program, folder + "/" + program.name + ".json", 0);
+  if (program.gpus > 0) {
+    const Application on_gpus =
+        recording_of(program, folder + "/" + program.name + ".gpu.json", program.gpus);
+    for (AppTask& task : app.tasks) {
+      const auto same = std::find_if(on_gpus.tasks.begin(), on_gpus.tasks.end(),
+                                     [&](const AppTask& other) { return other.name == task.name; });
+      if (same == on_gpus.tasks.end()) continue;
+      for (const AppVariant& variant : same->variants) {
+        if (variant.kind != ProcKind::kGpu) continue;
+        std::erase_if(task.variants, [](const AppVariant& v) { return v.kind == ProcKind::kGpu; });
+        task.variants.push_back(variant);
+      }
+    }
+  }
   program.runtime = app.runtime;
   program.workload = std::make_unique<Workload>(need(Workload::make(app)));
 }
@@ -173,8 +210,10 @@ std::string without_replication(const std::string& text) {
 std::vector<Mapping> drawn(const Recorded& program, std::size_t count, std::uint64_t seed) {
   std::vector<Mapping> mappings = {{}};
   for (const std::uint64_t end = seed + 100'000; mappings.size() <= count && seed < end; ++seed) {
-    Mapping mapping{seed, 1 + static_cast<std::int64_t>(seed % 2), ""};
-    const tuning::SearchSpace space(*machine_of(*program.machine, mapping.cpus), *program.workload);
+    const std::int64_t cpus = program.gpus > 0 ? 2 : 1 + static_cast<std::int64_t>(seed % 2);
+    Mapping mapping{seed, cpus, ""};
+    const tuning::SearchSpace space(*machine_of(*program.machine, mapping.cpus, program.gpus),
+                                    *program.workload);
     mapping.text = without_replication(space.sample_text(seed));
     if (simulated(program, mapping) > 0) mappings.push_back(mapping);
   }
@@ -351,6 +390,7 @@ int main(int argc, char** argv) {
                                               {"mappings", "30"},
                                               {"rounds", "5"},
                                               {"first", "1"},
+                                              {"gpus", "0"},
                                               {"machine", "local"}};
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
@@ -360,15 +400,18 @@ int main(int argc, char** argv) {
     }
     given[argument.substr(0, equals)] = argument.substr(equals + 1);
   }
-  const auto number = [&given](const char* key) {
-    return static_cast<std::size_t>(bench::number_of(key, given[key], 1, kUsage));
+  const auto number = [&given](const char* key, std::int64_t least = 1) {
+    return static_cast<std::size_t>(bench::number_of(key, given[key], least, kUsage));
   };
   const std::size_t count = number("mappings"), rounds = number("rounds"), first = number("first");
+  const auto gpus = static_cast<std::int64_t>(number("gpus", 0));
+  // Loads all GPU code at the start of a program, not in the timed part.
+  if (gpus > 0) setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
   std::filesystem::create_directories(folder);
   const auto computer = std::make_shared<const Machine>(need(load_machine(given["machine"])));
   std::vector<Recorded> programs;
   for (const std::string& name : items(given["programs"], ';')) {
-    programs.push_back(program_of(name, computer));
+    programs.push_back(program_of(name, computer, gpus));
   }
   check_stamp(folder, stamp_of(programs, given));
   for (Recorded& program : programs) record(program, folder);

@@ -169,14 +169,19 @@ constexpr NodeFigures h200() {
   node.intersocket_bandwidth = {80 * kGB, "recalled: usable of three UPI links"};
   node.gpus = {8, "published: NVIDIA DGX H200, eight H200"};
   node.gpu_flops = {67 * kTeraflops, "published: NVIDIA H200, FP64 tensor cores (34 without them)"};
-  node.gpu_sustained = {0.90, "recalled: DGEMM on tensor cores, about 60 TFLOP/s"};
-  node.gpu_start = {9.65e-6, "chosen: as measured on A100; none at hand for H200"};
+  constexpr std::string_view kMeasured =
+      "measured: benchmarks/gpu_figures.cu, one H200 of a virtual machine";
+  node.gpu_sustained = {
+      0.96, "measured: DGEMM of 8192 rows, 64.4 TFLOP/s (benchmarks/gpu_figures.cu, one H200)"};
+  node.gpu_start = {10.9e-6, kMeasured};
   node.gpu_bytes = {139 * kGiB,
                     "published: NVIDIA H200, 141 GB, of which programs see about 139 GiB"};
-  node.gpu_bandwidth = {4200 * kGB, "recalled: device-to-device copy, H200 (peak 4800)"};
-  node.host_link_bandwidth = {51 * kGB,
-                              "arithmetic: 0.81 of PCIe 5 x16's 63 GB/s, as A100's measured share"};
-  node.zero_copy_bandwidth = {44 * kGB, "arithmetic: 0.87 of the host link"};
+  node.gpu_bandwidth = {3690 * kGB, kMeasured};
+  node.gpu_latency = {318e-9, kMeasured};
+  node.host_link_bandwidth = {54.7 * kGB, kMeasured};
+  node.zero_copy_bandwidth = {50.8 * kGB, kMeasured};
+  node.zero_copy_latency = {1.2e-6, kMeasured};
+  node.gpu_copy_latency = {12e-6, kMeasured};
   node.peer_near_bandwidth = {
       380 * kGB, "measured: one-way peer copy, H100 with the same NVLink 4 (peak 450)"};
   node.peer_far_bandwidth = node.peer_near_bandwidth;
