@@ -36,9 +36,11 @@ class Point {
   int dimensions() const { return dimensions_; }
   std::int64_t operator[](int i) const { return coordinates_[static_cast<std::size_t>(i)]; }
   std::int64_t& operator[](int i) { return coordinates_[static_cast<std::size_t>(i)]; }
-  std::span<const std::int64_t> coordinates() const {
+  // The span refers to this point, so a point that ends with the expression has none.
+  std::span<const std::int64_t> coordinates() const& {
     return {coordinates_.data(), static_cast<std::size_t>(dimensions_)};
   }
+  std::span<const std::int64_t> coordinates() const&& = delete;
   friend bool operator==(const Point&, const Point&) = default;
 
  private:

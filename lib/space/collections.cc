@@ -41,7 +41,8 @@ double common_points(const app::Region& region, const app::Piece& one, const app
     return static_cast<double>(app::common_points(region.cell_points, *one.cells, *other.cells));
   }
   double points = 1;
-  for (const std::int64_t extent : common_box(one.box, other.box).extents.coordinates()) {
+  const Rect both = common_box(one.box, other.box);
+  for (const std::int64_t extent : both.extents.coordinates()) {
     points *= static_cast<double>(extent);
   }
   return points;

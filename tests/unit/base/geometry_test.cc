@@ -35,8 +35,9 @@ TEST(Point, HoldsItsCoordinates) {
 }
 
 TEST(Point, HasUpToNineDimensionsAndMayHaveNone) {
-  EXPECT_EQ(Point().dimensions(), 0);
-  EXPECT_TRUE(Point().coordinates().empty());
+  const Point none;
+  EXPECT_EQ(none.dimensions(), 0);
+  EXPECT_TRUE(none.coordinates().empty());
   const Point longest{1, 2, 3, 4, 5, 6, 7, 8, 9};
   EXPECT_EQ(longest.dimensions(), kMaxDimensions);
 }
