@@ -1,5 +1,5 @@
-// What the hooks cost: a wish for a task with four regions, options, and a program from its text to
-// a bound mapper. Each checks what it was answered.
+// What the hooks cost: a choice for a task with four regions, options, and a program from its text
+// to a bound mapper. Each checks what it was answered.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -64,14 +64,14 @@ struct Task {
 void map_task(benchmark::State& state, Mapper& mapper, bool keyed) {
   const Task task(keyed);
   MapperRuntime runtime;
-  MapTaskOutput wish;
+  MapTaskOutput choice;
   for (auto _ : state) {
-    wish.clear();
-    mapper.map_task(runtime, task.view, {}, wish);
-    benchmark::DoNotOptimize(wish.requirements.data());
+    choice.clear();
+    mapper.map_task(runtime, task.view, {}, choice);
+    benchmark::DoNotOptimize(choice.requirements.data());
   }
-  if (!validate(wish, task.view, mapper.machine()).empty() || wish.variant != 2) {
-    state.SkipWithError("the wrong wish");
+  if (!validate(choice, task.view, mapper.machine()).empty() || choice.variant != 2) {
+    state.SkipWithError("the wrong choice");
   }
 }
 

@@ -192,11 +192,11 @@ class Spread final : public Mapper {
     answer.processors.push_back(task.current);
     answer.variant = 1;
     answer.requirements.resize(task.requirements.size());
-    for (RequirementWish& wish : answer.requirements) {
-      InstanceWish candidate;
+    for (InstanceChoice& choice : answer.requirements) {
+      InstanceCandidate candidate;
       candidate.memory = site_.memory;
-      wish.add(candidate);
-      wish.region = RequirementWish::Region::kRequired;
+      choice.add(candidate);
+      choice.region = InstanceChoice::Region::kRequired;
     }
   }
 

@@ -92,25 +92,25 @@ class ToyRuntime : public MapperRuntime {
   // Maps one task and prints its processor and the memories of its data. Returns false if the
   // answer cannot be used.
   bool map(Mapper& mapper, const TaskView& task) {
-    MapTaskOutput wish;
-    mapper.map_task(*this, task, {}, wish);
-    if (refused(mapper, validate(wish, task, *machine_))) return false;
-    const Processor& p = wish.processors.front();
+    MapTaskOutput choice;
+    mapper.map_task(*this, task, {}, choice);
+    if (refused(mapper, validate(choice, task, *machine_))) return false;
+    const Processor& p = choice.processors.front();
     std::cout << task.name;
     if (task.is_index) std::cout << " point " << task.point[0];
     std::cout << ": " << name_of(p.kind) << " " << p.index << " of node " << p.node;
-    for (std::size_t i = 0; i < wish.requirements.size(); ++i) {
+    for (std::size_t i = 0; i < choice.requirements.size(); ++i) {
       std::cout << ", " << task.requirements[i].aliases.front() << " in "
-                << memory_for(wish.requirements[i], p);
+                << memory_for(choice.requirements[i], p);
     }
     std::cout << "\n";
     return true;
   }
 
   // Returns the first memory that the processor can address. Here every memory has enough room.
-  std::string_view memory_for(const RequirementWish& wish, const Processor& p) const {
-    for (const InstanceWish& candidate : wish.candidates()) {
-      if (wish.is_virtual || candidate.memory == MemKind::kVirtual) break;
+  std::string_view memory_for(const InstanceChoice& choice, const Processor& p) const {
+    for (const InstanceCandidate& candidate : choice.candidates()) {
+      if (choice.is_virtual || candidate.memory == MemKind::kVirtual) break;
       if (machine_->can_address(p.node, p.kind, candidate.memory)) return name_of(candidate.memory);
     }
     return "no memory of its own";

@@ -184,25 +184,25 @@ void FormulaMapper::map_task(MapperRuntime& runtime, const TaskView& task,
 
 // Sets the memories and the layout of one requirement.
 void FormulaMapper::decide(const TaskView& task, std::size_t position,
-                           RequirementWish& wish) const {
+                           InstanceChoice& choice) const {
   const RequirementView& requirement = task.requirements[position];
   if (requirement.privilege == Privilege::kReadOnly && collects(task)) {
-    wish.untracked = true;
-    wish.collect_priority = kCollectFirst;
-    wish.collect_origin = kMemoryOrigin;
+    choice.untracked = true;
+    choice.collect_priority = kCollectFirst;
+    choice.collect_origin = kMemoryOrigin;
   }
   // An inner task does not access its data, so the data stays virtual.
-  if (wish.is_virtual && requirement.privilege != Privilege::kReduce) return;
+  if (choice.is_virtual && requirement.privilege != Privilege::kReduce) return;
   const auto said = memories(requirement, task.current.kind);
   // A named memory overrides the choice of the default mapper.
   if (!said.empty()) {
-    wish.is_virtual = false;
-    wish.candidate_count = 0;
-    for (MemKind memory : said) wish.add({memory, kMemoryOrigin, {}, {}});
+    choice.is_virtual = false;
+    choice.candidate_count = 0;
+    for (MemKind memory : said) choice.add({memory, kMemoryOrigin, {}, {}});
   }
-  for (std::size_t c = 0; c < wish.candidate_count; ++c) {
-    wish.candidates_in_order[c].layout = layout();
-    wish.candidates_in_order[c].layout_origin = kLayoutOrigin;
+  for (std::size_t c = 0; c < choice.candidate_count; ++c) {
+    choice.candidates_in_order[c].layout = layout();
+    choice.candidates_in_order[c].layout_origin = kLayoutOrigin;
   }
 }
 

@@ -80,7 +80,7 @@ class FormulaMapper : public Mapper {
  private:
   std::optional<ProcKind> kind_of(const TaskView& task) const;
   Formula launch_formula(const TaskView& task) const;
-  void decide(const TaskView& task, std::size_t position, RequirementWish& wish) const;
+  void decide(const TaskView& task, std::size_t position, InstanceChoice& choice) const;
 
   Sentences sentences_;
   std::vector<FormulaSharding> shardings_;

@@ -33,10 +33,10 @@
 
 #include "groma/log.h"
 #include "groma/machine.h"
+#include "groma/mapper_output.h"
 #include "groma/mapper_runtime.h"
 #include "groma/sharding.h"
 #include "groma/task_view.h"
-#include "groma/wish.h"
 
 namespace groma {
 
@@ -157,7 +157,7 @@ class Mapper {
   // * inner variant: all requirements are virtual. Variant that is not a leaf: reductions are
   //   virtual.
   // * other requirements: the memory with the most bandwidth, all fields, SOA, Fortran order,
-  //   shared with neighbours as RequirementWish::shares says
+  //   shared with neighbours as InstanceChoice::shares says
   virtual void map_task(MapperRuntime& runtime, const TaskView& task,
                         std::span<const std::span<const InstanceView>> valid,
                         MapTaskOutput& answer);
@@ -170,8 +170,8 @@ class Mapper {
   virtual bool repeats_answers() const { return false; }
   // Returns the variant of a task that is inlined in its parent on `task.current`. 0 means none.
   virtual VariantId select_task_variant(MapperRuntime& runtime, const TaskView& task);
-  // Requests copies of the task's results, with one wish for each requirement. The default requests
-  // no copies.
+  // Requests copies of the task's results, with one choice for each requirement. The default
+  // requests no copies.
   virtual void postmap_task(MapperRuntime& runtime, const TaskView& task,
                             MapOperationOutput& answer);
 

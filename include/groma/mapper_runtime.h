@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "groma/mapper_output.h"
 #include "groma/task_view.h"
-#include "groma/wish.h"
 
 namespace groma {
 
@@ -24,7 +24,7 @@ struct Capabilities {
   bool alignment = true;
   // True if the runtime applies LayoutSpec::compact.
   bool compact = true;
-  // True if the runtime applies the CollectPriority of instances and the wish that an instance be
+  // True if the runtime applies the CollectPriority of instances and the choice that an instance be
   // untracked.
   bool collection = true;
   // True if a task can run as several shards.
@@ -69,7 +69,7 @@ class MapperRuntime {
 
   virtual Capabilities capabilities() const { return {}; }
 
-  // ---- Instances, for RequirementWish::instance. Return nullopt if there is none or no room. In
+  // ---- Instances, for InstanceChoice::instance. Return nullopt if there is none or no room. In
   // the hooks that map an operation (map_task, map_operation, select_sources), a found or made
   // instance is acquired: it stays until the operation is mapped. In other hooks it is not
   // acquired. In hooks without an operation (select_tasks_to_map, stealing, messages) no instance

@@ -13,9 +13,9 @@
 
 #include "groma/diagnostics.h"
 #include "groma/machine.h"
+#include "groma/mapper_output.h"
 #include "groma/sharding.h"
 #include "groma/task_view.h"
-#include "groma/wish.h"
 
 namespace groma {
 
@@ -62,7 +62,7 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
 // Checks an answer of map_task: the processors have one kind and node, and the variant fits them.
 // Each requirement that needs an instance must have a memory that the processors can address, or a
 // virtual instance if that is allowed. The variant must accept the layouts. An instance that the
-// answer names is checked by the runtime (RequirementWish::instance).
+// answer names is checked by the runtime (InstanceChoice::instance).
 std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
                               const Machine& machine);
 // Returns the reason why a requirement cannot be virtual when `variant` runs (null: the variant is

@@ -148,34 +148,35 @@ class DefaultProgram {
   void add_requirements(const app::Task& task, const std::string& name, const app::AppView& views,
                         const app::DistinctLaunch& launch, ProcKind kind,
                         const std::vector<app::LaunchNames>& names, std::size_t number) {
-    std::vector<MapTaskOutput> wishes;
+    std::vector<MapTaskOutput> choices;
     for (const Processor& processor : processors_[static_cast<std::size_t>(kind)]) {
       DefaultMapper mapper(MapperSite{machine_, processor});
       MapperRuntime runtime;
-      mapper.map_task(runtime, views.view(launch, processor), {}, wishes.emplace_back());
+      mapper.map_task(runtime, views.view(launch, processor), {}, choices.emplace_back());
     }
     for (std::size_t i = 0; i < task.requirements.size(); ++i) {
       if (!asks_about(query_, names[number], i)) continue;
-      const RequirementWish& wish = wishes.front().requirements[i];
-      const bool equal = std::all_of(wishes.begin(), wishes.end(), [&](const MapTaskOutput& other) {
-        return same_memories_and_layouts(other.requirements[i], wish);
-      });
-      add_requirement(task, name, region_of(names, number, i), i, kind, equal ? &wish : nullptr);
+      const InstanceChoice& choice = choices.front().requirements[i];
+      const bool equal =
+          std::all_of(choices.begin(), choices.end(), [&](const MapTaskOutput& other) {
+            return same_memories_and_layouts(other.requirements[i], choice);
+          });
+      add_requirement(task, name, region_of(names, number, i), i, kind, equal ? &choice : nullptr);
     }
   }
 
   // Writes the Region and Layout statements for a requirement, or a comment that says why there are
-  // none. `wish`, the default mapper's answer, is null if the mapper decides differently on
+  // none. `choice`, the default mapper's answer, is null if the mapper decides differently on
   // different types of nodes.
   void add_requirement(const app::Task& task, const std::string& name, const std::string& region,
-                       std::size_t position, ProcKind kind, const RequirementWish* wish) {
+                       std::size_t position, ProcKind kind, const InstanceChoice* choice) {
     if (!regions_of_task_.insert({name, region}).second) return;
     const auto comment = [&](std::string_view words) {
       regions_ += fmt::format("# {} {}: {}\n", harmless(task.name), harmless(region), words);
     };
     const app::Requirement& requirement = task.requirements[position];
-    if (wish == nullptr) return comment("nodes differ, so the default mapper decides on each.");
-    if (wish->is_virtual) {
+    if (choice == nullptr) return comment("nodes differ, so the default mapper decides on each.");
+    if (choice->is_virtual) {
       return comment(requirement.privilege == Privilege::kReduce
                          ? "virtual, since its variant reduces and is not a leaf."
                          : "virtual, since its variant is inner.");
@@ -183,8 +184,8 @@ class DefaultProgram {
     const bool mapped =
         requirement.privilege != Privilege::kNoAccess && !requirement.fields.empty();
     if (!mapped) return comment("nothing is mapped.");
-    if (wish->candidate_count == 0) return comment("no memory that its processor can address.");
-    const InstanceWish& only = wish->candidates().front();
+    if (choice->candidate_count == 0) return comment("no memory that its processor can address.");
+    const InstanceCandidate& only = choice->candidates().front();
     edit::StatementParts statement{.kind = MappingStatement::kRegion,
                                    .tasks = {name},
                                    .regions = {region},

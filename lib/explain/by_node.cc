@@ -25,8 +25,8 @@ FirstProcessors first_of_each_node_type(const Machine& machine) {
 
 // Returns true if both answers have the same candidates in the same order, chosen by the same
 // statements.
-bool same_memories_and_layouts(const RequirementWish& a, const RequirementWish& b) {
-  const auto same_instance = [](const InstanceWish& x, const InstanceWish& y) {
+bool same_memories_and_layouts(const InstanceChoice& a, const InstanceChoice& b) {
+  const auto same_instance = [](const InstanceCandidate& x, const InstanceCandidate& y) {
     return x.memory == y.memory && x.memory_origin == y.memory_origin && x.layout == y.layout &&
            x.layout_origin == y.layout_origin;
   };

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "groma/machine.h"
-#include "groma/wish.h"
+#include "groma/mapper_output.h"
 
 namespace groma {
 
@@ -17,6 +17,6 @@ FirstProcessors first_of_each_node_type(const Machine& machine);
 
 // Returns true if two answers about a requirement have the same memories and layouts, decided by
 // the same statements.
-bool same_memories_and_layouts(const RequirementWish& a, const RequirementWish& b);
+bool same_memories_and_layouts(const InstanceChoice& a, const InstanceChoice& b);
 
 }  // namespace groma

@@ -274,21 +274,21 @@ class Explainer {
     const std::vector<Processor>& processors = processors_[static_cast<std::size_t>(kind)];
     // The answer of the mapping about each region requirement, by the index of the processor in
     // `processors` and the position of the requirement.
-    std::vector<std::vector<RequirementWish>> wishes;
+    std::vector<std::vector<InstanceChoice>> choices;
     for (const Processor& processor : processors) {
       const TaskView view = views.view(launch, processor);
       const VariantView& variant = *mapper::best_variant(view, kind);
-      MapTaskOutput wish;
-      wish.processors = {processor};
-      wish.variant = variant.id;
+      MapTaskOutput choice;
+      choice.processors = {processor};
+      choice.variant = variant.id;
       for (std::uint32_t i = 0; i < count; ++i) {
-        wish.requirements.push_back(
+        choice.requirements.push_back(
             mapper::decide_requirement(program_, view, i, variant, processor, machine_, {}));
       }
-      for (const Refusal& refusal : validate(wish, view, machine_)) {
+      for (const Refusal& refusal : validate(choice, view, machine_)) {
         add_refusal_at_statement(program_, refusal, task_diags());
       }
-      wishes.push_back(std::move(wish.requirements));
+      choices.push_back(std::move(choice.requirements));
     }
     for (std::uint32_t i = 0; i < count; ++i) {
       if (!is_new(i)) continue;
@@ -296,14 +296,14 @@ class Explainer {
       std::vector<std::size_t> distinct;
       for (std::size_t p = 0; p < processors.size(); ++p) {
         const auto known = [&](std::size_t other) {
-          return same_memories_and_layouts(wishes[p][i], wishes[other][i]) &&
-                 same_reach(wishes[p][i], processors[p], processors[other]);
+          return same_memories_and_layouts(choices[p][i], choices[other][i]) &&
+                 same_reach(choices[p][i], processors[p], processors[other]);
         };
         if (std::none_of(distinct.begin(), distinct.end(), known)) distinct.push_back(p);
       }
       for (std::size_t p : distinct) {
         ExplainedRequirement one =
-            explain_requirement(views.view(launch, processors[p]), i, wishes[p][i]);
+            explain_requirement(views.view(launch, processors[p]), i, choices[p][i]);
         if (distinct.size() > 1) one.node = processors[p].node;
         if (asks_about(query_, names, i)) explained[i].push_back(std::move(one));
       }
@@ -312,34 +312,34 @@ class Explainer {
 
   // Returns true if both processors can address the same ones of the requested memories. Otherwise
   // they need separate explanations although the statements are the same.
-  bool same_reach(const RequirementWish& wish, const Processor& a, const Processor& b) const {
-    const auto same = [&](const InstanceWish& candidate) {
+  bool same_reach(const InstanceChoice& choice, const Processor& a, const Processor& b) const {
+    const auto same = [&](const InstanceCandidate& candidate) {
       return machine_.can_address(a.node, a.kind, candidate.memory) ==
              machine_.can_address(b.node, b.kind, candidate.memory);
     };
-    return std::all_of(wish.candidates().begin(), wish.candidates().end(), same);
+    return std::all_of(choice.candidates().begin(), choice.candidates().end(), same);
   }
 
   // Explains the memories and layouts of one requirement, and whether its instance is collected
   // early. A requirement without access or fields is not mapped and has no further explanation.
   ExplainedRequirement explain_requirement(const TaskView& view, std::uint32_t position,
-                                           const RequirementWish& wish) {
+                                           const InstanceChoice& choice) {
     const RequirementView& requirement = view.requirements[position];
     ExplainedRequirement explained;
     explained.position = position;
     explained.names.assign(requirement.aliases.begin(), requirement.aliases.end());
     explained.privilege = requirement.privilege;
     explained.is_mapped = !requirement.empty();
-    explained.is_virtual = wish.is_virtual;
-    explained.inner = wish.is_virtual && wish.candidate_count == 0;
+    explained.is_virtual = choice.is_virtual;
+    explained.inner = choice.is_virtual && choice.candidate_count == 0;
     const RegionNames names{position, requirement.aliases};
     MatchQuery query{MappingStatement::kRegion, view.name, names, view.current.kind, {}};
     if (!explained.is_mapped) return explained;
-    explain_memories(query, view, wish, explained);
-    explain_beaten_regions(query, wish, explained);
+    explain_memories(query, view, choice, explained);
+    explain_beaten_regions(query, choice, explained);
     query.statement = MappingStatement::kCollectMemory;
-    explained.collected = static_cast<bool>(wish.collect_origin);
-    explained.collection = statements_.note_decision(query, wish.collect_origin);
+    explained.collected = static_cast<bool>(choice.collect_origin);
+    explained.collection = statements_.note_decision(query, choice.collect_origin);
     if (!explained.collected) {
       for (OverruledStatement& other : explained.collection.beaten) {
         if (other.reason == Reason::kPrecedence) other.reason = Reason::kPrivilege;
@@ -350,7 +350,7 @@ class Explainer {
 
   // Explains the candidate memories of a requirement in their order. The first usable memory is
   // taken, and later usable ones are fallbacks. A memory that is passed over has the reason.
-  void explain_memories(MatchQuery query, const TaskView& view, const RequirementWish& wish,
+  void explain_memories(MatchQuery query, const TaskView& view, const InstanceChoice& choice,
                         ExplainedRequirement& explained) {
     using State = ExplainedMemory::State;
     const Processor& processor = view.current;
@@ -358,7 +358,7 @@ class Explainer {
     const VariantView* variant = mapper::best_variant(view, processor.kind);
     query.statement = MappingStatement::kLayout;
     bool taken = false;
-    for (const InstanceWish& candidate : wish.candidates()) {
+    for (const InstanceCandidate& candidate : choice.candidates()) {
       ExplainedMemory memory;
       memory.memory = candidate.memory;
       memory.by = candidate.memory_origin;
@@ -377,7 +377,7 @@ class Explainer {
         memory.state = taken ? State::kFallback : State::kTaken;
         taken = true;
       }
-      if (!is_virtual && !wish.is_virtual && memory.state != State::kPassed) {
+      if (!is_virtual && !choice.is_virtual && memory.state != State::kPassed) {
         query.memory = candidate.memory;
         memory.layout_decided = statements_.note_decision(query, candidate.layout_origin);
         memory.demanded_by_mapper =
@@ -391,16 +391,16 @@ class Explainer {
     // If the processor can use none of the candidate memories, the run fails. Then all statements
     // that name these memories count as statements that decide something.
     if (taken) return;
-    for (const InstanceWish& candidate : wish.candidates())
+    for (const InstanceCandidate& candidate : choice.candidates())
       statements_.note_deciding_statement(candidate.memory_origin);
   }
 
   // Adds the Region statements that match but give no candidate, and for a virtual region the
   // Layout statements that match but have no effect.
-  void explain_beaten_regions(MatchQuery query, const RequirementWish& wish,
+  void explain_beaten_regions(MatchQuery query, const InstanceChoice& choice,
                               ExplainedRequirement& explained) {
     std::vector<Origin> deciding;
-    for (const InstanceWish& candidate : wish.candidates()) {
+    for (const InstanceCandidate& candidate : choice.candidates()) {
       if (candidate.memory_origin) deciding.push_back(candidate.memory_origin);
     }
     explained.beaten = statements_.find_overruled_statements(

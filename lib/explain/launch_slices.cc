@@ -77,9 +77,9 @@ TaskSlices LaunchSlices::slices_of(TaskView launch) {
 // Returns the processors that map_task names for the task on its current processor.
 std::vector<Processor> LaunchSlices::target_processors_of(const TaskView& task) {
   MapperRuntime runtime;
-  MapTaskOutput wish;
-  mapper_of(task.current).map_task(runtime, task, {}, wish);
-  return wish.failure ? std::vector<Processor>() : std::move(wish.processors);
+  MapTaskOutput choice;
+  mapper_of(task.current).map_task(runtime, task, {}, choice);
+  return choice.failure ? std::vector<Processor>() : std::move(choice.processors);
 }
 
 }  // namespace groma

@@ -67,9 +67,9 @@ class VariantCheck {
     const mapper::OtherVariants others = mapper::other_variants(task, *variant);
     if (others.all_run) return false;
     for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
-      const RequirementWish wish =
+      const InstanceChoice choice =
           mapper::decide_requirement(program_, task, i, *variant, *processor, machine_, {});
-      for (const InstanceWish& candidate : wish.candidates()) {
+      for (const InstanceCandidate& candidate : choice.candidates()) {
         if (!candidate.layout_origin || !is_doubtful(task, i, *variant, others, candidate))
           continue;
         add_refusal_at_statement(
@@ -85,7 +85,7 @@ class VariantCheck {
 
   // Returns true if some of the variants accept the layout and others do not.
   static bool is_doubtful(const TaskView& task, std::uint32_t i, const VariantView& variant,
-                          const mapper::OtherVariants& others, const InstanceWish& candidate) {
+                          const mapper::OtherVariants& others, const InstanceCandidate& candidate) {
     const auto accepts = [&](const VariantView* one) {
       return mapper::refused_layouts(task, i, *one, candidate, true).empty();
     };

@@ -114,26 +114,26 @@ void MapperWithReplacedDecisions::slice_task(MapperRuntime& runtime, const TaskV
 void MapperWithReplacedDecisions::map_task(MapperRuntime& runtime, const TaskView& task,
                                            std::span<const std::span<const InstanceView>> valid,
                                            MapTaskOutput& answer) {
-  wish_.clear();
+  choice_.clear();
   first_->map_task(runtime, task, valid, answer);
-  second_->map_task(runtime, task, valid, wish_);
-  const ProfilingWish profiling =
-      mix_.instance_limits ? wish_.task_profiling : answer.task_profiling;
+  second_->map_task(runtime, task, valid, choice_);
+  const RequestedMeasurements profiling =
+      mix_.instance_limits ? choice_.task_profiling : answer.task_profiling;
   if (mix_.processor_kind.contains(task.name)) {
-    std::swap(answer, wish_);
+    std::swap(answer, choice_);
   } else {
     if (mix_.placement.contains(task.name)) {
-      answer.processors.swap(wish_.processors);
-      answer.processor_origin = wish_.processor_origin;
-      answer.failure.swap(wish_.failure);
+      answer.processors.swap(choice_.processors);
+      answer.processor_origin = choice_.processor_origin;
+      answer.failure.swap(choice_.failure);
     }
-    for (std::uint32_t r = 0; r < answer.requirements.size() && r < wish_.requirements.size();
+    for (std::uint32_t r = 0; r < answer.requirements.size() && r < choice_.requirements.size();
          ++r) {
-      RequirementWish& to = answer.requirements[r];
-      const RequirementWish& from = wish_.requirements[r];
+      InstanceChoice& to = answer.requirements[r];
+      const InstanceChoice& from = choice_.requirements[r];
       // The answer about a requirement holds the memories and layouts and also the early
       // collection. Here they are separate decisions, and each can come from another mapper.
-      const RequirementWish kept = to;
+      const InstanceChoice kept = to;
       const std::pair<std::string, std::uint32_t> key(task.name, r);
       if (mix_.memories_and_layouts.contains(key)) {
         to = from;
@@ -151,10 +151,10 @@ void MapperWithReplacedDecisions::map_task(MapperRuntime& runtime, const TaskVie
   // A stealable task stays on its current processor. A task that is no longer stealable may run on
   // any processor that the second mapper allows.
   if (mix_.stealing.contains(task.name) && !second_mapper_places_task(task)) {
-    const bool stands = std::find(wish_.processors.begin(), wish_.processors.end(), task.current) !=
-                        wish_.processors.end();
+    const bool stands = std::find(choice_.processors.begin(), choice_.processors.end(),
+                                  task.current) != choice_.processors.end();
     if (stands) {
-      answer.processors.swap(wish_.processors);
+      answer.processors.swap(choice_.processors);
     } else {
       answer.processors.assign(1, task.current);
     }

@@ -88,7 +88,7 @@ class MapperWithReplacedDecisions final : public Mapper {
   std::vector<const ShardingFunctor*> functors_;
   TaskOptions options_;
   SliceTaskOutput slices_;
-  MapTaskOutput wish_;
+  MapTaskOutput choice_;
 };
 
 }  // namespace groma

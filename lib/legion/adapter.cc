@@ -24,11 +24,11 @@ namespace {
 constexpr std::size_t kMaxWarnings = 256;
 
 // Returns the statement to name in the message that a region requirement got no instance: the
-// statement that chose the memory of the wish's first candidate, otherwise the one that chose its
-// layout. The result is empty if the wish has no candidate or no statement chose either.
-Origin decided_first(const RequirementWish& wish) {
-  if (wish.candidate_count == 0) return {};
-  const InstanceWish& first = wish.candidates().front();
+// statement that chose the memory of the choice's first candidate, otherwise the one that chose its
+// layout. The result is empty if the choice has no candidate or no statement chose either.
+Origin decided_first(const InstanceChoice& choice) {
+  if (choice.candidate_count == 0) return {};
+  const InstanceCandidate& first = choice.candidates().front();
   return first.memory_origin ? first.memory_origin : first.layout_origin;
 }
 
@@ -141,14 +141,14 @@ void Adapter::fail_if_refused(const std::vector<Refusal>& refusals) const {
 
 // Ends the process because a requirement got no instance: the instance that the mapper names is
 // unusable, memory is full, or no memory is suitable.
-void Adapter::fail(std::size_t position, std::string_view name, const RequirementWish& wish,
+void Adapter::fail(std::size_t position, std::string_view name, const InstanceChoice& choice,
                    const InstanceFailure& why) const {
-  if (wish.instance != 0) {
+  if (choice.instance != 0) {
     registration_->fail(
-        diagnostic_without_source(DiagId::kBadInstance, position, name, wish.instance, why.text),
-        wish.instance_origin, mapper_.get());
+        diagnostic_without_source(DiagId::kBadInstance, position, name, choice.instance, why.text),
+        choice.instance_origin, mapper_.get());
   }
-  fail(position, name, why, decided_first(wish));
+  fail(position, name, why, decided_first(choice));
 }
 
 // Ends the process because a requirement got no instance. The diagnostic says "out of memory" if a
@@ -197,8 +197,8 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
   output.stealable = answer.stealable;
   if (answer.stealable) registration_->note_stealable(task.task_id);
   output.map_locally = answer.map_locally;
-  // Legion need not list the instances that hold valid data now: a mapper's wish for instances does
-  // not depend on that list.
+  // Legion need not list the instances that hold valid data now: a mapper's choice for instances
+  // does not depend on that list.
   output.valid_instances = false;
   output.memoize = answer.memoize;
   output.replicate = answer.replicate;
@@ -277,14 +277,14 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
   DefaultMapper::slice_task(context, task, input, output);
 }
 
-void add_profiling_measurements(const ProfilingWish& wish,
+void add_profiling_measurements(const RequestedMeasurements& choice,
                                 Legion::Mapping::ProfilingRequest& requests) {
   using namespace Legion::Mapping::ProfilingMeasurements;
-  if (wish.status) requests.add_measurement<OperationStatus>();
-  if (wish.timeline) requests.add_measurement<OperationTimeline>();
+  if (choice.status) requests.add_measurement<OperationStatus>();
+  if (choice.timeline) requests.add_measurement<OperationTimeline>();
 }
 
-// Asks the mapper for a variant, processors and the wishes for each requirement, then finds or
+// Asks the mapper for a variant, processors and the choices for each requirement, then finds or
 // makes the instances.
 void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                        MapTaskOutput& output) {
@@ -298,7 +298,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   views_.make(context, task, groma_processor(target), Regions::kCounted, call->storage);
   TaskView& view = call->storage.view;
   if (shard) view.shard_variant = static_cast<VariantId>(input.shard_variant);
-  groma::MapTaskOutput& answer = call->wish;
+  groma::MapTaskOutput& answer = call->choice;
   answer.clear();
   mapper_->map_task(call->hands, view, {}, answer);
   fail_if_refused(validate(answer, view, mapper_->machine()));
@@ -345,10 +345,10 @@ namespace {
 
 // Returns the statement that decided the memory of the chosen instance, or an empty origin if no
 // statement did.
-Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalInstance& chosen) {
+Origin decided_by(const InstanceChoice& choice, const Legion::Mapping::PhysicalInstance& chosen) {
   const auto kind =
       chosen.is_virtual_instance() ? MemKind::kVirtual : kind_of(chosen.get_location().kind());
-  for (const InstanceWish& candidate : wish.candidates()) {
+  for (const InstanceCandidate& candidate : choice.candidates()) {
     if (kind == candidate.memory) return candidate.memory_origin;
   }
   return {};
@@ -360,12 +360,12 @@ Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalIn
 // of different trees, or reductions together with other privileges, and Legion refuses a variant
 // that demands such an instance. Requirements that do not go with the first one of their group are
 // therefore skipped here. A group is also skipped if the mapper has named instances for it, or has
-// no wish for any of its requirements.
+// no choice for any of its requirements.
 void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
                             const MapTaskInput& input, HookBuffers& call, MapTaskOutput& output,
                             std::vector<bool>& mapped) {
   const TaskView& view = call.storage.view;
-  for (const auto& group : views_.colocated(task.task_id, call.wish.variant)) {
+  for (const auto& group : views_.colocated(task.task_id, call.choice.variant)) {
     std::vector<Instances::ColocatedRequirement> all;
     std::vector<std::size_t> positions;
     bool names_candidates = false, names_instances = false;
@@ -378,17 +378,18 @@ void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
            task.regions[i].region.get_tree_id() != all.front().requirement.region.get_tree_id())) {
         continue;
       }
-      const RequirementWish& wish = call.wish.requirements[i];
-      names_candidates |= wish.candidate_count > 0;
-      names_instances |= wish.instance != 0;
+      const InstanceChoice& choice = call.choice.requirements[i];
+      names_candidates |= choice.candidate_count > 0;
+      names_instances |= choice.instance != 0;
       positions.push_back(i);
-      all.push_back({task.regions[i], wish, layout_demands_of(context, task, call.wish.variant, i),
+      all.push_back({task.regions[i], choice,
+                     layout_demands_of(context, task, call.choice.variant, i),
                      output.chosen_instances[i]});
     }
     if (all.size() < 2 || !names_candidates || names_instances) continue;
     InstanceFailure why;
     if (!instances_.add_colocated(context, all, output.target_procs, &why)) {
-      fail(positions.front(), view.name, all.front().wish, why);
+      fail(positions.front(), view.name, all.front().choice, why);
     }
     mapped.resize(task.regions.size());
     for (const std::size_t i : positions) mapped[i] = true;
@@ -402,39 +403,39 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
   const TaskView& view = call.storage.view;
   const VariantView* variant = nullptr;
   for (const VariantView& one : view.variants) {
-    if (one.id == call.wish.variant) variant = &one;
+    if (one.id == call.choice.variant) variant = &one;
   }
   const std::size_t inputs = task.regions.size();
   std::vector<bool> mapped;
   map_colocated(context, task, input, call, output, mapped);
   for (std::size_t i = 0; i < view.requirements.size(); ++i) {
     const RequirementView& requirement = view.requirements[i];
-    const RequirementWish& wish = call.wish.requirements[i];
+    const InstanceChoice& choice = call.choice.requirements[i];
     if (requirement.empty() || is_premapped(input, i)) continue;
     InstanceFailure why;
-    const TaskRequirement of{task, call.wish.variant, i};
+    const TaskRequirement of{task, call.choice.variant, i};
     bool made = i < mapped.size() && mapped[i];
     // The positions of output regions come after those of the other requirements.
     if (i >= inputs) {
       made = instances_.choose_output_memory(
-          task.output_regions[i - inputs], wish, output.target_procs.front(),
+          task.output_regions[i - inputs], choice, output.target_procs.front(),
           output.output_targets[i - inputs], output.output_constraints[i - inputs], &why);
     } else if (!made) {
-      made = instances_.add_instance_for(context, task.regions[i], &of, wish,
-                                         layout_demands_of(context, task, call.wish.variant, i),
+      made = instances_.add_instance_for(context, task.regions[i], &of, choice,
+                                         layout_demands_of(context, task, call.choice.variant, i),
                                          why_not_virtual(requirement, variant), output.target_procs,
                                          output.chosen_instances[i], &why);
     }
-    if (!made) fail(i, view.name, wish, why);
-    // Legion must keep track of instances to which tasks reduce, so a wish for an untracked
+    if (!made) fail(i, view.name, choice, why);
+    // Legion must keep track of instances to which tasks reduce, so a choice for an untracked
     // instance is ignored for these.
-    if (wish.untracked && i < inputs &&
+    if (choice.untracked && i < inputs &&
         registration_->reductions.why_tracked(task.regions[i]) == nullptr) {
       output.untracked_valid_regions.insert(static_cast<unsigned>(i));
     }
     if (registration_->record_memory_origin && i < inputs) {
       registration_->record_memory_origin(task.get_unique_id(), i,
-                                          decided_by(wish, output.chosen_instances[i].front()));
+                                          decided_by(choice, output.chosen_instances[i].front()));
     }
   }
 }

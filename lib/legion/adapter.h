@@ -233,7 +233,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   Demands layout_demands_of(MapperContext context, const Legion::Task& task, VariantId id,
                             std::size_t position) const;
   void map_shared_instance(MapperContext context, HookBuffers& call, const MapMustEpochInput& input,
-                           std::size_t index, const RequirementWish* wish,
+                           std::size_t index, const InstanceChoice* choice,
                            MapMustEpochOutput& output);
   void map_regions(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                    HookBuffers& call, MapTaskOutput& output);
@@ -243,7 +243,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                      HookBuffers& call, MapTaskOutput& output, std::vector<bool>& mapped);
   void fail_if_refused(const std::vector<Refusal>& refusals) const;
   // Reports a region requirement that got no instance, and ends the process.
-  [[noreturn]] void fail(std::size_t position, std::string_view name, const RequirementWish& wish,
+  [[noreturn]] void fail(std::size_t position, std::string_view name, const InstanceChoice& choice,
                          const InstanceFailure& why) const;
   [[noreturn]] void fail(std::size_t position, std::string_view name, const InstanceFailure& why,
                          Origin origin) const;
@@ -251,10 +251,10 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   using Requirements = std::vector<const Legion::RegionRequirement*>;
   const TaskView& operation_view(MapperContext context, const Legion::Mappable& operation,
                                  HookBuffers& call, const Requirements& requirements);
-  const groma::MapOperationOutput& ask_wish_for_operation(MapperContext context,
-                                                          const Legion::Mappable& operation,
-                                                          HookBuffers& call,
-                                                          const Requirements& requirements);
+  const groma::MapOperationOutput& ask_choice_for_operation(MapperContext context,
+                                                            const Legion::Mappable& operation,
+                                                            HookBuffers& call,
+                                                            const Requirements& requirements);
   void map_operation_requirement(MapperContext context, HookBuffers& call, std::size_t position,
                                  const Legion::RegionRequirement& requirement,
                                  const Demands& demands,
@@ -342,7 +342,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
 bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_t position);
 
 // Adds to `requests` the profiling measurements that a mapper wants of an operation.
-void add_profiling_measurements(const ProfilingWish& wish,
+void add_profiling_measurements(const RequestedMeasurements& choice,
                                 Legion::Mapping::ProfilingRequest& requests);
 
 // Returns true if the mapper is written by hand. Only such a mapper decides about copies, inline

@@ -37,18 +37,18 @@ void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& inp
   }
   output.constraint_mappings.resize(input.constraints.size());
   for (std::size_t i = 0; i < input.constraints.size(); ++i) {
-    const RequirementWish* wish = i < answer.constraints.size() ? &answer.constraints[i] : nullptr;
-    map_shared_instance(context, *call, input, i, wish, output);
+    const InstanceChoice* choice = i < answer.constraints.size() ? &answer.constraints[i] : nullptr;
+    map_shared_instance(context, *call, input, i, choice, output);
   }
 }
 
-// Maps one instance that several tasks of a must epoch share. If the mapper has no wish for the
-// instance (`wish` is null), the task that uses the data first decides as it does for its own
+// Maps one instance that several tasks of a must epoch share. If the mapper has no choice for the
+// instance (`choice` is null), the task that uses the data first decides as it does for its own
 // instances. Tasks with LEGION_NO_ACCESS_FLAG do not access the data, so their processors need not
 // reach the instance.
 void Adapter::map_shared_instance(MapperContext context, HookBuffers& call,
                                   const MapMustEpochInput& input, std::size_t index,
-                                  const RequirementWish* wish, MapMustEpochOutput& output) {
+                                  const InstanceChoice* choice, MapMustEpochOutput& output) {
   const MappingConstraint& constraint = input.constraints[index];
   const auto requirement_of = [&](std::size_t k) -> const Legion::RegionRequirement& {
     return constraint.constrained_tasks[k]->regions[constraint.requirement_indexes[k]];
@@ -78,20 +78,21 @@ void Adapter::map_shared_instance(MapperContext context, HookBuffers& call,
   const unsigned position = constraint.requirement_indexes[user];
   const TaskView& view = views_.make(context, first, groma_processor(targets.front()),
                                      TaskViews::Regions::kCounted, call.storage);
-  // The variant of the task matters even if the mapper has a wish for the instance: the variant may
-  // demand a layout.
-  groma::MapTaskOutput& task_wish = call.wish;
-  task_wish.clear();
-  mapper_->map_task(call.hands, view, {}, task_wish);
-  fail_if_refused(validate(task_wish, view, mapper_->machine()));
-  if (wish == nullptr) wish = &task_wish.requirements[position];
+  // The variant of the task matters even if the mapper has a choice for the instance: the variant
+  // may demand a layout.
+  groma::MapTaskOutput& task_choice = call.choice;
+  task_choice.clear();
+  mapper_->map_task(call.hands, view, {}, task_choice);
+  fail_if_refused(validate(task_choice, view, mapper_->machine()));
+  if (choice == nullptr) choice = &task_choice.requirements[position];
   InstanceFailure why;
-  if (instances_.add_shared_instance(context, first.regions[position], regions, *wish,
-                                     layout_demands_of(context, first, task_wish.variant, position),
-                                     targets, output.constraint_mappings[index], &why)) {
+  if (instances_.add_shared_instance(
+          context, first.regions[position], regions, *choice,
+          layout_demands_of(context, first, task_choice.variant, position), targets,
+          output.constraint_mappings[index], &why)) {
     return;
   }
-  fail(position, view.name, *wish, why);
+  fail(position, view.name, *choice, why);
 }
 
 }  // namespace groma::legion

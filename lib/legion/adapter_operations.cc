@@ -24,12 +24,12 @@ const TaskView& Adapter::operation_view(MapperContext context, const Legion::Map
   return views_.make(context, operation, near, call.storage, requirements);
 }
 
-// Asks the mapper for its wishes for an operation other than a task, and validates the answer. The
+// Asks the mapper for its choices for an operation other than a task, and validates the answer. The
 // answer is valid until `call` is used again.
-const MapOperationOutput& Adapter::ask_wish_for_operation(MapperContext context,
-                                                          const Legion::Mappable& operation,
-                                                          HookBuffers& call,
-                                                          const Requirements& requirements) {
+const MapOperationOutput& Adapter::ask_choice_for_operation(MapperContext context,
+                                                            const Legion::Mappable& operation,
+                                                            HookBuffers& call,
+                                                            const Requirements& requirements) {
   const TaskView& view = operation_view(context, operation, call, requirements);
   groma::MapOperationOutput& answer = call.operation;
   answer.clear();
@@ -47,28 +47,28 @@ void Adapter::map_operation_requirement(MapperContext context, HookBuffers& call
                                         std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
   const TaskView& view = call.storage.view;
   if (view.requirements[position].empty()) return;
-  const RequirementWish& wish = call.operation.requirements[position];
+  const InstanceChoice& choice = call.operation.requirements[position];
   std::vector<Legion::Processor> near = {realm_processor(view.current)};
   InstanceFailure why;
-  if (instances_.add_instance_for(context, requirement, nullptr, wish, demands, "nobody maps it",
+  if (instances_.add_instance_for(context, requirement, nullptr, choice, demands, "nobody maps it",
                                   near, chosen, &why)) {
     return;
   }
-  fail(position, name_of(view.operation), wish, why);
+  fail(position, name_of(view.operation), choice, why);
 }
 
 // ---- Inline mappings, copies, partitions
 
 // Maps an inline mapping. Its launcher may name a registered layout, which the instance must meet.
-// Legion keeps track of an instance to which the program reduces, even if the mapper wishes
+// Legion keeps track of an instance to which the program reduces, even if the mapper chooses
 // otherwise.
 void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& operation,
                          const MapInlineInput& input, MapInlineOutput& output) {
   registration_->reductions.note({operation.requirement});
   if (!decides_operations_) return DefaultMapper::map_inline(context, operation, input, output);
   HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
-  const groma::MapOperationOutput& wish =
-      ask_wish_for_operation(context, operation, *call, {&operation.requirement});
+  const groma::MapOperationOutput& choice =
+      ask_choice_for_operation(context, operation, *call, {&operation.requirement});
   Demands demands;
   if (operation.layout_constraint_id != 0) {
     demands.push_back(
@@ -76,10 +76,10 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
   }
   map_operation_requirement(context, *call, 0, operation.requirement, demands,
                             output.chosen_instances);
-  add_profiling_measurements(wish.profiling, output.profiling_requests);
-  output.profiling_priority = wish.profiling_priority;
+  add_profiling_measurements(choice.profiling, output.profiling_requests);
+  output.profiling_priority = choice.profiling_priority;
   output.track_valid_region =
-      wish.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
+      choice.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
 }
 
 // Maps the region requirements of a copy in the order that Legion uses in messages: sources,
@@ -108,7 +108,8 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
   for (const Side& side : sides) {
     for (const Legion::RegionRequirement& one : *side.requirements) all.push_back(&one);
   }
-  const groma::MapOperationOutput& wish = ask_wish_for_operation(context, operation, *call, all);
+  const groma::MapOperationOutput& choice =
+      ask_choice_for_operation(context, operation, *call, all);
   std::size_t position = 0;
   for (const Side& side : sides) {
     for (std::size_t i = 0; i < side.requirements->size(); ++i, ++position) {
@@ -128,8 +129,8 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
       }
     }
   }
-  add_profiling_measurements(wish.profiling, output.profiling_requests);
-  output.profiling_priority = wish.profiling_priority;
+  add_profiling_measurements(choice.profiling, output.profiling_requests);
+  output.profiling_priority = choice.profiling_priority;
 }
 
 // Maps the region whose data decides a partition, for example a field of colours.
@@ -137,13 +138,13 @@ void Adapter::map_partition(MapperContext context, const Legion::Partition& oper
                             const MapPartitionInput& input, MapPartitionOutput& output) {
   if (!decides_operations_) return DefaultMapper::map_partition(context, operation, input, output);
   HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
-  const groma::MapOperationOutput& wish =
-      ask_wish_for_operation(context, operation, *call, {&operation.requirement});
+  const groma::MapOperationOutput& choice =
+      ask_choice_for_operation(context, operation, *call, {&operation.requirement});
   map_operation_requirement(context, *call, 0, operation.requirement, {}, output.chosen_instances);
-  add_profiling_measurements(wish.profiling, output.profiling_requests);
-  output.profiling_priority = wish.profiling_priority;
+  add_profiling_measurements(choice.profiling, output.profiling_requests);
+  output.profiling_priority = choice.profiling_priority;
   output.track_valid_region =
-      wish.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
+      choice.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
 }
 
 // ---- Sharding of the points of operations

@@ -229,9 +229,9 @@ bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
   apply_mapping_function(task, *call, *variant, shard, counted, output);
   overlay_regions(context, task, input, *call, *variant, output);
   if (!limited && !registration_->any_task_stealable) return false;
-  ProfilingWish wish;
-  wish.status = true;
-  add_profiling_measurements(wish, output.task_prof_requests);
+  RequestedMeasurements choice;
+  choice.status = true;
+  add_profiling_measurements(choice, output.task_prof_requests);
   ++stealing_.mapped;
   return true;
 }
@@ -277,7 +277,7 @@ void Adapter::apply_mapping_function(const Legion::Task& task, HookBuffers& call
   } else {
     // All tasks of a must epoch got their processors when the epoch was mapped, so this task stays.
     if (task.must_epoch_task) return;
-    groma::MapTaskOutput& answer = call.wish;
+    groma::MapTaskOutput& answer = call.choice;
     answer.clear();
     mapper_->map_task(call.hands, view, {}, answer);
     if (answer.failure) fail_if_refused({{*answer.failure, answer.processor_origin}});

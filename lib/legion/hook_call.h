@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "groma/mapper_output.h"
 #include "groma/mapper_runtime.h"
 #include "groma/sharding.h"
-#include "groma/wish.h"
 #include "legion/instances.h"
 #include "legion/machine_map.h"
 #include "legion/task_views.h"
@@ -137,7 +137,7 @@ struct HookBuffers {
   ShardTable table;
   TaskOptions options;
   SliceTaskOutput slices;
-  MapTaskOutput wish;
+  MapTaskOutput choice;
   MapOperationOutput operation;
   ReplicateTaskOutput replicate;
   SelectMappingOutput schedule;

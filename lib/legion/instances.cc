@@ -1,4 +1,4 @@
-// Finds and makes instances: tries the memories that a mapper wishes in order, and takes the first
+// Finds and makes instances: tries the memories that a mapper chooses in order, and takes the first
 // in which an instance can be found or made. Also keeps the instances that a mapper written by hand
 // found or made itself.
 #include "legion/instances.h"
@@ -51,10 +51,10 @@ void InstanceFailure::add_memory_reason(MemKind memory, const InstanceFailure& h
 // Returns the fields that an instance needs: all fields of the region, or those of the requirement.
 std::vector<Legion::FieldID> Instances::fields(MapperContext context,
                                                const Legion::RegionRequirement& requirement,
-                                               const RequirementWish& wish) const {
+                                               const InstanceChoice& choice) const {
   std::vector<Legion::FieldID> fields(requirement.privilege_fields.begin(),
                                       requirement.privilege_fields.end());
-  if (wish.fields == RequirementWish::Fields::kAll) {
+  if (choice.fields == InstanceChoice::Fields::kAll) {
     fields.clear();
     runtime_->get_field_space_fields(context, requirement.region.get_field_space(), fields);
   }
@@ -62,12 +62,13 @@ std::vector<Legion::FieldID> Instances::fields(MapperContext context,
 }
 
 // Returns the region that the instance should cover: the requirement's region, or an ancestor if
-// the wish is to share the instance. On one node, the ancestor is the root, which is cached for
+// the choice is to share the instance. On one node, the ancestor is the root, which is cached for
 // each tree. On several nodes, it depends on the sizes of the ancestors.
 Legion::LogicalRegion Instances::region(MapperContext context,
                                         const Legion::RegionRequirement& requirement,
-                                        const RequirementWish& wish, const InstanceWish& instance) {
-  if (!wish.shares(instance)) return requirement.region;
+                                        const InstanceChoice& choice,
+                                        const InstanceCandidate& instance) {
+  if (!choice.shares(instance)) return requirement.region;
   const std::int64_t nodes = machine_.machine()->node_count();
   if (nodes == 1) {
     const auto found = roots_.find(requirement.region.get_tree_id());
@@ -129,30 +130,30 @@ bool Instances::take_cached_instances(MapperContext context, const Legion::Task&
   return true;
 }
 
-// Finds or makes the instances that a mapper wishes. The three forms of a wish come in this order:
-// an instance that the mapper names, a virtual instance, and a list of candidates. A candidate is a
-// memory kind with a layout.
+// Finds or makes the instances that a mapper chooses. The three forms of a choice come in this
+// order: an instance that the mapper names, a virtual instance, and a list of candidates. A
+// candidate is a memory kind with a layout.
 bool Instances::add_instance_for(MapperContext context,
                                  const Legion::RegionRequirement& requirement,
-                                 const TaskRequirement* of, const RequirementWish& wish,
+                                 const TaskRequirement* of, const InstanceChoice& choice,
                                  const Demands& demands, const char* not_virtual,
                                  std::vector<Legion::Processor>& targets,
                                  std::vector<PhysicalInstance>& chosen, InstanceFailure* why) {
-  if (wish.instance != 0) {
-    why->text = add_named(context, requirement, {requirement.region}, wish.instance, demands,
+  if (choice.instance != 0) {
+    why->text = add_named(context, requirement, {requirement.region}, choice.instance, demands,
                           targets, chosen);
     return why->text.empty();
   }
-  if (wish.is_virtual) {
+  if (choice.is_virtual) {
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;
   }
   // Launches of must epochs have no number of their own, so their instances are not cached. Neither
   // are new instances and instances to reduce to, which several points must not share.
   const bool keeps = of != nullptr && of->task.is_index_space && !of->task.must_epoch_task &&
-                     !wish.fresh && (requirement.privilege & LEGION_READ_WRITE) != LEGION_REDUCE;
+                     !choice.fresh && (requirement.privilege & LEGION_READ_WRITE) != LEGION_REDUCE;
   std::vector<FieldGroup> groups;
-  for (const InstanceWish& instance : wish.candidates()) {
+  for (const InstanceCandidate& instance : choice.candidates()) {
     if (instance.memory == MemKind::kVirtual) {
       if (not_virtual == nullptr) {
         chosen.push_back(PhysicalInstance::get_virtual_instance());
@@ -168,18 +169,18 @@ bool Instances::add_instance_for(MapperContext context,
     }
     const CacheKey wanted{keeps ? of->position : 0,
                           keeps ? of->variant : 0,
-                          region(context, requirement, wish, instance),
+                          region(context, requirement, choice, instance),
                           memory,
                           instance.layout,
-                          wish.fields,
-                          wish.collect_priority};
+                          choice.fields,
+                          choice.collect_priority};
     InstanceFailure here;
     if (!keeps || !take_cached_instances(context, of->task, wanted, chosen)) {
       if (groups.empty()) {
-        groups = group_fields(requirement, fields(context, requirement, wish), demands);
+        groups = group_fields(requirement, fields(context, requirement, choice), demands);
       }
       std::vector<PhysicalInstance> made;
-      here = make(context, requirement, wish, instance, groups, {wanted.region}, memory, made);
+      here = make(context, requirement, choice, instance, groups, {wanted.region}, memory, made);
       chosen.insert(chosen.end(), made.begin(), made.end());
       if (keeps && here.text.empty()) add_to_cache(of->task, {wanted, std::move(made)});
     }
@@ -194,24 +195,25 @@ bool Instances::add_instance_for(MapperContext context,
   return false;
 }
 
-// Makes an instance that tasks of a must epoch share, in the first possible memory of the wish. The
-// instance has all fields of the region and covers all regions.
+// Makes an instance that tasks of a must epoch share, in the first possible memory of the choice.
+// The instance has all fields of the region and covers all regions.
 bool Instances::add_shared_instance(MapperContext context,
                                     const Legion::RegionRequirement& requirement,
                                     const std::vector<Legion::LogicalRegion>& regions,
-                                    const RequirementWish& wish, const Demands& demands,
+                                    const InstanceChoice& choice, const Demands& demands,
                                     const std::vector<Legion::Processor>& targets,
                                     std::vector<PhysicalInstance>& chosen,
                                     InstanceFailure* why) const {
-  if (wish.instance != 0) {
-    why->text = add_named(context, requirement, regions, wish.instance, demands, targets, chosen);
+  if (choice.instance != 0) {
+    why->text = add_named(context, requirement, regions, choice.instance, demands, targets, chosen);
     return why->text.empty();
   }
-  // The wish is changed to all fields, because the tasks may use different fields of the instance.
-  RequirementWish all = wish;
-  all.fields = RequirementWish::Fields::kAll;
+  // The choice is changed to all fields, because the tasks may use different fields of the
+  // instance.
+  InstanceChoice all = choice;
+  all.fields = InstanceChoice::Fields::kAll;
   const auto groups = group_fields(requirement, fields(context, requirement, all), demands);
-  for (const InstanceWish& instance : all.candidates()) {
+  for (const InstanceCandidate& instance : all.candidates()) {
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
     const auto reach = [&](Legion::Processor p) { return can_address(p, memory); };
     if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reach)) {
@@ -227,35 +229,35 @@ bool Instances::add_shared_instance(MapperContext context,
 }
 
 // Makes one instance for several region requirements: combines them into one requirement and one
-// wish, then tries the candidates of this wish in order.
+// choice, then tries the candidates of this choice in order.
 bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRequirement> all,
                               const std::vector<Legion::Processor>& targets, InstanceFailure* why) {
-  // `joined` and `wish` combine all requirements: they have the fields and the demands of all of
+  // `joined` and `choice` combine all requirements: they have the fields and the demands of all of
   // them. The candidates are those of the first requirement that names any.
   Legion::RegionRequirement joined = all.front().requirement;
-  RequirementWish wish;
-  wish.fields = RequirementWish::Fields::kRequired;
+  InstanceChoice choice;
+  choice.fields = InstanceChoice::Fields::kRequired;
   Demands demands;
   for (const ColocatedRequirement& one : all) {
     const auto& fields = one.requirement.privilege_fields;
     joined.privilege_fields.insert(fields.begin(), fields.end());
     demands.insert(demands.end(), one.demands.begin(), one.demands.end());
-    if (one.wish.fields == RequirementWish::Fields::kAll) wish.fields = one.wish.fields;
-    if (wish.candidate_count == 0) {
-      wish.candidates_in_order = one.wish.candidates_in_order;
-      wish.candidate_count = one.wish.candidate_count;
-      wish.collect_priority = one.wish.collect_priority;
+    if (one.choice.fields == InstanceChoice::Fields::kAll) choice.fields = one.choice.fields;
+    if (choice.candidate_count == 0) {
+      choice.candidates_in_order = one.choice.candidates_in_order;
+      choice.candidate_count = one.choice.candidate_count;
+      choice.collect_priority = one.choice.collect_priority;
     }
-    wish.fresh = wish.fresh || one.wish.fresh;
+    choice.fresh = choice.fresh || one.choice.fresh;
   }
-  const auto groups = group_fields(joined, fields(context, joined, wish), demands);
-  for (const InstanceWish& instance : wish.candidates()) {
+  const auto groups = group_fields(joined, fields(context, joined, choice), demands);
+  for (const InstanceCandidate& instance : choice.candidates()) {
     // A candidate is tried only if every requirement that has candidates names the same memory with
     // the same layout.
     const auto is_named = [&](const ColocatedRequirement& one) {
-      const auto candidates = one.wish.candidates();
+      const auto candidates = one.choice.candidates();
       return candidates.empty() ||
-             std::any_of(candidates.begin(), candidates.end(), [&](const InstanceWish& other) {
+             std::any_of(candidates.begin(), candidates.end(), [&](const InstanceCandidate& other) {
                return other.memory == instance.memory && other.layout == instance.layout;
              });
     };
@@ -272,14 +274,14 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
     }
     std::vector<Legion::LogicalRegion> regions;
     for (const ColocatedRequirement& one : all) {
-      const auto covered = region(context, one.requirement, one.wish, instance);
+      const auto covered = region(context, one.requirement, one.choice, instance);
       if (std::find(regions.begin(), regions.end(), covered) == regions.end()) {
         regions.push_back(covered);
       }
     }
     std::vector<PhysicalInstance> made;
     const InstanceFailure here =
-        make(context, joined, wish, instance, groups, regions, memory, made);
+        make(context, joined, choice, instance, groups, regions, memory, made);
     if (!here.text.empty()) {
       why->add_memory_reason(instance.memory, here);
       continue;
@@ -301,13 +303,13 @@ bool Instances::add_colocated(MapperContext context, std::span<const ColocatedRe
 // Makes one instance for each group of fields. If that fails, `chosen` is left as it was and the
 // reason is returned.
 InstanceFailure Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
-                                const RequirementWish& wish, const InstanceWish& instance,
+                                const InstanceChoice& choice, const InstanceCandidate& instance,
                                 const std::vector<FieldGroup>& groups,
                                 const std::vector<Legion::LogicalRegion>& regions,
                                 Legion::Memory memory,
                                 std::vector<PhysicalInstance>& chosen) const {
   const std::size_t before = chosen.size();
-  InstanceWish asked = instance;
+  InstanceCandidate asked = instance;
   drop_needless_compact(context, regions, asked.layout);
   InstanceFailure why;
   for (const FieldGroup& group : groups) {
@@ -319,13 +321,14 @@ InstanceFailure Instances::make(MapperContext context, const Legion::RegionRequi
     }
     PhysicalInstance result;
     std::size_t bytes = 0;
-    bool created = wish.fresh;
+    bool created = choice.fresh;
     const bool made =
-        wish.fresh ? runtime_->create_physical_instance(context, memory, set, regions, result, true,
-                                                        wish.collect_priority, exact, &bytes)
-                   : runtime_->find_or_create_physical_instance(
-                         context, memory, set, regions, result, created, true,
-                         wish.collect_priority, exact, &bytes);
+        choice.fresh
+            ? runtime_->create_physical_instance(context, memory, set, regions, result, true,
+                                                 choice.collect_priority, exact, &bytes)
+            : runtime_->find_or_create_physical_instance(context, memory, set, regions, result,
+                                                         created, true, choice.collect_priority,
+                                                         exact, &bytes);
     if (!made) {
       why = {no_room(memory, bytes, asked.layout, alignment_of(set)), true};
     } else if (const std::string_view lacks = first_unmet_demand(result, group.demands);
@@ -375,13 +378,13 @@ InstanceFailure Instances::make_with_request(MapperContext context,
   return {no_room(memory, bytes, layout, alignment_of(asked.constraints)), true};
 }
 
-// Chooses the first memory of the wish that the processor reaches, and adds the order of the wished
-// layout to `set`. Legion makes the instance when the task ends.
+// Chooses the first memory of the choice that the processor reaches, and adds the order of the
+// chosen layout to `set`. Legion makes the instance when the task ends.
 bool Instances::choose_output_memory(const Legion::OutputRequirement& requirement,
-                                     const RequirementWish& wish, Legion::Processor target,
+                                     const InstanceChoice& choice, Legion::Processor target,
                                      Legion::Memory& memory, Legion::LayoutConstraintSet& set,
                                      InstanceFailure* why) const {
-  for (const InstanceWish& instance : wish.candidates()) {
+  for (const InstanceCandidate& instance : choice.candidates()) {
     memory = machine_.memory(target, instance.memory);
     if (!memory.exists()) {
       why->add_memory_reason(instance.memory, {"the processor reaches none"});
@@ -430,7 +433,7 @@ std::optional<Instances::Query> Instances::query(MapperContext context,
   requirement.region = first;
   requirement.privilege = request.reduction == 0 ? LEGION_READ_WRITE : LEGION_REDUCE;
   requirement.redop = request.reduction;
-  InstanceWish asked;
+  InstanceCandidate asked;
   asked.memory = request.memory.kind;
   asked.layout = request.layout;
   drop_needless_compact(context, query.regions, asked.layout);

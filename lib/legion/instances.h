@@ -1,5 +1,5 @@
-// Instances: finds and makes the Legion instances that a mapper wishes for region requirements, and
-// remembers the instances that mappers found and made.
+// Instances: finds and makes the Legion instances that a mapper chooses for region requirements,
+// and remembers the instances that mappers found and made.
 #pragma once
 
 #include <legion.h>
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "groma/mapper_output.h"
 #include "groma/mapper_runtime.h"
-#include "groma/wish.h"
 #include "legion/asked_instances.h"
 #include "legion/layouts.h"
 #include "legion/machine_map.h"
@@ -36,7 +36,7 @@ struct InstanceFailure {
   std::string text;
   // True if a suitable memory was too full.
   bool no_room = false;
-  // True if a memory cannot hold an instance with the wished alignment.
+  // True if a memory cannot hold an instance with the chosen alignment.
   bool unaligned = false;
 
   // Adds the reason why an instance could not be made in `memory`.
@@ -53,27 +53,27 @@ class Instances {
   //
   // The instance lies in the first memory that the first of `targets` reaches and that has room.
   // Targets that do not reach this memory are removed; the task can run on any target that remains.
-  // The instance is virtual if that is wished. A virtual instance is also the last resort if
+  // The instance is virtual if that is chosen. A virtual instance is also the last resort if
   // `not_virtual` (the reason against one) is null.
   //
   // Returns false if there is no instance; `why` is then filled. If `of` is not null, the result
-  // also serves other points of the same launch with the same wish, without a search.
+  // also serves other points of the same launch with the same choice, without a search.
   bool add_instance_for(Legion::Mapping::MapperContext context,
                         const Legion::RegionRequirement& requirement, const TaskRequirement* of,
-                        const RequirementWish& wish, const Demands& demands,
+                        const InstanceChoice& choice, const Demands& demands,
                         const char* not_virtual, std::vector<Legion::Processor>& targets,
                         std::vector<Legion::Mapping::PhysicalInstance>& chosen,
                         InstanceFailure* why);
   // One of the region requirements that a variant demands in one instance.
   struct ColocatedRequirement {
     const Legion::RegionRequirement& requirement;
-    const RequirementWish& wish;
+    const InstanceChoice& choice;
     Demands demands;
     std::vector<Legion::Mapping::PhysicalInstance>& chosen;
   };
   // Finds or makes one instance for all region requirements in `all`. The instance covers their
-  // regions and has their fields. It lies in the first memory that all wishes name with the same
-  // layout. A wish for a virtual instance is ignored. If there is no instance, returns false and
+  // regions and has their fields. It lies in the first memory that all choices name with the same
+  // layout. A choice for a virtual instance is ignored. If there is no instance, returns false and
   // fills `why`.
   bool add_colocated(Legion::Mapping::MapperContext context,
                      std::span<const ColocatedRequirement> all,
@@ -84,15 +84,15 @@ class Instances {
   bool add_shared_instance(Legion::Mapping::MapperContext context,
                            const Legion::RegionRequirement& requirement,
                            const std::vector<Legion::LogicalRegion>& regions,
-                           const RequirementWish& wish, const Demands& demands,
+                           const InstanceChoice& choice, const Demands& demands,
                            const std::vector<Legion::Processor>& targets,
                            std::vector<Legion::Mapping::PhysicalInstance>& chosen,
                            InstanceFailure* why) const;
   // Chooses the memory and the data order of an output region. Legion makes the instance when the
-  // task returns the data. If the processor reaches none of the wished memories, returns false and
+  // task returns the data. If the processor reaches none of the chosen memories, returns false and
   // fills `why`.
   bool choose_output_memory(const Legion::OutputRequirement& requirement,
-                            const RequirementWish& wish, Legion::Processor target,
+                            const InstanceChoice& choice, Legion::Processor target,
                             Legion::Memory& memory, Legion::LayoutConstraintSet& set,
                             InstanceFailure* why) const;
 
@@ -135,7 +135,7 @@ class Instances {
     Legion::LogicalRegion region;
     Legion::Memory memory;
     LayoutSpec layout;
-    RequirementWish::Fields fields = RequirementWish::Fields::kAll;
+    InstanceChoice::Fields fields = InstanceChoice::Fields::kAll;
     CollectPriority priority = 0;
     friend bool operator==(const CacheKey&, const CacheKey&) = default;
   };
@@ -156,15 +156,15 @@ class Instances {
                              std::vector<Legion::Mapping::PhysicalInstance>& chosen);
   std::vector<Legion::FieldID> fields(Legion::Mapping::MapperContext context,
                                       const Legion::RegionRequirement& requirement,
-                                      const RequirementWish& wish) const;
+                                      const InstanceChoice& choice) const;
   Legion::LogicalRegion region(Legion::Mapping::MapperContext context,
                                const Legion::RegionRequirement& requirement,
-                               const RequirementWish& wish, const InstanceWish& instance);
+                               const InstanceChoice& choice, const InstanceCandidate& instance);
   // Makes an instance in `memory` for each group of fields. If that fails, the result has the
   // reason.
   InstanceFailure make(Legion::Mapping::MapperContext context,
-                       const Legion::RegionRequirement& requirement, const RequirementWish& wish,
-                       const InstanceWish& instance, const std::vector<FieldGroup>& groups,
+                       const Legion::RegionRequirement& requirement, const InstanceChoice& choice,
+                       const InstanceCandidate& instance, const std::vector<FieldGroup>& groups,
                        const std::vector<Legion::LogicalRegion>& regions, Legion::Memory memory,
                        std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
 

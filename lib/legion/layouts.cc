@@ -1,5 +1,5 @@
 // Converts layouts to Legion's layout constraints and back, and puts the demands of a variant and
-// the wish of a mapper into one set of constraints.
+// the choice of a mapper into one set of constraints.
 #include "legion/layouts.h"
 
 #include <algorithm>
@@ -142,10 +142,11 @@ Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions)
   return {order, false};
 }
 
-// Returns the constraints for a wished instance. Where the wish and a demand both decide something,
-// the wish has been checked against the demand before.
+// Returns the constraints for a chosen instance. Where the choice and a demand both decide
+// something, the choice has been checked against the demand before.
 Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requirement,
-                                           const InstanceWish& instance, const FieldGroup& group) {
+                                           const InstanceCandidate& instance,
+                                           const FieldGroup& group) {
   Legion::LayoutConstraintSet set;
   set.add_constraint(specialised(requirement, instance.layout, group.demands));
   set.add_constraint(Legion::MemoryConstraint(realm_kind(instance.memory)));

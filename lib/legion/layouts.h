@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "groma/kinds.h"
-#include "groma/wish.h"
+#include "groma/mapper_output.h"
 
 namespace groma::legion {
 
@@ -28,15 +28,16 @@ struct FieldGroup {
 };
 
 // Puts the fields of a region requirement into groups that share an instance. `all`, the fields
-// that its wish asks for, are one group, unless a demand holds for only some of them.
+// that its choice asks for, are one group, unless a demand holds for only some of them.
 std::vector<FieldGroup> group_fields(const Legion::RegionRequirement& requirement,
                                      const std::vector<Legion::FieldID>& all,
                                      const Demands& demands);
 
-// Returns the layout constraints for a wished instance, together with those that the demands of the
+// Returns the layout constraints for a chosen instance, together with those that the demands of the
 // field group add.
 Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requirement,
-                                           const InstanceWish& instance, const FieldGroup& group);
+                                           const InstanceCandidate& instance,
+                                           const FieldGroup& group);
 
 // Returns the order of a layout as a constraint: the dimensions from the fastest to the slowest,
 // with the fields behind them (SOA) or in front of them (AOS).

@@ -441,7 +441,7 @@ class ChatClient::Impl {
     ParsedReply read = read_body(format_, reply);
     if (reply.succeeded() && options_.stream) {
       parser.finish(add);
-      // If no event came, the server ignored the wish for a stream and sent the whole reply at
+      // If no event came, the server ignored the choice for a stream and sent the whole reply at
       // once.
       text.finish(live.text.empty() ? read.text : live.text);
     }

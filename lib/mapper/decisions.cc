@@ -63,18 +63,18 @@ Diagnostic no_kind_error(const Program& program, const TaskView& task, const Mac
 
 namespace {
 
-// Replaces the candidates of the wish with the memories of the Region statements, each memory once.
-// Returns false, and changes nothing, if no statement names a memory.
+// Replaces the candidates of the choice with the memories of the Region statements, each memory
+// once. Returns false, and changes nothing, if no statement names a memory.
 bool add_candidates(const Program& program, const TaskView& task, const RegionNames& names,
-                    ProcKind kind, const LayoutSpec& otherwise, RequirementWish* wish) {
+                    ProcKind kind, const LayoutSpec& otherwise, InstanceChoice* choice) {
   const std::vector<MemoryCandidate> memories = program.memories(task.name, names, kind);
   if (memories.empty()) return false;
-  wish->candidate_count = 0;
+  choice->candidate_count = 0;
   for (const MemoryCandidate& memory : memories) {
-    const auto same = [&](const InstanceWish& other) { return other.memory == memory.memory; };
-    const auto so_far = wish->candidates();
+    const auto same = [&](const InstanceCandidate& other) { return other.memory == memory.memory; };
+    const auto so_far = choice->candidates();
     if (std::any_of(so_far.begin(), so_far.end(), same)) continue;
-    wish->add({memory.memory, memory.origin, otherwise, {}});
+    choice->add({memory.memory, memory.origin, otherwise, {}});
     // VIRTUAL always has room, so the memories after it are never used.
     if (memory.memory == MemKind::kVirtual) break;
   }
@@ -84,9 +84,9 @@ bool add_candidates(const Program& program, const TaskView& task, const RegionNa
 // Sets the layout of each candidate from the Layout statements, joined with what the variant
 // demands.
 void decide_layouts(const Program& program, const TaskView& task, const RegionNames& names,
-                    ProcKind kind, const LayoutSpec& demanded, RequirementWish* wish) {
-  for (std::size_t i = 0; i < wish->candidate_count; ++i) {
-    InstanceWish& candidate = wish->candidates_in_order[i];
+                    ProcKind kind, const LayoutSpec& demanded, InstanceChoice* choice) {
+  for (std::size_t i = 0; i < choice->candidate_count; ++i) {
+    InstanceCandidate& candidate = choice->candidates_in_order[i];
     if (candidate.memory == MemKind::kVirtual) continue;
     const auto layout = program.layout(task.name, names, kind, candidate.memory);
     if (!layout) continue;
@@ -98,9 +98,9 @@ void decide_layouts(const Program& program, const TaskView& task, const RegionNa
 
 // Returns true if VIRTUAL comes before every memory that the processor can address. The region then
 // gets a virtual instance.
-bool virtual_first(const RequirementWish& wish, const Processor& processor,
+bool virtual_first(const InstanceChoice& choice, const Processor& processor,
                    const Machine& machine) {
-  for (const InstanceWish& candidate : wish.candidates()) {
+  for (const InstanceCandidate& candidate : choice.candidates()) {
     if (candidate.memory == MemKind::kVirtual) return true;
     if (machine.can_address(processor.node, processor.kind, candidate.memory)) return false;
   }
@@ -109,35 +109,35 @@ bool virtual_first(const RequirementWish& wish, const Processor& processor,
 
 }  // namespace
 
-// Decides a requirement: begins with the default mapper's wish and replaces the parts that
+// Decides a requirement: begins with the default mapper's choice and replaces the parts that
 // statements decide. An inner variant does not use the data of its exclusive regions, so these keep
-// the default wish (virtual). Reductions and outputs are exceptions.
-RequirementWish decide_requirement(const Program& program, const TaskView& task,
-                                   std::uint32_t position, const VariantView& variant,
-                                   const Processor& processor, const Machine& machine,
-                                   const DefaultSettings& settings) {
+// the default choice (virtual). Reductions and outputs are exceptions.
+InstanceChoice decide_requirement(const Program& program, const TaskView& task,
+                                  std::uint32_t position, const VariantView& variant,
+                                  const Processor& processor, const Machine& machine,
+                                  const DefaultSettings& settings) {
   const RequirementView& requirement = task.requirements[position];
-  RequirementWish wish =
-      default_wish_of_requirement(requirement, variant, position, processor, machine, settings);
-  if (requirement.empty()) return wish;
+  InstanceChoice choice =
+      default_choice_of_requirement(requirement, variant, position, processor, machine, settings);
+  if (requirement.empty()) return choice;
   const RegionNames names{position, requirement.aliases};
   const auto collect = program.collect_memory(task.name, names);
   if (collect && requirement.privilege == Privilege::kReadOnly) {
-    wish.untracked = true;
-    wish.collect_priority = kCollectFirst;
-    wish.collect_origin = *collect;
+    choice.untracked = true;
+    choice.collect_priority = kCollectFirst;
+    choice.collect_origin = *collect;
   }
   const bool untouched = variant.inner && requirement.coherence == Coherence::kExclusive &&
                          requirement.privilege != Privilege::kReduce && !requirement.output;
-  if (untouched) return wish;
+  if (untouched) return choice;
   const LayoutSpec demanded = demanded_layout(variant, position);
-  const bool said = add_candidates(program, task, names, processor.kind, demanded, &wish);
+  const bool said = add_candidates(program, task, names, processor.kind, demanded, &choice);
   if (said) {
-    wish.is_virtual = virtual_first(wish, processor, machine);
-    if (wish.is_virtual) wish.virtual_origin = wish.candidates().back().memory_origin;
+    choice.is_virtual = virtual_first(choice, processor, machine);
+    if (choice.is_virtual) choice.virtual_origin = choice.candidates().back().memory_origin;
   }
-  if (!wish.is_virtual) decide_layouts(program, task, names, processor.kind, demanded, &wish);
-  return wish;
+  if (!choice.is_virtual) decide_layouts(program, task, names, processor.kind, demanded, &choice);
+  return choice;
 }
 
 // Returns the mapping function for a task. A statement about a kind of processor counts only if

@@ -27,10 +27,10 @@ Diagnostic no_kind_error(const Program& program, const TaskView& task, const Mac
 
 // Decides memories, layouts and early collection for requirement `position` of a task that runs
 // `variant` on `processor`, by the statements Region, Layout and CollectMemory.
-RequirementWish decide_requirement(const Program& program, const TaskView& task,
-                                   std::uint32_t position, const VariantView& variant,
-                                   const Processor& processor, const Machine& machine,
-                                   const DefaultSettings& settings);
+InstanceChoice decide_requirement(const Program& program, const TaskView& task,
+                                  std::uint32_t position, const VariantView& variant,
+                                  const Processor& processor, const Machine& machine,
+                                  const DefaultSettings& settings);
 
 // Returns the decision of IndexTaskMap for an index launch, of SingleTaskMap for a single task.
 std::optional<MappingFunctionDecision> decide_function(const Program& program, const TaskView& task,

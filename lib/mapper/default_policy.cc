@@ -47,7 +47,7 @@ const VariantView* variant_to_run(const TaskView& task) {
 }
 
 // Returns why no runtime replicates the task, or null if it may be replicated. Legion ignores a
-// wish to replicate a task that reduces or makes outputs, and refuses one for concurrent launches
+// choice to replicate a task that reduces or makes outputs, and refuses one for concurrent launches
 // and must epochs.
 const char* why_not_replicated(const TaskView& task) {
   for (const RequirementView& requirement : task.requirements) {
@@ -136,35 +136,35 @@ std::optional<MemKind> demanded_memory(const VariantView& variant, std::uint32_t
 
 }  // namespace
 
-// Returns the default wish for a requirement. Legion: default_policy_select_target_memory,
+// Returns the default choice for a requirement. Legion: default_policy_select_target_memory,
 // default_policy_select_layout_constraints, default_policy_select_instance_region,
 // default_policy_select_garbage_collection_priority.
-RequirementWish default_wish_of_requirement(const RequirementView& requirement,
-                                            const VariantView& variant, std::uint32_t position,
-                                            const Processor& processor, const Machine& machine,
-                                            const DefaultSettings& settings) {
-  RequirementWish wish;
-  if (requirement.empty()) return wish;
+InstanceChoice default_choice_of_requirement(const RequirementView& requirement,
+                                             const VariantView& variant, std::uint32_t position,
+                                             const Processor& processor, const Machine& machine,
+                                             const DefaultSettings& settings) {
+  InstanceChoice choice;
+  if (requirement.empty()) return choice;
   const bool reduces = requirement.privilege == Privilege::kReduce;
   // The task itself does not use the data, only the tasks that it launches do.
   const bool unread = (variant.inner && requirement.coherence == Coherence::kExclusive) ||
                       (reduces && !variant.leaf);
   const bool exact = settings.exact_region || (requirement.tag & kTagExactRegion) != 0;
-  if (exact || reduces) wish.region = RequirementWish::Region::kRequired;
+  if (exact || reduces) choice.region = InstanceChoice::Region::kRequired;
   // Points that write the same region at the same time may not share an instance.
   const bool writes = requirement.privilege != Privilege::kReadOnly && !reduces;
-  wish.fresh = requirement.collective && writes;
+  choice.fresh = requirement.collective && writes;
   if (reduces) {
-    wish.fields = RequirementWish::Fields::kRequired;
-    wish.collect_priority = kCollectFirst;
+    choice.fields = InstanceChoice::Fields::kRequired;
+    choice.collect_priority = kCollectFirst;
   }
-  wish.is_virtual = !requirement.output && (unread || (requirement.tag & kTagVirtualMap) != 0);
-  if (wish.is_virtual) return wish;
+  choice.is_virtual = !requirement.output && (unread || (requirement.tag & kTagVirtualMap) != 0);
+  if (choice.is_virtual) return choice;
   const bool rdma = (requirement.tag & kTagPreferRdma) != 0;
   auto memory = demanded_memory(variant, position);
   if (!memory) memory = best_memory_kind(machine, processor.node, processor.kind, rdma);
-  if (memory) wish.add({*memory, {}, demanded_layout(variant, position), {}});
-  return wish;
+  if (memory) choice.add({*memory, {}, demanded_layout(variant, position), {}});
+  return choice;
 }
 
 // Chooses the replicable variant with the highest id, and a processor for a shard on each node.

@@ -37,12 +37,12 @@ bool can_replicate(const TaskView& task, ProcKind kind);
 void target_processors(const TaskView& task, const Machine& machine,
                        std::vector<Processor>& answer);
 
-// Returns the default mapper's wish for requirement `position` of a task that runs `variant` on
+// Returns the default mapper's choice for requirement `position` of a task that runs `variant` on
 // `processor`.
-RequirementWish default_wish_of_requirement(const RequirementView& requirement,
-                                            const VariantView& variant, std::uint32_t position,
-                                            const Processor& processor, const Machine& machine,
-                                            const DefaultSettings& settings);
+InstanceChoice default_choice_of_requirement(const RequirementView& requirement,
+                                             const VariantView& variant, std::uint32_t position,
+                                             const Processor& processor, const Machine& machine,
+                                             const DefaultSettings& settings);
 
 // Chooses the region that an instance covers so that neighbours share it. `volumes` has the numbers
 // of points of the regions from the requirement's own up to the root. On one node it is the root.

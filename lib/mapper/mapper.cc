@@ -14,7 +14,7 @@
 namespace groma {
 
 using mapper::best_variant;
-using mapper::default_wish_of_requirement;
+using mapper::default_choice_of_requirement;
 
 Mapper::Mapper(MapperSite site) : site_(std::move(site)) {
   GROMA_REQUIRE(site_.machine != nullptr, "a MapperSite needs a machine");
@@ -130,7 +130,7 @@ void Mapper::premap_task(MapperRuntime&, const TaskView&, std::vector<Memory>&) 
 
 // ---- Mapping of one task
 
-// Chooses the variant and the processors, and the default wish for each requirement.
+// Chooses the variant and the processors, and the default choice for each requirement.
 void Mapper::map_task(MapperRuntime&, const TaskView& task,
                       std::span<const std::span<const InstanceView>>, MapTaskOutput& answer) {
   const VariantView* variant = mapper::variant_to_run(task);
@@ -142,8 +142,8 @@ void Mapper::map_task(MapperRuntime&, const TaskView& task,
   mapper::target_processors(task, machine(), answer.processors);
   for (std::size_t i = 0; i < task.requirements.size(); ++i) {
     answer.requirements.push_back(
-        default_wish_of_requirement(task.requirements[i], *variant, static_cast<std::uint32_t>(i),
-                                    task.current, machine(), site_.settings));
+        default_choice_of_requirement(task.requirements[i], *variant, static_cast<std::uint32_t>(i),
+                                      task.current, machine(), site_.settings));
   }
 }
 
@@ -171,7 +171,7 @@ void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
   for (std::size_t i = 0; i < operation.requirements.size(); ++i) {
     RequirementView requirement = operation.requirements[i];
     requirement.tag &= ~kTagVirtualMap;  // Only tasks can have virtual requirements.
-    answer.requirements[i] = default_wish_of_requirement(
+    answer.requirements[i] = default_choice_of_requirement(
         requirement, any, static_cast<std::uint32_t>(i), near, machine(), site_.settings);
   }
 }

@@ -276,7 +276,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
 
 // ---- Mapping of one task
 
-// Maps a task: copies the planned wishes for its requirements and decides its processors.
+// Maps a task: copies the planned choices for its requirements and decides its processors.
 void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                              std::span<const std::span<const InstanceView>>,
                              MapTaskOutput& answer) {
@@ -294,9 +294,9 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
       limited || facts.has_steal(runtime) || task.shard_variant != 0 || task.must_epoch;
   state_->target_processors(facts, task, stays, machine(), answer);
   if (answer.failure) return;
-  const std::vector<RequirementWish>& wishes = facts.wishes.wishes_of(
+  const std::vector<InstanceChoice>& choices = facts.choices.choices_of(
       program(), task, *variant, answer.processors.front(), machine(), site().settings);
-  answer.requirements.assign(wishes.begin(), wishes.end());
+  answer.requirements.assign(choices.begin(), choices.end());
   answer.task_profiling.status = limited;
 }
 

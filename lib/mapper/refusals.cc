@@ -54,13 +54,13 @@ bool Refusals::check_distinct(std::string_view hook, std::vector<Processor> proc
 
 // Refuses a requirement that no memory can hold. Lists the reasons in the order of the candidates.
 // The origin is that of the first candidate.
-void Refusals::add_no_memory(std::size_t requirement, const RequirementWish& wish,
+void Refusals::add_no_memory(std::size_t requirement, const InstanceChoice& choice,
                              const std::vector<UnusableMemoryReason>& reasons) {
   const Origin origin =
-      wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{};
+      choice.candidate_count > 0 ? choice.candidates().front().memory_origin : Origin{};
   std::string text;
   for (std::size_t k = 0; k < reasons.size(); ++k) {
-    text += fmt::format("{}{} ({})", k == 0 ? "" : ", ", name_of(wish.candidates()[k].memory),
+    text += fmt::format("{}{} ({})", k == 0 ? "" : ", ", name_of(choice.candidates()[k].memory),
                         reasons[k].text);
   }
   Diagnostic& diagnostic = add_refusal(DiagId::kNoMemory, origin, requirement, task_,
@@ -68,7 +68,7 @@ void Refusals::add_no_memory(std::size_t requirement, const RequirementWish& wis
   for (const UnusableMemoryReason& reason : reasons) {
     if (reason.cause) diagnostic.causes.push_back(*reason.cause);
   }
-  if (!reasons.empty() && wish.candidates().front().memory == MemKind::kVirtual) {
+  if (!reasons.empty() && choice.candidates().front().memory == MemKind::kVirtual) {
     diagnostic.causes.push_back(DiagCause::kVirtualFirst);
   }
 }

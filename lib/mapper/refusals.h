@@ -54,8 +54,8 @@ class Refusals {
   bool check_distinct(std::string_view hook, std::vector<Processor> processors, Origin origin);
 
   // Adds the refusal of a requirement without a usable memory. `reasons` has one reason for each
-  // candidate of the wish.
-  void add_no_memory(std::size_t requirement, const RequirementWish& wish,
+  // candidate of the choice.
+  void add_no_memory(std::size_t requirement, const InstanceChoice& choice,
                      const std::vector<UnusableMemoryReason>& reasons);
 
  private:

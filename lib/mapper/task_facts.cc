@@ -1,4 +1,4 @@
-// Makes the facts of tasks and the wishes of their requirements, and keeps them in caches.
+// Makes the facts of tasks and the choices of their requirements, and keeps them in caches.
 #include "mapper/task_facts.h"
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 // The largest number of cached facts. A full cache is emptied, because the application may use any
 // number of task names.
 constexpr std::size_t kMaxFacts = 4'096;
-constexpr std::size_t kMaxPlans = 64;  // At most this many lists of wishes are kept for one task.
+constexpr std::size_t kMaxPlans = 64;  // At most this many lists of choices are kept for one task.
 
 // Returns the processor whose mapper object counts the instances of a task: the first processor of
 // the kind on the node or on the machine. Returns nothing if every processor counts its own.
@@ -50,15 +50,15 @@ TaskFacts make_facts(const Program& program, const MapperSite& site, const TaskV
 
 }  // namespace
 
-// ---- Cached wishes for the requirements of tasks
+// ---- Cached choices for the requirements of tasks
 
-// Decides the wishes for all requirements of a task and caches them with the key by which they are
+// Decides the choices for all requirements of a task and caches them with the key by which they are
 // found again.
-const std::vector<RequirementWish>& WishCache::add_wish_list(
+const std::vector<InstanceChoice>& ChoiceCache::add_choice_list(
     const Program& program, const TaskView& task, const VariantView& variant, const Processor& at,
     const Machine& machine, const DefaultSettings& settings) {
   if (plans_.size() >= kMaxPlans) plans_.clear();
-  CachedWishList& plan = plans_.emplace_back();
+  CachedChoiceList& plan = plans_.emplace_back();
   plan.variant = variant.id;
   plan.leaf = variant.leaf;
   plan.inner = variant.inner;
@@ -68,9 +68,9 @@ const std::vector<RequirementWish>& WishCache::add_wish_list(
     const auto names = task.requirements[i].aliases;
     plan.keys.push_back(RequirementKey::key_of(task.requirements[i]));
     if (plan.keys.back().names > 0) plan.names.insert(plan.names.end(), names.begin(), names.end());
-    plan.wishes.push_back(decide_requirement(program, task, i, variant, at, machine, settings));
+    plan.choices.push_back(decide_requirement(program, task, i, variant, at, machine, settings));
   }
-  return plan.wishes;
+  return plan.choices;
 }
 
 // ---- Cached facts of tasks

@@ -15,24 +15,24 @@
 
 namespace groma::mapper {
 
-// A cache of the wishes for a task's requirements. The key is the variant, the kind and node of the
-// processor, and the requirements. map_task then only copies the wishes.
-class WishCache {
+// A cache of the choices for a task's requirements. The key is the variant, the kind and node of
+// the processor, and the requirements. map_task then only copies the choices.
+class ChoiceCache {
  public:
-  // Returns the wish for each requirement of a task that runs `variant` on `at`. The result is
+  // Returns the choice for each requirement of a task that runs `variant` on `at`. The result is
   // valid until the next call.
-  const std::vector<RequirementWish>& wishes_of(const Program& program, const TaskView& task,
+  const std::vector<InstanceChoice>& choices_of(const Program& program, const TaskView& task,
                                                 const VariantView& variant, const Processor& at,
                                                 const Machine& machine,
                                                 const DefaultSettings& settings) {
-    for (const CachedWishList& plan : plans_) {
-      if (plan.is_for(task, variant, at)) return plan.wishes;
+    for (const CachedChoiceList& plan : plans_) {
+      if (plan.is_for(task, variant, at)) return plan.choices;
     }
-    return add_wish_list(program, task, variant, at, machine, settings);
+    return add_choice_list(program, task, variant, at, machine, settings);
   }
 
  private:
-  // The fields of a requirement that its wish depends on. The names of a requirement without an
+  // The fields of a requirement that its choice depends on. The names of a requirement without an
   // alias key are compared separately.
   struct RequirementKey {
     std::uint64_t aliases = 0;
@@ -54,7 +54,7 @@ class WishCache {
               requirement.collective};
     }
   };
-  struct CachedWishList {
+  struct CachedChoiceList {
     VariantId variant = 0;
     // The properties `leaf` and `inner` of the variant.
     bool leaf = false, inner = false;
@@ -64,9 +64,9 @@ class WishCache {
     // The names of those requirements that have no number for their list of names
     // (RequirementView::aliases_key), in the order of the requirements.
     std::vector<std::string> names;
-    std::vector<RequirementWish> wishes;
+    std::vector<InstanceChoice> choices;
 
-    // Returns true if these wishes are those of this task for this variant and processor.
+    // Returns true if these choices are those of this task for this variant and processor.
     bool is_for(const TaskView& task, const VariantView& chosen, const Processor& at) const {
       if (variant != chosen.id || leaf != chosen.leaf || inner != chosen.inner || node != at.node ||
           kind != at.kind || keys.size() != task.requirements.size()) {
@@ -84,12 +84,12 @@ class WishCache {
     }
   };
 
-  const std::vector<RequirementWish>& add_wish_list(const Program& program, const TaskView& task,
-                                                    const VariantView& variant, const Processor& at,
-                                                    const Machine& machine,
-                                                    const DefaultSettings& settings);
+  const std::vector<InstanceChoice>& add_choice_list(const Program& program, const TaskView& task,
+                                                     const VariantView& variant,
+                                                     const Processor& at, const Machine& machine,
+                                                     const DefaultSettings& settings);
 
-  std::vector<CachedWishList> plans_;
+  std::vector<CachedChoiceList> plans_;
 };
 
 // The decisions that depend on a task's name and on the form of its launch.
@@ -103,7 +103,7 @@ struct TaskFacts {
   bool reads_name = false;
   InstanceLimits::TaskLimit limit;
   std::optional<StealDecision> steal;
-  WishCache wishes;
+  ChoiceCache choices;
 
   // Returns true if an InstanceLimit applies to the task on this runtime. Counting needs reports of
   // ended tasks, and messages if several processors count together. Points that wait for each other

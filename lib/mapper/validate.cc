@@ -45,7 +45,7 @@ const VariantView* check_variant(Refusals& refusals, std::string_view hook, cons
   return variant;
 }
 
-// ---- Requirements of a wish
+// ---- Requirements of a choice
 
 // Returns why a processor cannot use a memory of this kind: its node has none, or the processor
 // cannot address it.
@@ -64,15 +64,15 @@ UnusableMemoryReason why_not(const Machine& machine, const Processor& processor,
 // layout. If it is not known which one runs, one that accepts is enough.
 std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::size_t i,
                                                   const VariantView& variant,
-                                                  const InstanceWish& wish) {
-  std::vector<mapper::RefusedLayout> refused = mapper::refused_layouts(task, i, variant, wish);
-  if (!wish.layout_origin) return refused;
+                                                  const InstanceCandidate& choice) {
+  std::vector<mapper::RefusedLayout> refused = mapper::refused_layouts(task, i, variant, choice);
+  if (!choice.layout_origin) return refused;
   const mapper::OtherVariants others = mapper::other_variants(task, variant);
   for (const VariantView* other : others.variants) {
     // No further variant can change the answer: one that may run accepts the layout where one is
     // enough, or one refuses it where all must accept.
     if (refused.empty() == !others.all_run) break;
-    auto more = mapper::refused_layouts(task, i, *other, wish, true);
+    auto more = mapper::refused_layouts(task, i, *other, choice, true);
     if (others.all_run || more.empty()) refused = std::move(more);
   }
   return refused;
@@ -88,13 +88,13 @@ RefusalCause cause_of(mapper::LayoutPart part) {
 
 // Adds a refusal for each part of a layout that a variant refuses.
 void check_layout(Refusals& refusals, const TaskView& task, std::size_t i,
-                  const VariantView& variant, const InstanceWish& wish) {
-  for (const mapper::RefusedLayout& one : refused_by_any(task, i, variant, wish)) {
+                  const VariantView& variant, const InstanceCandidate& choice) {
+  for (const mapper::RefusedLayout& one : refused_by_any(task, i, variant, choice)) {
     const bool by_mapper = one.by == DemandSource::kMapper;
     const bool opposite = !by_mapper && one.is_of_dimensions &&
                           mapper::variants_demand_opposite_orders(task, i, variant.kind, true);
     Diagnostic& diagnostic = refusals.add_refusal(
-        by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused, wish.layout_origin, i,
+        by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused, choice.layout_origin, i,
         task.name, opposite ? one.wants + mapper::kAndTheOpposite : one.wants, one.says);
     if (by_mapper) mapper::add_refusal_help(diagnostic);
     if (opposite) mapper::add_opposite_orders_help(diagnostic);
@@ -106,37 +106,37 @@ void check_layout(Refusals& refusals, const TaskView& task, std::size_t i,
 // and concrete instances" if the requirement is virtual too. An output has no instance yet, because
 // the task makes it.
 void check_named(Refusals& refusals, std::size_t i, const RequirementView& requirement,
-                 const RequirementWish& wish) {
-  if (!wish.is_virtual && !requirement.output) return;
+                 const InstanceChoice& choice) {
+  if (!choice.is_virtual && !requirement.output) return;
   refusals.add_refusal(
-      DiagId::kBadInstance, wish.instance_origin, i, refusals.task(), wish.instance,
-      wish.is_virtual ? "it is virtual at the same time" : "the task makes it itself");
+      DiagId::kBadInstance, choice.instance_origin, i, refusals.task(), choice.instance,
+      choice.is_virtual ? "it is virtual at the same time" : "the task makes it itself");
 }
 
-// Checks the wish for one requirement of a task. Legion would abort without a message if the
+// Checks the choice for one requirement of a task. Legion would abort without a message if the
 // requirement has no instance, and crash if it is virtual but cannot be.
 void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
                        const MapTaskOutput& answer, const VariantView* variant) {
   const RequirementView& requirement = task.requirements[i];
-  const RequirementWish& wish = answer.requirements[i];
+  const InstanceChoice& choice = answer.requirements[i];
   if (requirement.empty()) return;
-  if (wish.instance != 0) {  // The runtime itself checks the named instance.
-    return check_named(refusals, i, requirement, wish);
+  if (choice.instance != 0) {  // The runtime itself checks the named instance.
+    return check_named(refusals, i, requirement, choice);
   }
-  if (wish.is_virtual) {
+  if (choice.is_virtual) {
     const char* why = why_not_virtual(requirement, variant);
     if (why != nullptr)
-      refusals.add_refusal(DiagId::kBadVirtual, wish.virtual_origin, i, task.name, why);
+      refusals.add_refusal(DiagId::kBadVirtual, choice.virtual_origin, i, task.name, why);
     return;
   }
-  if (wish.candidate_count > wish.candidates_in_order.size()) {
+  if (choice.candidate_count > choice.candidates_in_order.size()) {
     refusals.add_refusal(DiagId::kNoMemory, Origin{}, i, task.name,
                          fmt::format("the answer counts {} candidates, of {} at most",
-                                     wish.candidate_count, wish.candidates_in_order.size()));
+                                     choice.candidate_count, choice.candidates_in_order.size()));
     return;
   }
   const char* not_virtual = why_not_virtual(requirement, variant);
-  const auto usable = [&](const InstanceWish& candidate) {
+  const auto usable = [&](const InstanceCandidate& candidate) {
     // A virtual instance may be the last resort, since it never lacks room.
     if (candidate.memory == MemKind::kVirtual) return not_virtual == nullptr;
     return std::all_of(answer.processors.begin(), answer.processors.end(), [&](const Processor& p) {
@@ -144,7 +144,7 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
     });
   };
   bool any = false;
-  for (const InstanceWish& candidate : wish.candidates()) {
+  for (const InstanceCandidate& candidate : choice.candidates()) {
     if (!usable(candidate)) continue;
     any = true;
     if (variant != nullptr && candidate.memory != MemKind::kVirtual) {
@@ -153,13 +153,13 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
   }
   if (any) return;
   std::vector<UnusableMemoryReason> reasons;
-  for (const InstanceWish& candidate : wish.candidates()) {
+  for (const InstanceCandidate& candidate : choice.candidates()) {
     const MemKind memory = candidate.memory;
     reasons.push_back(memory == MemKind::kVirtual
                           ? UnusableMemoryReason{not_virtual}
                           : why_not(refusals.machine(), answer.processors.front(), memory));
   }
-  refusals.add_no_memory(i, wish, reasons);
+  refusals.add_no_memory(i, choice, reasons);
 }
 
 // Returns why an operation other than a task cannot have its data in that memory. The text is empty
@@ -184,33 +184,34 @@ UnusableMemoryReason why_not(const Machine& machine, const TaskView& operation,
   return {host_only && memory == MemKind::kFbmem ? "partitions are made from host memory" : ""};
 }
 
-// Checks the wish for one requirement of an operation other than a task. One usable memory is
+// Checks the choice for one requirement of an operation other than a task. One usable memory is
 // enough. Without the check, Legion reports an error for some operations and aborts without a
 // message for others.
 void check_operand(Refusals& refusals, const TaskView& operation, std::size_t i,
-                   const RequirementWish& wish) {
+                   const InstanceChoice& choice) {
   const RequirementView& requirement = operation.requirements[i];
   if (requirement.empty()) return;
-  if (wish.instance != 0) {
-    return check_named(refusals, i, requirement, wish);
+  if (choice.instance != 0) {
+    return check_named(refusals, i, requirement, choice);
   }
   const auto refusal = [&](MemKind memory) {
     return why_not(refusals.machine(), operation, requirement, memory);
   };
-  if (wish.is_virtual) {
+  if (choice.is_virtual) {
     const UnusableMemoryReason why = refusal(MemKind::kVirtual);
     if (!why.text.empty()) {
-      refusals.add_refusal(DiagId::kBadVirtual, wish.virtual_origin, i, refusals.task(), why.text);
+      refusals.add_refusal(DiagId::kBadVirtual, choice.virtual_origin, i, refusals.task(),
+                           why.text);
     }
     return;
   }
   std::vector<UnusableMemoryReason> reasons;
-  for (const InstanceWish& candidate : wish.candidates()) {
+  for (const InstanceCandidate& candidate : choice.candidates()) {
     UnusableMemoryReason why = refusal(candidate.memory);
     if (why.text.empty()) return;
     reasons.push_back(std::move(why));
   }
-  refusals.add_no_memory(i, wish, reasons);
+  refusals.add_no_memory(i, choice, reasons);
 }
 
 }  // namespace
@@ -255,8 +256,8 @@ std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
   return refusals.take();
 }
 
-// Checks an answer of map_task: the processors, the variant, and the wish for each requirement. The
-// processors come first, because every other check depends on them.
+// Checks an answer of map_task: the processors, the variant, and the choice for each requirement.
+// The processors come first, because every other check depends on them.
 std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
                               const Machine& machine) {
   if (answer.failure) return {{*answer.failure, answer.processor_origin}};
@@ -282,7 +283,7 @@ std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
                                              answer.processors.front().kind, answer.kind_origin);
   // Without this check, Legion would abort without a message.
   if (answer.requirements.size() != task.requirements.size()) {
-    refusals.add_refusal(DiagId::kMissingWish, {}, "map_task", task.name,
+    refusals.add_refusal(DiagId::kMissingChoice, {}, "map_task", task.name,
                          answer.requirements.size(), task.requirements.size());
     return refusals.take();
   }
@@ -292,14 +293,14 @@ std::vector<Refusal> validate(const MapTaskOutput& answer, const TaskView& task,
   return refusals.take();
 }
 
-// Checks the answer for an operation that is not a task. It has a wish for each requirement, and no
-// processors.
+// Checks the answer for an operation that is not a task. It has a choice for each requirement, and
+// no processors.
 std::vector<Refusal> validate(const MapOperationOutput& answer, const TaskView& operation,
                               const Machine& machine) {
   Refusals refusals(name_of(operation.operation), machine);
   if (answer.requirements.size() !=
       operation.requirements.size()) {  // Legion would abort without a message.
-    refusals.add_refusal(DiagId::kMissingWish, {}, "map_operation", refusals.task(),
+    refusals.add_refusal(DiagId::kMissingChoice, {}, "map_operation", refusals.task(),
                          answer.requirements.size(), operation.requirements.size());
     return refusals.take();
   }
@@ -400,8 +401,8 @@ std::vector<Refusal> validate(const MapMustEpochOutput& answer, std::span<const 
   refusals.check_distinct("map_must_epoch", answer.processors, {});
   // Without this check, Legion would abort without a message.
   for (std::size_t i = 0; i < answer.constraints.size(); ++i) {
-    const RequirementWish& wish = answer.constraints[i];
-    if (wish.candidate_count > 0 || wish.is_virtual || wish.instance != 0) continue;
+    const InstanceChoice& choice = answer.constraints[i];
+    if (choice.candidate_count > 0 || choice.is_virtual || choice.instance != 0) continue;
     refusals.add_refusal(DiagId::kNoMemory, {}, i, refusals.task(), "the answer names no memory");
   }
   return refusals.take();

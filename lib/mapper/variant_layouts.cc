@@ -72,10 +72,10 @@ void add_alignment_help(Diagnostic& diagnostic) {
       "statement if this statement asks for the alignment");
 }
 
-// Returns the parts of the wished layout that the variant refuses.
+// Returns the parts of the chosen layout that the variant refuses.
 std::vector<RefusedLayout> refused_layouts(const TaskView& task, std::size_t i,
-                                           const VariantView& variant, const InstanceWish& wish,
-                                           bool only_named) {
+                                           const VariantView& variant,
+                                           const InstanceCandidate& choice, bool only_named) {
   std::vector<RefusedLayout> refused;
   const RequirementView& requirement = task.requirements[i];
   for (const LayoutDemand& demand : variant.demands) {
@@ -84,14 +84,14 @@ std::vector<RefusedLayout> refused_layouts(const TaskView& task, std::size_t i,
     // the statement does not name follow each of these requests.
     const bool by_mapper = demand.source == DemandSource::kMapper;
     const LayoutDemand part =
-        only_named || by_mapper ? demand_on_named_properties(demand, wish.layout_named) : demand;
+        only_named || by_mapper ? demand_on_named_properties(demand, choice.layout_named) : demand;
     std::vector<LayoutConflict> conflicts =
-        by_mapper
-            ? find_mapper_conflicts(part, wish.layout, wish.memory, requirement.region_dimensions)
-            : find_conflicts(part, wish.layout, wish.memory, requirement.region_dimensions,
-                             requirement.fields.size());
+        by_mapper ? find_mapper_conflicts(part, choice.layout, choice.memory,
+                                          requirement.region_dimensions)
+                  : find_conflicts(part, choice.layout, choice.memory,
+                                   requirement.region_dimensions, requirement.fields.size());
     // A conflict about the order of dimensions comes first in the list.
-    bool is_of_dimensions = part.dimensions && *part.dimensions != wish.layout.dimensions &&
+    bool is_of_dimensions = part.dimensions && *part.dimensions != choice.layout.dimensions &&
                             requirement.region_dimensions > 1;
     for (LayoutConflict& conflict : conflicts) {
       refused.push_back(

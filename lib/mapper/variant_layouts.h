@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "groma/diagnostics.h"
+#include "groma/mapper_output.h"
 #include "groma/task_view.h"
-#include "groma/wish.h"
 #include "mapper/demands.h"
 
 namespace groma::mapper {
@@ -42,16 +42,17 @@ void add_opposite_orders_help(Diagnostic& diagnostic);
 // Adds a help to the error that a memory cannot keep an alignment.
 void add_alignment_help(Diagnostic& diagnostic);
 
-// A part of a wished layout that a variant, or the program's own mapper, does not accept.
+// A part of a chosen layout that a variant, or the program's own mapper, does not accept.
 struct RefusedLayout : LayoutConflict {
   DemandSource by = DemandSource::kVariant;
   // True if the refused part is the order of the dimensions.
   bool is_of_dimensions = false;
 };
-// Returns the parts of the wish for requirement `i` that contradict what the variant demands.
+// Returns the parts of the choice for requirement `i` that contradict what the variant demands.
 // `only_named`: only parts that the Layout statement names are compared.
 std::vector<RefusedLayout> refused_layouts(const TaskView& task, std::size_t i,
-                                           const VariantView& variant, const InstanceWish& wish,
+                                           const VariantView& variant,
+                                           const InstanceCandidate& choice,
                                            bool only_named = false);
 
 }  // namespace groma::mapper

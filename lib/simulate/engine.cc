@@ -207,7 +207,7 @@ void Engine::end_task(TaskRun& run) {
 void Engine::complete(TaskRun& run) {
   ++parts_.outcome.result().tasks;
   --stations_[run.number].load;
-  if (run.wishes.profiling.any()) {
+  if (run.choices.profiling.any()) {
     const TaskView view = parts_.views.view_of(run, report_views_);
     parts_.mappers.mapper_of(run.number)
         .report_profiling(parts_.calls, view, report_of(run, agenda_.now()));

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "groma/wish.h"
+#include "groma/mapper_output.h"
 #include "simulate/spaces.h"
 
 namespace groma::sim {

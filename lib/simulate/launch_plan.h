@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "groma/geometry.h"
+#include "groma/mapper_output.h"
 #include "groma/task_slices.h"
-#include "groma/wish.h"
 #include "simulate/instance.h"
 
 namespace groma::app {
@@ -51,7 +51,7 @@ struct TaskWork {
 // task's priority and the wanted profiling.
 struct PriorityAndProfiling {
   int priority = 0;
-  ProfilingWish profiling;
+  RequestedMeasurements profiling;
 };
 
 // How one task was mapped, so that a later equal task can be mapped without asking its mapper.
@@ -65,7 +65,7 @@ struct CachedTaskMapping {
     // True if the requirement got no instance because it is mapped virtually: the tasks that this
     // task launches take instances for their parts of the data.
     bool is_handed_on = false;
-    // The value of RequirementWish::untracked: after the task, the data need not be remembered as
+    // The value of InstanceChoice::untracked: after the task, the data need not be remembered as
     // valid in the instance.
     bool untracked = false;
   };
@@ -83,7 +83,7 @@ struct CachedTaskMapping {
   // the task. All of them use the same memories of the kinds in the answer.
   std::vector<std::int32_t> processors;
   const app::Variant* variant = nullptr;
-  PriorityAndProfiling wishes;
+  PriorityAndProfiling choices;
   // For each requirement of the task: the piece that it uses.
   std::vector<const Piece*> pieces;
   std::vector<Requirement> requirements;

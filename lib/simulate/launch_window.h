@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "groma/wish.h"
+#include "groma/mapper_output.h"
 
 namespace groma::sim {
 

@@ -55,11 +55,11 @@ std::string from(std::string_view hook, const RefusedAnswer& answer) {
 std::string not_visible(const Diagnostic& diagnostic, const RefusedAnswer& answer,
                         const Memories& memories) {
   const auto position = static_cast<std::size_t>(number(diagnostic, 0));
-  if (answer.wish == nullptr || position >= answer.wish->requirements.size()) return {};
-  const RequirementWish& wish = answer.wish->requirements[position];
-  if (wish.candidate_count == 0 || answer.wish->processors.empty()) return {};
+  if (answer.choice == nullptr || position >= answer.choice->requirements.size()) return {};
+  const InstanceChoice& choice = answer.choice->requirements[position];
+  if (choice.candidate_count == 0 || answer.choice->processors.empty()) return {};
   const std::int32_t memory = memories.number_of(
-      {wish.candidates().front().memory, answer.wish->processors.front().node, 0});
+      {choice.candidates().front().memory, answer.choice->processors.front().node, 0});
   if (memory < 0) return {};
   return NamedInstance{answer, static_cast<std::uint32_t>(position)}.not_visible(memory);
 }
@@ -74,7 +74,7 @@ std::string layout_refused(const Refusal& refusal, const RefusedAnswer& answer) 
       "Invalid mapper output. Mapper {} selected variant {} for task {} (ID {}). But instance "
       "selected for region requirement {} fails to satisfy the corresponding {} layout "
       "constraint.",
-      answer.mapper, answer.wish == nullptr ? 0 : answer.wish->variant, answer.task.name,
+      answer.mapper, answer.choice == nullptr ? 0 : answer.choice->variant, answer.task.name,
       answer.task.unique_id, number(diagnostic, 0), constraint);
 }
 
@@ -102,12 +102,12 @@ std::string bad_variant(const Diagnostic& diagnostic, const RefusedAnswer& answe
                "create a variant implementation of task {} (ID {}).",
                task.name, task.unique_id);
   }
-  if (answer.wish == nullptr || answer.wish->processors.empty()) return {};
+  if (answer.choice == nullptr || answer.choice->processors.empty()) return {};
   return fmt::format(
       "Invalid mapper output. Mapper {} selected variant {} for task {} (ID {}). However, this "
       "variant does not permit running on processors of kind {}.",
       answer.mapper, id, task.name, task.unique_id,
-      legion_name(answer.wish->processors.front().kind));
+      legion_name(answer.choice->processors.front().kind));
 }
 
 // Returns Legion's message for two slices with a common point. Legion has no message for other bad

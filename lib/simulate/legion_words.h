@@ -16,7 +16,7 @@ struct RefusedAnswer {
   // The name of the mapper that gave the answer.
   std::string_view mapper;
   // The answer itself if the refused answer is one of map_task; null for any other hook.
-  const MapTaskOutput* wish = nullptr;
+  const MapTaskOutput* choice = nullptr;
 };
 
 // Return the ids that Legion gives a memory and a processor.

@@ -20,7 +20,7 @@ void LinkSchedule::Block::update_widest_gap() {
 // stores it in `start.time`. Returns true if this changed `start.time`. `start.after` is then the
 // user that occupies the link until the found time.
 bool LinkSchedule::delay_until_free(Start& start, RunTime duration) const {
-  const RunTime wished = start.time;
+  const RunTime chosen = start.time;
   const auto over = [&](const BusyInterval& busy) { return busy.end <= start.time; };
   auto block = std::partition_point(blocks_.begin(), blocks_.end(),
                                     [&](const Block& each) { return over(each.all.back()); });
@@ -35,11 +35,11 @@ bool LinkSchedule::delay_until_free(Start& start, RunTime duration) const {
     }
     auto busy = std::partition_point(all.begin(), all.end(), over);
     for (; busy != all.end(); ++busy) {
-      if (busy->begin >= start.time + duration) return start.time != wished;
+      if (busy->begin >= start.time + duration) return start.time != chosen;
       start = {busy->end, busy->user};
     }
   }
-  return start.time != wished;
+  return start.time != chosen;
 }
 
 // Marks the link as busy from `begin` to `end`. The caller has made sure with delay_until_free()

@@ -195,7 +195,7 @@ void LoopReplay::note_mapped(const TaskRun& run, std::span<const NeededCopy> fet
     is_steady_ = is_steady_ && each.queries <= (each.is_handed_on ? 0 : 1);
   }
   if (iterations_ == 0 || !is_steady_) return log_.clear();
-  if (run.wishes.profiling.any()) return stop_watching();
+  if (run.choices.profiling.any()) return stop_watching();
   for (const InstanceNumber number : run.instances) {
     instances_.push_back(
         {number, number == kVirtual ? kCollectDefault : parts_.store.instance(number).priority});

@@ -193,19 +193,19 @@ void MapperInstances::report_collected_instances() {
 // For each requirement for which the answer names an instance, checks that instance. Then checks
 // the layouts of all named instances against the demands of the variant.
 bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
-                                  const MapTaskOutput& wish) {
+                                  const MapTaskOutput& choice) {
   bool any = false;
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
-    if (wish.requirements[r].instance == 0 || run.pieces[r] == nullptr) continue;
+    if (choice.requirements[r].instance == 0 || run.pieces[r] == nullptr) continue;
     if (view.requirements[r].empty()) continue;
-    if (!check_named(run, view, wish, r)) return false;
+    if (!check_named(run, view, choice, r)) return false;
     any = true;
   }
   if (!any) return true;
   // Check the layouts against the demands of the variant, as if the mapper had asked for these
   // layouts.
-  named_ = wish;
-  for (RequirementWish& each : named_.requirements) {
+  named_ = choice;
+  for (InstanceChoice& each : named_.requirements) {
     if (each.instance == 0 || !is_alive(each.instance)) continue;
     const Instance& instance = store_.instance(static_cast<InstanceNumber>(each.instance - 1));
     each.candidate_count = 0;
@@ -220,19 +220,19 @@ bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
 // Legion's order, so that an instance with several faults gets Legion's message.
 bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
                                   const MapTaskOutput& answer, std::uint32_t position) {
-  const RequirementWish& wish = answer.requirements[position];
+  const InstanceChoice& choice = answer.requirements[position];
   const auto refuse = [&](std::string_view why, std::string raw) {
     Diagnostic diagnostic =
-        diagnostic_without_source(DiagId::kBadInstance, position, view.name, wish.instance, why);
+        diagnostic_without_source(DiagId::kBadInstance, position, view.name, choice.instance, why);
     if (raw.empty()) raw = diagnostic.message;
-    outcome_.refuse(RunStatus::kMapError, {{std::move(diagnostic), wish.instance_origin}},
+    outcome_.refuse(RunStatus::kMapError, {{std::move(diagnostic), choice.instance_origin}},
                     std::move(raw));
     return false;
   };
   const NamedInstance words{
       {view, mappers_.mapper_of(mappers_.last_asked_processor()).name(), &answer}, position};
-  if (!store_.knows(wish.instance - 1)) return refuse("there was never one of that number", {});
-  const auto number = static_cast<InstanceNumber>(wish.instance - 1);
+  if (!store_.knows(choice.instance - 1)) return refuse("there was never one of that number", {});
+  const auto number = static_cast<InstanceNumber>(choice.instance - 1);
   const Instance& instance = store_.instance(number);
   const std::uint32_t region = data_of_requirement(input_.data, run, position).region;
   if (instance.region != region) {

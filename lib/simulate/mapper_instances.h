@@ -1,5 +1,5 @@
 // MapperInstances: the instances that mappers find, make and name themselves, instead of describing
-// them in a wish.
+// them in a choice.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "groma/mapper_output.h"
 #include "groma/mapper_runtime.h"
-#include "groma/wish.h"
 #include "simulate/mappers.h"
 #include "simulate/outcome.h"
 #include "simulate/run_input.h"
@@ -59,9 +59,9 @@ class MapperInstances {
   };
   // Releases all instances that are held for the task being mapped.
   void release_held_instances();
-  // Checks every instance that `wish` names, and holds those instances. Returns false, with a
+  // Checks every instance that `choice` names, and holds those instances. Returns false, with a
   // refusal, if one of them cannot be used for its requirement.
-  bool check_named(const TaskRun& run, const TaskView& view, const MapTaskOutput& wish);
+  bool check_named(const TaskRun& run, const TaskView& view, const MapTaskOutput& choice);
   // Calls handle_instance_collection of each mapper that was given an instance that is gone now.
   // Must not be called within a hook.
   void report_collected_instances();
@@ -86,7 +86,7 @@ class MapperInstances {
   std::optional<FoundInstance> give_to_mapper(std::optional<InstanceNumber> number, bool created);
   bool is_alive(InstanceId instance);
   void hold(InstanceNumber number);
-  bool check_named(const TaskRun& run, const TaskView& view, const MapTaskOutput& wish,
+  bool check_named(const TaskRun& run, const TaskView& view, const MapTaskOutput& choice,
                    std::uint32_t position);
 
   const RunInput& input_;

@@ -40,10 +40,10 @@ Mapper& Mappers::mapper_for_scheduling(std::int32_t processor) {
 
 // The raw output of the run is Legion's message for the refusal, or our message if Legion has none.
 bool Mappers::end_run_if_refused(std::vector<Refusal> refusals, const TaskView& task,
-                                 const MapTaskOutput* wish) {
+                                 const MapTaskOutput* choice) {
   if (refusals.empty()) return true;
   std::string raw = legion_error_message(
-      refusals.front(), {task, mapper_of(speaking_).name(), wish}, input_.memories);
+      refusals.front(), {task, mapper_of(speaking_).name(), choice}, input_.memories);
   if (raw.empty()) raw = refusals.front().diagnostic.message;
   outcome_.refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
   return false;

@@ -36,10 +36,10 @@ class Mappers {
   // (Mapper::repeats_answers).
   bool all_repeat() const { return all_repeat_; }
   // If `refusals` is not empty, ends the run: the refusals say why the answer of the mapper that
-  // was asked last is not accepted. The answer is about `task`; `wish` is the answer if the hook
+  // was asked last is not accepted. The answer is about `task`; `choice` is the answer if the hook
   // was map_task, else null. Returns true if there are no refusals.
   bool end_run_if_refused(std::vector<Refusal> refusals, const TaskView& task,
-                          const MapTaskOutput* wish = nullptr);
+                          const MapTaskOutput* choice = nullptr);
 
  private:
   const RunInput& input_;

@@ -67,7 +67,7 @@ RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t
 }
 
 // Appends a candidate that has no room to the text `tried`, and stores its query in `last`.
-void CandidatesWithoutRoom::add(const Store& store, const InstanceWish& candidate,
+void CandidatesWithoutRoom::add(const Store& store, const InstanceCandidate& candidate,
                                 const InstanceQuery& query) {
   const std::int64_t needs = store.bytes_of(query);
   const std::int64_t free = store.free_bytes(query.memory);

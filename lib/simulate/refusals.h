@@ -40,7 +40,7 @@ struct CandidatesWithoutRoom {
   // The statement of the mapping that chose the memory of the first candidate.
   Origin origin;
   // Adds a candidate for which the store has no room.
-  void add(const Store& store, const InstanceWish& candidate, const InstanceQuery& query);
+  void add(const Store& store, const InstanceCandidate& candidate, const InstanceQuery& query);
 };
 // Returns the error for a requirement none of whose candidates has room.
 RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskRun& run,

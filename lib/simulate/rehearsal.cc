@@ -126,7 +126,7 @@ class Rehearsal {
   // * The state of the cell after the last task that writes or reduces to it depends only on the
   //   tasks from then on, which are the same in each iteration.
   // * If no task writes or reduces to the cell, the instance of every reader stays valid. If the
-  //   wish of a reader is untracked, its instance stays valid only if no other instance is valid,
+  //   choice of a reader is untracked, its instance stays valid only if no other instance is valid,
   //   which the source of the next copy shows.
   //
   // If the state of the store is uncertain in any case, an iteration that adds no want and no

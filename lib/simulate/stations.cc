@@ -20,7 +20,7 @@ Stations::Stations(const RunInput& input, const Store& store, Outcome& outcome, 
 void Stations::queue(TaskRun& run) {
   run.times.ready = agenda_.now();
   ProcessorState& station = (*this)[run.number];
-  station.ready.push({run.wishes.priority, agenda_.next_number(), &run});
+  station.ready.push({run.choices.priority, agenda_.next_number(), &run});
   if (station.running == nullptr) start_next(station);
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/budget.h"
-#include "groma/wish.h"
+#include "groma/mapper_output.h"
 #include "simulate/instance.h"
 #include "simulate/instance_index.h"
 #include "simulate/machine_index.h"

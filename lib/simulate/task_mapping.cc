@@ -79,17 +79,17 @@ void TaskMapping::take(const Processor& processor) {
   TaskRun& run = *run_;
   run.hold_on(parts_.input.processors, processor);
   run.variant = &parts_.input.data.tasks[run.task].variants[answer_.variant - 1];
-  run.wishes = {answer_.task_priority, answer_.task_profiling};
+  run.choices = {answer_.task_priority, answer_.task_profiling};
 }
 
 // Empty and virtual requirements take no instance.
 bool TaskMapping::map_requirement(std::uint32_t position) {
   TaskRun& run = *run_;
   const TaskView& view = this->view();
-  const RequirementWish& wish = answer_.requirements[position];
+  const InstanceChoice& choice = answer_.requirements[position];
   const RequirementView& requirement = view.requirements[position];
   CachedTaskMapping::Requirement& done = requirements_done_.emplace_back();
-  done.untracked = wish.untracked;
+  done.untracked = choice.untracked;
   done.is_empty = requirement.empty();
   if (done.is_empty) {
     run.instances.add(kVirtual, parts_.lists);
@@ -98,23 +98,23 @@ bool TaskMapping::map_requirement(std::uint32_t position) {
   if (run.pieces[position] == nullptr) {
     return refuse(missing_data(run, view, position), RunStatus::kExecuteError);
   }
-  done.is_handed_on = wish.is_virtual;
+  done.is_handed_on = choice.is_virtual;
   if (done.is_handed_on) return map_virtually(position);
-  if (wish.instance != 0) {
-    const auto number = static_cast<InstanceNumber>(wish.instance - 1);
-    parts_.store.mark_taken(number, static_cast<std::int32_t>(wish.instance_origin.statement));
-    return use_instance(position, number, wish.untracked);
+  if (choice.instance != 0) {
+    const auto number = static_cast<InstanceNumber>(choice.instance - 1);
+    parts_.store.mark_taken(number, static_cast<std::int32_t>(choice.instance_origin.statement));
+    return use_instance(position, number, choice.untracked);
   }
   CandidatesWithoutRoom full;
-  for (const InstanceWish& candidate : wish.candidates()) {
+  for (const InstanceCandidate& candidate : choice.candidates()) {
     done.is_handed_on = candidate.memory == MemKind::kVirtual;
     if (done.is_handed_on) return map_virtually(position);
-    const auto query = query_for(parts_.input, run, requirement, wish, candidate, position);
+    const auto query = query_for(parts_.input, run, requirement, choice, candidate, position);
     if (!query) continue;
     queries_.push_back(*query);
     ++done.queries;
     const auto found = parts_.store.find_or_make(*query);
-    if (found) return use_instance(position, *found, wish.untracked);
+    if (found) return use_instance(position, *found, choice.untracked);
     full.add(parts_.store, candidate, *query);
   }
   return refuse(out_of_memory(parts_.input, parts_.store, run, view, position, full),
@@ -130,7 +130,7 @@ bool TaskMapping::is_plan_for_task(const CachedTaskMapping& plan) const {
 void TaskMapping::take(const CachedTaskMapping& plan, std::int32_t processor) {
   run_->hold_on(parts_.input.processors, processor);
   run_->variant = plan.variant;
-  run_->wishes = plan.wishes;
+  run_->choices = plan.choices;
 }
 
 // If there is no room for an instance, the plan cannot be followed further, so the mapper is asked
@@ -169,8 +169,8 @@ bool TaskMapping::map_by_plan(const CachedTaskMapping& plan, std::int32_t proces
 bool TaskMapping::shares_memories(std::span<const Processor> processors) const {
   const Memories& memories = parts_.input.memories;
   for (const Processor& other : processors.subspan(1)) {
-    for (const RequirementWish& wish : answer_.requirements) {
-      for (const InstanceWish& candidate : wish.candidates()) {
+    for (const InstanceChoice& choice : answer_.requirements) {
+      for (const InstanceCandidate& candidate : choice.candidates()) {
         if (memories.nearest(other, candidate.memory) !=
             memories.nearest(processors.front(), candidate.memory)) {
           return false;
@@ -186,8 +186,8 @@ void TaskMapping::fill_plan(CachedTaskMapping& plan) const {
   plan = {};
   plan.plans = plans;
   if (!shares_memories(answer_.processors)) return;
-  for (const RequirementWish& wish : answer_.requirements) {
-    if (wish.instance != 0) return;
+  for (const InstanceChoice& choice : answer_.requirements) {
+    if (choice.instance != 0) return;
   }
   plan.requirements = requirements_done_;
   plan.queries = queries_;
@@ -196,7 +196,7 @@ void TaskMapping::fill_plan(CachedTaskMapping& plan) const {
     plan.processors.push_back(parts_.input.processors.number_of(each));
   }
   plan.variant = run_->variant;
-  plan.wishes = run_->wishes;
+  plan.choices = run_->choices;
   plan.asked = asked_;
   // The work of the task is computed only when the task starts. The memory for it is reserved here,
   // so that it is counted with the plan.

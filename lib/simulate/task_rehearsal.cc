@@ -98,7 +98,7 @@ bool TaskRehearsal::last_refusal_has_id(DiagId id) const {
 // error yet: warn_about_wants() decides at the end.
 bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
                                   const std::vector<Processor>& places, std::uint32_t r) {
-  const RequirementWish& wish = mapping_.answer().requirements[r];
+  const InstanceChoice& choice = mapping_.answer().requirements[r];
   if (!view.requirements[r].empty() && run.pieces[r] == nullptr) {
     // A run refuses a requirement without data, whatever the mapping. The rehearsal goes on to
     // check the rest.
@@ -111,9 +111,9 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
     run.instances.add(kVirtual, parts_.lists);
     return true;
   }
-  const bool real = !view.requirements[r].empty() && !wish.is_virtual;
+  const bool real = !view.requirements[r].empty() && !choice.is_virtual;
   if (real && (state_.notes_wants || places.size() > 1) &&
-      !state_.wants.note_requirement(run, view.requirements[r], wish, places, r)) {
+      !state_.wants.note_requirement(run, view.requirements[r], choice, places, r)) {
     // The possible processors use different memories, or some of them can address none. In a run,
     // the load of the processors decides on which of them the task runs, so from here on the store
     // is uncertain.
@@ -140,7 +140,7 @@ bool TaskRehearsal::take_instance(TaskRun& run, const TaskView& view,
   }
   if (parts_.store.doubts().guessed || parts_.store.doubts().forked) state_.certain = false;
   const bool launches = !parts_.input.data.tasks[run.task].body.empty();
-  if (wish.untracked && launches && run.instances.back() != kVirtual &&
+  if (choice.untracked && launches && run.instances.back() != kVirtual &&
       state_.findings.complete()) {
     state_.findings.mark_incomplete(fmt::format(
         "region {} of `{}` is not kept, and another task may have it copied again while the "

@@ -12,10 +12,10 @@
 #include "app/data.h"
 #include "app/pieces.h"
 #include "groma/geometry.h"
+#include "groma/mapper_output.h"
 #include "groma/run_record.h"
 #include "groma/sharding.h"
 #include "groma/task_view.h"
-#include "groma/wish.h"
 #include "simulate/arena.h"
 #include "simulate/instance.h"
 #include "simulate/launch_plan.h"
@@ -92,7 +92,7 @@ struct TaskRun {
   Op op = kBeginning;
   // A bit mask of kinds of memory: those whose bandwidth the task uses while it runs.
   std::uint16_t streams = 0;
-  PriorityAndProfiling wishes;
+  PriorityAndProfiling choices;
   // True if the task may be stolen while it waits to be mapped.
   bool stealable = false;
   // True if the task itself has ended. Tasks that it launched may still run.
@@ -115,7 +115,7 @@ struct TaskRun {
     of = nullptr;
     ended = false;
     records = {};
-    wishes.priority = 0;
+    choices.priority = 0;
     shard_variant = 0;
     arguments.clear();
     pieces.clear();

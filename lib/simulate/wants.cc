@@ -38,7 +38,7 @@ std::uint64_t key_of(const InstanceQuery& query) {
                                (layout.compact ? 2U : 0U) | (query.reduction ? 1U : 0U));
 }
 
-// Returns the hash of an instance that a wish names by its number.
+// Returns the hash of an instance that a choice names by its number.
 std::uint64_t key_of_named(InstanceNumber number) { return combine_hash(2, number); }
 
 // If the processor of the task can address exactly one candidate of the requirement, returns the
@@ -47,14 +47,14 @@ std::uint64_t key_of_named(InstanceNumber number) { return combine_hash(2, numbe
 std::optional<InstanceQuery> only_query(const RunInput& input, const TaskRun& run,
                                         const TaskView& view, const MapTaskOutput& answer,
                                         std::uint32_t position) {
-  const RequirementWish& wish = answer.requirements[position];
+  const InstanceChoice& choice = answer.requirements[position];
   const RequirementView& requirement = view.requirements[position];
-  if (requirement.empty() || wish.is_virtual || run.pieces[position] == nullptr) return {};
-  if (wish.instance != 0) return {};
+  if (requirement.empty() || choice.is_virtual || run.pieces[position] == nullptr) return {};
+  if (choice.instance != 0) return {};
   std::optional<InstanceQuery> found;
-  for (const InstanceWish& candidate : wish.candidates()) {
+  for (const InstanceCandidate& candidate : choice.candidates()) {
     if (candidate.memory == MemKind::kVirtual) return {};
-    const auto query = query_for(input, run, requirement, wish, candidate, position);
+    const auto query = query_for(input, run, requirement, choice, candidate, position);
     if (!query) continue;
     if (found) return {};
     found = query;
@@ -68,33 +68,33 @@ std::optional<InstanceQuery> only_query(const RunInput& input, const TaskRun& ru
 
 // Notes the want of a requirement, unless an equal want was noted before.
 bool WantedInstances::note_requirement(const TaskRun& run, const RequirementView& requirement,
-                                       const RequirementWish& wish,
+                                       const InstanceChoice& choice,
                                        std::span<const Processor> places, std::uint32_t position) {
   Want want;
   want.task = run.task;
   want.position = position;
   bool one_memory = true;
   choices_.clear();
-  if (wish.instance != 0) {
-    const auto number = static_cast<InstanceNumber>(wish.instance - 1);
+  if (choice.instance != 0) {
+    const auto number = static_cast<InstanceNumber>(choice.instance - 1);
     const Instance& instance = store_.instance(number);
     choices_.push_back({key_of_named(number), instance.memory, 0, instance.bytes, instance.region,
-                        wish.instance_origin});
+                        choice.instance_origin});
   } else {
     std::int32_t stage = 0;
-    for (const InstanceWish& candidate : wish.candidates()) {
+    for (const InstanceCandidate& candidate : choice.candidates()) {
       if (candidate.memory == MemKind::kVirtual) {
         want.may_be_virtual = true;
         break;
       }
-      const auto query = query_in(-1, input_, run, requirement, wish, candidate, position);
+      const auto query = query_in(-1, input_, run, requirement, choice, candidate, position);
       one_memory = add_choices_of_candidate(query, candidate, stage++, places) && one_memory;
     }
   }
   std::uint64_t key = 1;
-  for (const Choice& choice : choices_) {
-    key = combine_hash(key, choice.key + static_cast<std::uint64_t>(choice.stage));
-    key = combine_hash(key, choice.is_for_all ? std::uint64_t{1} : std::uint64_t{0});
+  for (const Choice& each : choices_) {
+    key = combine_hash(key, each.key + static_cast<std::uint64_t>(each.stage));
+    key = combine_hash(key, each.is_for_all ? std::uint64_t{1} : std::uint64_t{0});
   }
   if (choices_.empty() || !known_.insert(key).second) return one_memory;
   want.choices = choices_;
@@ -104,7 +104,8 @@ bool WantedInstances::note_requirement(const TaskRun& run, const RequirementView
 
 // Adds a choice for each memory that the candidate stands for on one of the processors in `places`.
 // Returns false if these processors use several memories, or if only some of them can address one.
-bool WantedInstances::add_choices_of_candidate(InstanceQuery query, const InstanceWish& candidate,
+bool WantedInstances::add_choices_of_candidate(InstanceQuery query,
+                                               const InstanceCandidate& candidate,
                                                std::int32_t stage,
                                                std::span<const Processor> places) {
   const std::size_t begin = choices_.size();
@@ -308,15 +309,15 @@ std::optional<Refusal> WantedInstances::find_missing_route(Outcome& outcome, Lin
 // Counts for each requirement only the bytes that it needs at least: those of its own fields and
 // points, even if a new instance would be larger.
 bool task_exceeds_memory(const RunInput& input, const TaskRun& run, const TaskView& view,
-                         const MapTaskOutput& wish, std::span<const Processor> places,
+                         const MapTaskOutput& choice, std::span<const Processor> places,
                          std::uint32_t position) {
-  const auto mine = only_query(input, run, view, wish, position);
-  if (!mine || wish.processors.size() > 1) return false;
+  const auto mine = only_query(input, run, view, choice, position);
+  if (!mine || choice.processors.size() > 1) return false;
   // The key stands for one kind of instance that several requirements may share. The value is the
   // size in bytes that the largest of these requirements needs.
   std::map<std::uint64_t, std::int64_t> least;
   for (std::uint32_t r = 0; r <= position; ++r) {
-    auto query = only_query(input, run, view, wish, r);
+    auto query = only_query(input, run, view, choice, r);
     if (!query || query->memory != mine->memory) continue;
     const std::int64_t bytes = input.spaces.region(query->region)
                                    .instance_bytes(query->groups, query->layout,

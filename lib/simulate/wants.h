@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "groma/diagnostics.h"
+#include "groma/mapper_output.h"
 #include "groma/validate.h"
-#include "groma/wish.h"
 #include "simulate/findings.h"
 #include "simulate/instance.h"
 #include "simulate/links.h"
@@ -31,7 +31,7 @@ class WantedInstances {
   // may run. Returns false if these processors use different memories for one candidate, or only
   // some of them can address one, so that the run decides.
   bool note_requirement(const TaskRun& run, const RequirementView& requirement,
-                        const RequirementWish& wish, std::span<const Processor> places,
+                        const InstanceChoice& choice, std::span<const Processor> places,
                         std::uint32_t position);
   // Notes an instance that a mapper asked for by a call of its own while it mapped `task`. `made`
   // is nullopt if there was no room. The instance counts as taking room, whether it is used or not.
@@ -50,9 +50,10 @@ class WantedInstances {
   std::optional<Refusal> find_missing_route(Outcome& outcome, Links& links) const;
 
  private:
-  // An instance that a requirement may get. The mapper's wish for a requirement lists candidates in
-  // order; `stage` is the position of the candidate. A candidate names a kind of memory, which may
-  // mean several memories, depending on where the task runs. There is one choice for each of them.
+  // An instance that a requirement may get. The mapper's choice for a requirement lists candidates
+  // in order; `stage` is the position of the candidate. A candidate names a kind of memory, which
+  // may mean several memories, depending on where the task runs. There is one choice for each of
+  // them.
   struct Choice {
     std::uint64_t key;
     std::int32_t memory, stage;
@@ -83,7 +84,7 @@ class WantedInstances {
   // For each region: the memories in which it may lie.
   using Places = std::map<std::uint32_t, std::vector<Place>>;
 
-  bool add_choices_of_candidate(InstanceQuery query, const InstanceWish& candidate,
+  bool add_choices_of_candidate(InstanceQuery query, const InstanceCandidate& candidate,
                                 std::int32_t stage, std::span<const Processor> places);
   void add(Want want);
   template <typename Use>
@@ -111,7 +112,7 @@ class WantedInstances {
 // the sum over the requirements 0 to `position` that can lie only in that memory. Requirements that
 // can share an instance count once.
 bool task_exceeds_memory(const RunInput& input, const TaskRun& run, const TaskView& view,
-                         const MapTaskOutput& wish, std::span<const Processor> places,
+                         const MapTaskOutput& choice, std::span<const Processor> places,
                          std::uint32_t position);
 
 }  // namespace groma::sim

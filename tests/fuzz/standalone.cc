@@ -96,8 +96,8 @@ int main(int argc, char** argv) {
   }
 
   for (const std::string& seed : seeds) feed(seed);
-  const char* wish = std::getenv("GROMA_FUZZ_RUNS");
-  const long runs = wish == nullptr ? 2000 : std::strtol(wish, nullptr, 10);
+  const char* choice = std::getenv("GROMA_FUZZ_RUNS");
+  const long runs = choice == nullptr ? 2000 : std::strtol(choice, nullptr, 10);
   Mutator mutator(seeds);
   for (long run = 0; run < runs; ++run) feed(mutator.next());
   std::printf("%zu seeds, %ld variations\n", seeds.size(), runs);

@@ -60,7 +60,7 @@ const std::set<std::string_view> kWithoutExample = {
     // Of `groma emit`.
     "not-emitted",
     // Of mappers written by hand.
-    "bad-processor", "mixed-processors", "repeated-processor", "bad-variant", "missing-wish",
+    "bad-processor", "mixed-processors", "repeated-processor", "bad-variant", "missing-choice",
     "no-memory", "bad-virtual", "bad-instance", "layout-refused", "bad-slices", "bad-schedule",
     "bad-steal", "bad-collective", "bad-replication", "bad-sharding", "no-tunable", "bad-shard",
     // Of runs.

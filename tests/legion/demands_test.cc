@@ -217,15 +217,15 @@ TEST(Demands, MemoriesOfOtherMachines) {
   requirement.region = seen_region;
   requirement.privilege = LEGION_READ_WRITE;
   requirement.privilege_fields = {kFirst, kSecond};
-  InstanceWish wish;
-  wish.layout.fields = FieldOrder::kAos;
-  wish.layout.align_op = AlignOp::kGt;
-  wish.layout.align_bytes = 64;
+  InstanceCandidate choice;
+  choice.layout.fields = FieldOrder::kAos;
+  choice.layout.align_op = AlignOp::kGt;
+  choice.layout.align_bytes = 64;
   for (const auto& [kind, realm] : {std::pair(MemKind::kFbmem, Legion::Memory::GPU_FB_MEM),
                                     std::pair(MemKind::kZcmem, Legion::Memory::Z_COPY_MEM),
                                     std::pair(MemKind::kSockmem, Legion::Memory::SOCKET_MEM)}) {
-    wish.memory = kind;
-    const Set set = legion::constraints_of(requirement, wish, {{kFirst, kSecond}, {}});
+    choice.memory = kind;
+    const Set set = legion::constraints_of(requirement, choice, {{kFirst, kSecond}, {}});
     EXPECT_EQ(set.memory_constraint.kind, realm);
     EXPECT_EQ(set.ordering_constraint.ordering,
               (std::vector<Legion::DimensionKind>{LEGION_DIM_F, LEGION_DIM_X, LEGION_DIM_Y}));
@@ -235,8 +235,8 @@ TEST(Demands, MemoriesOfOtherMachines) {
   }
   requirement.privilege = LEGION_REDUCE;
   requirement.redop = 3;
-  wish.layout.compact = true;
-  const Set reduces = legion::constraints_of(requirement, wish, {{kFirst}, {}});
+  choice.layout.compact = true;
+  const Set reduces = legion::constraints_of(requirement, choice, {{kFirst}, {}});
   EXPECT_EQ(reduces.specialized_constraint.kind, LEGION_AFFINE_REDUCTION_SPECIALIZE);
   EXPECT_EQ(reduces.specialized_constraint.redop, 3);
 }

@@ -186,7 +186,7 @@ int answer(const Legion::Task*, const std::vector<PhysicalRegion>&, Context, Leg
   return kAnswer;
 }
 
-// ---- A mapper that notes what it sees and wishes what no program does
+// ---- A mapper that notes what it sees and chooses what no program does
 
 struct Noted {
   std::vector<std::string> tasks;
@@ -211,7 +211,7 @@ class Curious final : public Mapper {
     note("map", task);
     Mapper::map_task(runtime, task, valid, answer);
     answer.task_profiling.timeline = answer.copy_profiling.timeline = true;
-    for (RequirementWish& wish : answer.requirements) wish.fresh = true;
+    for (InstanceChoice& choice : answer.requirements) choice.fresh = true;
     if (!task.futures.empty()) answer.future_memories = {{MemKind::kRdmem, 0, 0}};
   }
   void map_operation(MapperRuntime& runtime, const TaskView& operation,
@@ -219,9 +219,9 @@ class Curious final : public Mapper {
                      MapOperationOutput& answer) override {
     note(std::string(name_of(operation.operation)), operation);
     Mapper::map_operation(runtime, operation, valid, answer);
-    for (RequirementWish& wish : answer.requirements) {
-      wish = {};
-      wish.add({MemKind::kRdmem, {}, {}, {}});
+    for (InstanceChoice& choice : answer.requirements) {
+      choice = {};
+      choice.add({MemKind::kRdmem, {}, {}, {}});
     }
     answer.profiling.timeline = true;
   }
@@ -336,7 +336,7 @@ class Ranker final : public Mapper {
                 std::span<const std::span<const InstanceView>> valid,
                 MapTaskOutput& answer) override {
     Mapper::map_task(runtime, task, valid, answer);
-    for (RequirementWish& wish : answer.requirements) wish = where(task);
+    for (InstanceChoice& choice : answer.requirements) choice = where(task);
   }
   void map_operation(MapperRuntime& runtime, const TaskView& operation,
                      std::span<const std::span<const InstanceView>> valid,
@@ -377,11 +377,11 @@ class Ranker final : public Mapper {
   inline static std::vector<std::string> told;
 
  private:
-  static RequirementWish where(const TaskView& operation) {
-    RequirementWish wish;
-    wish.fresh = operation.tag >= kOfSysmem;
-    wish.add({operation.tag == kToRdmem ? MemKind::kRdmem : MemKind::kSysmem, {}, {}, {}});
-    return wish;
+  static InstanceChoice where(const TaskView& operation) {
+    InstanceChoice choice;
+    choice.fresh = operation.tag >= kOfSysmem;
+    choice.add({operation.tag == kToRdmem ? MemKind::kRdmem : MemKind::kSysmem, {}, {}, {}});
+    return choice;
   }
   static std::string describe(const InstanceView& instance) {
     EXPECT_NE(instance.region, 0U);

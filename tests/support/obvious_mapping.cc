@@ -147,26 +147,26 @@ void Runtime::map(Task& task) {
     }
   }
   const std::vector<std::span<const InstanceView>> valid(holding.begin(), holding.end());
-  MapTaskOutput wish;
+  MapTaskOutput choice;
   mapping_now_ = true;
-  mapper(task.processor).map_task(*this, view, valid, wish);
-  check(validate(wish, view, *machine_));
-  if (wish.abort_mapping) cannot();
+  mapper(task.processor).map_task(*this, view, valid, choice);
+  check(validate(choice, view, *machine_));
+  if (choice.abort_mapping) cannot();
   for (std::size_t r = 0; r < requirements.size(); ++r) {
-    const bool is_named = wish.requirements[r].instance != 0 && !requirements[r].empty();
-    if (is_named && task.requirements[r].shape) hold(named(task, wish, r));
+    const bool is_named = choice.requirements[r].instance != 0 && !requirements[r].empty();
+    if (is_named && task.requirements[r].shape) hold(named(task, choice, r));
   }
-  task.processor = wish.processors.front();
-  for (const Processor& processor : wish.processors) {
+  task.processor = choice.processors.front();
+  for (const Processor& processor : choice.processors) {
     if (station(processor).load < station(task.processor).load) task.processor = processor;
   }
-  task.variant = wish.variant;
-  task.priority = wish.task_priority;
-  task.report = wish.task_profiling.any();
+  task.variant = choice.variant;
+  task.priority = choice.task_priority;
+  task.report = choice.task_profiling.any();
   task.launches = !variant(task).leaf && !what(task).body.empty();
   std::vector<Copy*> copies;
   for (std::size_t r = 0; r < requirements.size(); ++r) {
-    map_requirement(task, view, wish.requirements[r], r, copies);
+    map_requirement(task, view, choice.requirements[r], r, copies);
   }
   for (Instance* instance : held_) release(*instance);
   held_.clear();
@@ -187,7 +187,7 @@ void Runtime::map(Task& task) {
      [this, parent] { go_on(*parent); });
 }
 
-void Runtime::map_requirement(Task& task, const TaskView& view, const RequirementWish& wish,
+void Runtime::map_requirement(Task& task, const TaskView& view, const InstanceChoice& choice,
                               std::size_t position, std::vector<Copy*>& copies) {
   const RequirementView& required = view.requirements[position];
   const Requirement& requirement = task.requirements[position];
@@ -197,17 +197,17 @@ void Runtime::map_requirement(Task& task, const TaskView& view, const Requiremen
     task.instances.push_back(nullptr);
     touch(task, requirement, required.privilege, required.coherence);
   };
-  if (wish.is_virtual) return hand_on();
+  if (choice.is_virtual) return hand_on();
   const auto take = [&](Instance& instance) {
     instance.mapped = ++mappings_;
     ++instance.users;
     task.instances.push_back(&instance);
-    use(task, view, requirement, required.privilege, required.coherence, wish.untracked, instance,
+    use(task, view, requirement, required.privilege, required.coherence, choice.untracked, instance,
         copies);
   };
-  if (wish.instance != 0) return take(*of(wish.instance));
+  if (choice.instance != 0) return take(*of(choice.instance));
   const bool reduces = required.privilege == Privilege::kReduce;
-  for (const InstanceWish& candidate : wish.candidates()) {
+  for (const InstanceCandidate& candidate : choice.candidates()) {
     if (candidate.memory == MemKind::kVirtual) return hand_on();
     if (!machine_->can_address(task.processor.node, task.processor.kind, candidate.memory)) {
       continue;
@@ -215,20 +215,20 @@ void Runtime::map_requirement(Task& task, const TaskView& view, const Requiremen
     Wanted wanted;
     wanted.region = requirement.where->region;
     wanted.needs = *requirement.shape;
-    wanted.shape = wished_shape(task, wish, candidate, requirement);
+    wanted.shape = chosen_shape(task, choice, candidate, requirement);
     wanted.fields = {requirement.fields.begin(), requirement.fields.end()};
     wanted.new_fields = wanted.fields;
     for (std::uint32_t f = 0; f < data_.regions[wanted.region].fields.size(); ++f) {
-      if (wish.fields == RequirementWish::Fields::kAll && !reduces) wanted.new_fields.insert(f);
+      if (choice.fields == InstanceChoice::Fields::kAll && !reduces) wanted.new_fields.insert(f);
     }
     wanted.memory = nearest(task.processor, candidate.memory);
     wanted.layout = candidate.layout;
     if (wanted.new_fields.size() == 1) wanted.layout.fields = FieldOrder::kSoa;
     wanted.reduces = reduces;
-    wanted.priority = wish.collect_priority;
-    Instance* instance = wish.fresh ? nullptr : find(wanted);
+    wanted.priority = choice.collect_priority;
+    Instance* instance = choice.fresh ? nullptr : find(wanted);
     if (instance != nullptr) {
-      instance->priority = wish.collect_priority;
+      instance->priority = choice.collect_priority;
     } else {
       instance = make(wanted);
     }
@@ -237,9 +237,10 @@ void Runtime::map_requirement(Task& task, const TaskView& view, const Requiremen
   throw Failed{RunStatus::kMapError, DiagId::kOutOfMemory};
 }
 
-Shape Runtime::wished_shape(const Task&, const RequirementWish& wish, const InstanceWish& candidate,
+Shape Runtime::chosen_shape(const Task&, const InstanceChoice& choice,
+                            const InstanceCandidate& candidate,
                             const Requirement& requirement) const {
-  if (!wish.shares(candidate) || !requirement.color) return *requirement.shape;
+  if (!choice.shares(candidate) || !requirement.color) return *requirement.shape;
   const Shape whole = shape_of(data_.regions[requirement.where->region].box);
   if (machine_->node_count() == 1) return whole;
   Shape found = *requirement.shape;
@@ -413,15 +414,15 @@ void Runtime::set_collect_priority(InstanceId id, CollectPriority priority) {
   if (priority == kCollectEager) collect_instance(id);
 }
 
-Instance& Runtime::named(const Task& task, const MapTaskOutput& wish, std::size_t position) {
-  Instance* const instance = of(wish.requirements[position].instance);
+Instance& Runtime::named(const Task& task, const MapTaskOutput& choice, std::size_t position) {
+  Instance* const instance = of(choice.requirements[position].instance);
   const Requirement& requirement = task.requirements[position];
   const bool reduces = requirement.where->privilege == Privilege::kReduce;
   bool fits = instance != nullptr && instance->alive &&
               instance->region == requirement.where->region && instance->reduction == reduces &&
               covers(instance->shape, *requirement.shape);
   for (std::uint32_t field : requirement.fields) fits = fits && instance->fields.contains(field);
-  for (const Processor& p : wish.processors) {
+  for (const Processor& p : choice.processors) {
     fits = fits && machine_->can_address(p.node, p.kind, instance->memory.kind) &&
            nearest(p, instance->memory.kind) == instance->memory;
   }

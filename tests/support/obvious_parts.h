@@ -452,17 +452,17 @@ class Runtime final : public MapperRuntime {
   void steal(const Processor& thief);
   void all_steal();
   void map(Task& task);
-  void map_requirement(Task& task, const TaskView& view, const RequirementWish& wish,
+  void map_requirement(Task& task, const TaskView& view, const InstanceChoice& choice,
                        std::size_t position, std::vector<Copy*>& copies);
-  Shape wished_shape(const Task& task, const RequirementWish& wish, const InstanceWish& candidate,
-                     const Requirement& requirement) const;
+  Shape chosen_shape(const Task& task, const InstanceChoice& choice,
+                     const InstanceCandidate& candidate, const Requirement& requirement) const;
   Instance* find(const Wanted& wanted);
   Instance* make(const Wanted& wanted);
   std::optional<Wanted> wanted(const InstanceRequest& request);
   std::optional<FoundInstance> hand_out(Instance* instance, bool created);
   Instance* of(InstanceId id);
   void hold(Instance& instance);
-  Instance& named(const Task& task, const MapTaskOutput& wish, std::size_t position);
+  Instance& named(const Task& task, const MapTaskOutput& choice, std::size_t position);
   Memory nearest(const Processor& p, MemKind kind) const;
   bool make_room(const Memory& memory, std::int64_t bytes);
   bool needed(Instance& instance);

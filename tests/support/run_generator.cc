@@ -609,7 +609,7 @@ class RandomMapper final : public Mapper {
     answer.requirements.resize(task.requirements.size());
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
       Draw own = draws(10 + r * 2 + (reads_valid() && valid[r].size() > 2 ? 1 : 0), task);
-      wish(own, task, task.requirements[r], where, variant->leaf, answer.requirements[r]);
+      choice(own, task, task.requirements[r], where, variant->leaf, answer.requirements[r]);
     }
     Draw own = draws(100, task);
     if (own.percent(25) && !repeats_answers())
@@ -622,8 +622,8 @@ class RandomMapper final : public Mapper {
                       MapTaskOutput& answer) const {
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
       const RequirementView& requirement = task.requirements[r];
-      RequirementWish& wish = answer.requirements[r];
-      if (requirement.empty() || wish.is_virtual || draw.percent(30)) continue;
+      InstanceChoice& choice = answer.requirements[r];
+      if (requirement.empty() || choice.is_virtual || draw.percent(30)) continue;
       answer.processors = {where};
       for (const InstanceView& seen : valid[r]) {
         if (draw.percent(20)) runtime.collect_instance(seen.id);
@@ -631,7 +631,8 @@ class RandomMapper final : public Mapper {
         const bool near = (machine().node(where.node).find(seen.memory.kind) != nullptr &&
                            seen.memory == near_memory(where, seen.memory.kind)) ||
                           draw.percent(2);
-        if (near && runtime.acquire_instance(seen.id) && draw.percent(50)) wish.instance = seen.id;
+        if (near && runtime.acquire_instance(seen.id) && draw.percent(50))
+          choice.instance = seen.id;
         if (draw.percent(20)) runtime.release_instance(seen.id);
       }
       if (draw.percent(40)) continue;
@@ -644,7 +645,7 @@ class RandomMapper final : public Mapper {
         for (const FieldView& field : other.fields) fields.push_back(field.id);
       }
       InstanceRequest request;
-      const InstanceWish& candidate = wish.candidates().front();
+      const InstanceCandidate& candidate = choice.candidates().front();
       request.memory = near_memory(where, candidate.memory);
       if (draw.percent(2)) request.memory.node = machine().node_count() - 1;
       request.layout = candidate.layout;
@@ -655,8 +656,8 @@ class RandomMapper final : public Mapper {
       const auto found = draw.percent(70) ? runtime.find_or_create_instance(request)
                                           : runtime.create_instance(request);
       if (!found) continue;
-      if (draw.percent(85)) wish.instance = found->id;
-      shared_->drawn->named += wish.instance == found->id ? 1 : 0;
+      if (draw.percent(85)) choice.instance = found->id;
+      shared_->drawn->named += choice.instance == found->id ? 1 : 0;
       if (draw.percent(10)) runtime.release_instance(found->id);
     }
   }
@@ -744,10 +745,10 @@ class RandomMapper final : public Mapper {
     return draw.of(all);
   }
 
-  void wish(Draw& draw, const TaskView&, const RequirementView& requirement, const Processor& where,
-            bool leaf, RequirementWish& wish) const {
+  void choice(Draw& draw, const TaskView&, const RequirementView& requirement,
+              const Processor& where, bool leaf, InstanceChoice& choice) const {
     const bool may_be_virtual = requirement.coherence == Coherence::kExclusive && !leaf;
-    wish.is_virtual = may_be_virtual && draw.percent(60);
+    choice.is_virtual = may_be_virtual && draw.percent(60);
     std::vector<MemKind> kinds;
     for (std::size_t k = 0; k + 1 < kMemKindCount; ++k) {
       const auto kind = static_cast<MemKind>(k);
@@ -756,7 +757,7 @@ class RandomMapper final : public Mapper {
     const bool small = draw.percent(30);
     const std::uint64_t layout = mix(seed_ + 99);
     for (std::int64_t n = draw.between(1, 3); n > 0; --n) {
-      InstanceWish candidate;
+      InstanceCandidate candidate;
       candidate.memory = draw.percent(5) ? MemKind::kRegsockmem : draw.of(kinds);
       if (draw.percent(30 + static_cast<int>(layout % 60))) {
         candidate.layout.dimensions =
@@ -769,20 +770,20 @@ class RandomMapper final : public Mapper {
         }
       }
       candidate.layout.exact = small || draw.percent(20);
-      wish.add(candidate);
+      choice.add(candidate);
     }
-    if (wish.candidates().front().memory == MemKind::kRegsockmem) {
-      wish.candidates_in_order.front().memory = draw.of(kinds);
+    if (choice.candidates().front().memory == MemKind::kRegsockmem) {
+      choice.candidates_in_order.front().memory = draw.of(kinds);
     }
-    if (may_be_virtual && draw.percent(20)) wish.add({MemKind::kVirtual, {}, {}, {}});
-    wish.fresh = draw.percent(5) && !keeps_;
-    wish.region =
-        draw.percent(50) ? RequirementWish::Region::kRequired : RequirementWish::Region::kShared;
-    wish.fields =
-        draw.percent(50) ? RequirementWish::Fields::kRequired : RequirementWish::Fields::kAll;
-    wish.collect_priority = priority(draw);
-    if (keeps_ && wish.collect_priority == kCollectEager) wish.collect_priority = kCollectLast;
-    wish.untracked = requirement.privilege == Privilege::kReadOnly && draw.percent(20);
+    if (may_be_virtual && draw.percent(20)) choice.add({MemKind::kVirtual, {}, {}, {}});
+    choice.fresh = draw.percent(5) && !keeps_;
+    choice.region =
+        draw.percent(50) ? InstanceChoice::Region::kRequired : InstanceChoice::Region::kShared;
+    choice.fields =
+        draw.percent(50) ? InstanceChoice::Fields::kRequired : InstanceChoice::Fields::kAll;
+    choice.collect_priority = priority(draw);
+    if (keeps_ && choice.collect_priority == kCollectEager) choice.collect_priority = kCollectLast;
+    choice.untracked = requirement.privilege == Privilege::kReadOnly && draw.percent(20);
   }
 
   std::uint64_t seed_;

@@ -842,10 +842,10 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return nullptr;
   }
 
-  // What a task needs for one region: the wished instances, of which the first is taken whose
+  // What a task needs for one region: the chosen instances, of which the first is taken whose
   // memory the processor reaches and has room, or a virtual instance.
   struct Needs {
-    std::vector<InstanceWish> wishes;
+    std::vector<InstanceCandidate> choices;
     // The memory to use if no statement names a memory.
     Legion::Memory memory = Legion::Memory::NO_MEMORY;
     // The layout demands of the variant.
@@ -909,16 +909,16 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       memories = {groma::emit::kind_of(needs.memory.kind()).value_or(MemKind::kSysmem)};
     }
     for (const MemKind memory : memories) {
-      const auto same = [&](const InstanceWish& other) { return other.memory == memory; };
-      if (std::any_of(needs.wishes.begin(), needs.wishes.end(), same)) continue;
-      InstanceWish wish{memory, demanded, false};
+      const auto same = [&](const InstanceCandidate& other) { return other.memory == memory; };
+      if (std::any_of(needs.choices.begin(), needs.choices.end(), same)) continue;
+      InstanceCandidate choice{memory, demanded, false};
       // @if layouts
       if (const auto said = Mapping::layout_of(name, region, here.kind, memory)) {
-        wish.layout = complete_layout(*said, demanded);
-        wish.layout_origin = true;
+        choice.layout = complete_layout(*said, demanded);
+        choice.layout_origin = true;
       }
       // @end
-      needs.wishes.push_back(wish);
+      needs.choices.push_back(choice);
       // A virtual instance fits in any case, so the memories that the statements list after it do
       // not matter.
       if (memory == MemKind::kVirtual) break;
@@ -927,15 +927,15 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return needs;
   }
 
-  // Ends the process if a wished layout contradicts a demand of the variant. Legion would end the
+  // Ends the process if a chosen layout contradicts a demand of the variant. Legion would end the
   // process or ignore the demand.
   void check_layouts(const Legion::RegionRequirement& requirement, std::size_t position,
                      const Legion::Task& task, Legion::Processor target, const Needs& needs) const {
-    for (const InstanceWish& wish : needs.wishes) {
-      if (!memory_of(wish, target, needs).exists()) continue;
+    for (const InstanceCandidate& choice : needs.choices) {
+      if (!memory_of(choice, target, needs).exists()) continue;
       for (const Legion::LayoutConstraintSet* set : needs.demands) {
         const auto conflicts = find_conflicts(
-            demand_of(static_cast<std::uint32_t>(position), *set), wish.layout, wish.memory,
+            demand_of(static_cast<std::uint32_t>(position), *set), choice.layout, choice.memory,
             requirement.region.get_dim(), requirement.privilege_fields.size());
         if (conflicts.empty()) continue;
         end(named(position, task) + ": its variant wants " + conflicts.front().wants +
@@ -944,9 +944,9 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     }
   }
 
-  Legion::Memory memory_of(const InstanceWish& wish, Legion::Processor target,
+  Legion::Memory memory_of(const InstanceCandidate& choice, Legion::Processor target,
                            const Needs& needs) const {
-    return needs.memory.exists() ? needs.memory : site_.memory(target, wish.memory);
+    return needs.memory.exists() ? needs.memory : site_.memory(target, choice.memory);
   }
   // The reason why a region gets no instance. If the text is empty, there is an instance.
   struct NoInstance {
@@ -982,24 +982,24 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       end(named(position, task) + " cannot be virtual: " + needs.not_virtual + " [bad-virtual]");
     }
     NoInstance reasons;
-    for (const InstanceWish& wish : needs.wishes) {
-      if (wish.memory == MemKind::kVirtual) {
+    for (const InstanceCandidate& choice : needs.choices) {
+      if (choice.memory == MemKind::kVirtual) {
         if (needs.not_virtual == nullptr) return chosen.push_back(none);
-        add_reason(wish.memory, {needs.not_virtual}, reasons);
+        add_reason(choice.memory, {needs.not_virtual}, reasons);
         continue;
       }
-      const Legion::Memory memory = memory_of(wish, targets.front(), needs);
+      const Legion::Memory memory = memory_of(choice, targets.front(), needs);
       if (!memory.exists()) {
-        add_reason(wish.memory, {"the processor reaches none"}, reasons);
+        add_reason(choice.memory, {"the processor reaches none"}, reasons);
         continue;
       }
-      const NoInstance why = make(context, requirement, {}, wish, needs, memory, chosen);
+      const NoInstance why = make(context, requirement, {}, choice, needs, memory, chosen);
       if (why.text.empty()) {
         const auto away = [&](Legion::Processor p) { return !machine.has_affinity(p, memory); };
         targets.erase(std::remove_if(targets.begin(), targets.end(), away), targets.end());
         return;
       }
-      add_reason(wish.memory, why, reasons);
+      add_reason(choice.memory, why, reasons);
     }
     end_nowhere(named(position, task), reasons);
   }
@@ -1008,7 +1008,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // reason. `shared` are the regions of several tasks that use the instance at once. If it is
   // empty, the instance is for the requirement's region and those that share its memory.
   NoInstance make(Context context, const Legion::RegionRequirement& requirement,
-                  const std::vector<Legion::LogicalRegion>& shared, const InstanceWish& wish,
+                  const std::vector<Legion::LogicalRegion>& shared, const InstanceCandidate& choice,
                   const Needs& needs, Legion::Memory memory,
                   std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
     std::vector<Legion::FieldID> fields(requirement.privilege_fields.begin(),
@@ -1023,15 +1023,15 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     for (const FieldGroup& group : group_fields(requirement, fields, needs.demands)) {
       std::vector<Legion::LogicalRegion> regions = shared;
       if (shared.empty()) {
-        const bool alone = wish.layout.exact || reduces(requirement);
+        const bool alone = choice.layout.exact || reduces(requirement);
         regions = {alone ? requirement.region
                          : default_policy_select_instance_region(
                                context, memory, requirement,
-                               constraints_of(requirement, wish, group), false, true)};
+                               constraints_of(requirement, choice, group), false, true)};
       }
       // If the data has no holes, a compact instance is the same as any other, but variants with a
       // layout constraint of their own refuse it.
-      InstanceWish asked = wish;
+      InstanceCandidate asked = choice;
       if (asked.layout.compact && regions.size() == 1) {
         const auto space = regions.front().get_index_space();
         asked.layout.compact = !rt_->get_index_space_domain(context, space).dense();
@@ -1070,15 +1070,15 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     const Legion::Processor target = output.target_procs.front();
     const Needs needs = needs_of(context, task, number, output.chosen_variant, target);
     NoInstance reasons;
-    for (const InstanceWish& wish : needs.wishes) {
-      const Legion::Memory memory = memory_of(wish, target, needs);
+    for (const InstanceCandidate& choice : needs.choices) {
+      const Legion::Memory memory = memory_of(choice, target, needs);
       if (memory.exists()) {
         output.output_targets[position] = memory;
         output.output_constraints[position].add_constraint(
-            ordering_of(wish.layout, requirement.region.get_dim()));
+            ordering_of(choice.layout, requirement.region.get_dim()));
         return;
       }
-      add_reason(wish.memory, {"the processor reaches none"}, reasons);
+      add_reason(choice.memory, {"the processor reaches none"}, reasons);
     }
     end_nowhere(named(number, task), reasons);
   }
@@ -1135,13 +1135,13 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
         needs_of(context, first, position,
                  best_variant(context, first, site_.place_of(target, local_).kind), target);
     NoInstance reasons;
-    for (const InstanceWish& wish : needs.wishes) {
-      const Legion::Memory memory = memory_of(wish, target, needs);
-      const NoInstance why = all_reach(memory)
-                                 ? make(context, requirement, regions, wish, needs, memory, chosen)
-                                 : NoInstance{"not all of its tasks reach one"};
+    for (const InstanceCandidate& choice : needs.choices) {
+      const Legion::Memory memory = memory_of(choice, target, needs);
+      const NoInstance why =
+          all_reach(memory) ? make(context, requirement, regions, choice, needs, memory, chosen)
+                            : NoInstance{"not all of its tasks reach one"};
       if (why.text.empty()) return;
-      add_reason(wish.memory, why, reasons);
+      add_reason(choice.memory, why, reasons);
     }
     end_nowhere(named(position, first), reasons);
     // @end

@@ -59,7 +59,7 @@ struct LayoutDemand {
 };
 
 // A possible instance of a region: its memory kind and its layout.
-struct InstanceWish {
+struct InstanceCandidate {
   MemKind memory = MemKind::kSysmem;
   LayoutSpec layout;
   // True if a statement decides the layout.

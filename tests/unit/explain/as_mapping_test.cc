@@ -53,8 +53,8 @@ void expect_same_data(const MapTaskOutput& a, const MapTaskOutput& b) {
   ASSERT_EQ(a.requirements.size(), b.requirements.size());
   EXPECT_EQ(a.variant, b.variant);
   for (std::size_t i = 0; i < a.requirements.size(); ++i) {
-    const RequirementWish& x = a.requirements[i];
-    const RequirementWish& y = b.requirements[i];
+    const InstanceChoice& x = a.requirements[i];
+    const InstanceChoice& y = b.requirements[i];
     EXPECT_EQ(x.is_virtual, y.is_virtual);
     EXPECT_EQ(x.region, y.region);
     EXPECT_EQ(x.fields, y.fields);

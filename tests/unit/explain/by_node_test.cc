@@ -1,4 +1,4 @@
-// Which wishes of two nodes are told as one.
+// Which choices of two nodes are told as one.
 #include "explain/by_node.h"
 
 #include <gtest/gtest.h>
@@ -6,36 +6,36 @@
 namespace groma {
 namespace {
 
-RequirementWish wish_of(const InstanceWish& instance) {
-  RequirementWish wish;
-  wish.add(instance);
-  return wish;
+InstanceChoice choice_of(const InstanceCandidate& instance) {
+  InstanceChoice choice;
+  choice.add(instance);
+  return choice;
 }
 
 TEST(ByNode, DataDiffersInMemoryLayoutAndOrigins) {
-  InstanceWish instance;
+  InstanceCandidate instance;
   instance.memory = MemKind::kFbmem;
-  const RequirementWish wish = wish_of(instance);
-  EXPECT_TRUE(same_memories_and_layouts(wish, wish_of(instance)));
+  const InstanceChoice choice = choice_of(instance);
+  EXPECT_TRUE(same_memories_and_layouts(choice, choice_of(instance)));
 
-  InstanceWish other = instance;
+  InstanceCandidate other = instance;
   other.memory = MemKind::kZcmem;
-  EXPECT_FALSE(same_memories_and_layouts(wish, wish_of(other)));
+  EXPECT_FALSE(same_memories_and_layouts(choice, choice_of(other)));
   other = instance;
   other.memory_origin = Origin{3};
-  EXPECT_FALSE(same_memories_and_layouts(wish, wish_of(other)));
+  EXPECT_FALSE(same_memories_and_layouts(choice, choice_of(other)));
   other = instance;
   other.layout.exact = true;
-  EXPECT_FALSE(same_memories_and_layouts(wish, wish_of(other)));
+  EXPECT_FALSE(same_memories_and_layouts(choice, choice_of(other)));
   other = instance;
   other.layout_origin = Origin{3};
-  EXPECT_FALSE(same_memories_and_layouts(wish, wish_of(other)));
+  EXPECT_FALSE(same_memories_and_layouts(choice, choice_of(other)));
 
-  RequirementWish more = wish;
+  InstanceChoice more = choice;
   more.add(instance);
-  EXPECT_FALSE(same_memories_and_layouts(wish, more));
-  RequirementWish none;
-  RequirementWish is_virtual;
+  EXPECT_FALSE(same_memories_and_layouts(choice, more));
+  InstanceChoice none;
+  InstanceChoice is_virtual;
   is_virtual.is_virtual = true;
   EXPECT_FALSE(same_memories_and_layouts(none, is_virtual));
 }

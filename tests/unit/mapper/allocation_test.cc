@@ -69,14 +69,14 @@ void expect_no_allocation(Mapper& mapper, bool keyed = true) {
   TaskView view = task.at(gpu(0, 1));
   const std::vector<TaskView> ready(8, view);
 
-  MapTaskOutput wish;
+  MapTaskOutput choice;
   EXPECT_EQ(allocations_of([&] {
-              wish.clear();
-              mapper.map_task(runtime, view, {}, wish);
+              choice.clear();
+              mapper.map_task(runtime, view, {}, choice);
               mapper.report_profiling(runtime, view, {});
             }),
             0);
-  EXPECT_EQ(wish.requirements.size(), 4U);
+  EXPECT_EQ(choice.requirements.size(), 4U);
   SelectMappingOutput schedule;
   EXPECT_EQ(allocations_of([&] {
               schedule.clear();
@@ -127,15 +127,15 @@ TEST(Allocation, PointsThatAFunctionPlaces) {
   TaskView view = task.at(gpu(0, 1));
   view.is_index = true;
   view.domain = view.sharding_domain = rect({64});
-  MapTaskOutput wish;
+  MapTaskOutput choice;
   std::int64_t x = 0;
   EXPECT_EQ(allocations_of([&] {
               view.point = Point{x = (x + 4) % 64};
-              wish.clear();
-              mapper.map_task(runtime, view, {}, wish);
+              choice.clear();
+              mapper.map_task(runtime, view, {}, choice);
             }),
             0);
-  EXPECT_EQ(wish.processors, std::vector{gpu(0, x / 2 % 2)});
+  EXPECT_EQ(choice.processors, std::vector{gpu(0, x / 2 % 2)});
 }
 
 // A function that gives the set `text`, for a launch and for a single task on GPU (0, 1).
@@ -152,22 +152,22 @@ void expect_set_without_allocation(const std::string& index, const std::string& 
   FakeTask task("t", {ProcKind::kGpu});
   TaskView view = task.at(gpu(0, 1));
   view.parent = &above;
-  MapTaskOutput wish;
+  MapTaskOutput choice;
   TaskOptions options;
   const auto map = [&] {
-    wish.clear();
-    mapper.map_task(runtime, view, {}, wish);
+    choice.clear();
+    mapper.map_task(runtime, view, {}, choice);
     options.clear();
     mapper.select_task_options(runtime, view, options);
   };
   EXPECT_EQ(allocations_of(map), 0) << single;
-  EXPECT_EQ(wish.processors, expected) << single;
+  EXPECT_EQ(choice.processors, expected) << single;
   EXPECT_EQ(options.initial, expected.front()) << single;
   view.is_index = true;
   view.domain = view.sharding_domain = rect({64});
   view.point = Point{2};
   EXPECT_EQ(allocations_of(map), 0) << index;
-  EXPECT_EQ(wish.processors, expected) << index;
+  EXPECT_EQ(choice.processors, expected) << index;
 }
 
 TEST(Allocation, Sets) {
@@ -203,15 +203,15 @@ TEST(Allocation, Sharding) {
 
 // Sanitizers and the C library know more ways to allocate; ours count all that C++ has.
 TEST(Allocation, AnswersKeepTheirBuffers) {
-  MapTaskOutput wish;
-  wish.processors.resize(20);
-  wish.requirements.resize(20);
-  wish.future_memories.resize(20);
-  wish.clear();
-  EXPECT_TRUE(wish.processors.empty() && wish.requirements.empty());
-  EXPECT_GE(wish.processors.capacity(), 20U);
-  EXPECT_GE(wish.requirements.capacity(), 20U);
-  EXPECT_GE(wish.future_memories.capacity(), 20U);
+  MapTaskOutput choice;
+  choice.processors.resize(20);
+  choice.requirements.resize(20);
+  choice.future_memories.resize(20);
+  choice.clear();
+  EXPECT_TRUE(choice.processors.empty() && choice.requirements.empty());
+  EXPECT_GE(choice.processors.capacity(), 20U);
+  EXPECT_GE(choice.requirements.capacity(), 20U);
+  EXPECT_GE(choice.future_memories.capacity(), 20U);
   TaskOptions options;
   options.collective.resize(20);
   options.clear();

@@ -24,15 +24,15 @@ BoundProgram bound_file(const std::string& file, const Machine& machine) {
   return bound_to(std::string(source->text()), machine);
 }
 
-bool same(const RequirementWish& a, const RequirementWish& b) {
+bool same(const InstanceChoice& a, const InstanceChoice& b) {
   if (a.candidate_count != b.candidate_count || a.is_virtual != b.is_virtual ||
       a.fresh != b.fresh || a.region != b.region || a.fields != b.fields ||
       a.collect_priority != b.collect_priority || a.untracked != b.untracked) {
     return false;
   }
   for (std::size_t i = 0; i < a.candidate_count; ++i) {
-    const InstanceWish& x = a.candidates()[i];
-    const InstanceWish& y = b.candidates()[i];
+    const InstanceCandidate& x = a.candidates()[i];
+    const InstanceCandidate& y = b.candidates()[i];
     if (x.memory != y.memory || x.layout != y.layout ||
         bool{x.memory_origin} != bool{y.memory_origin} ||
         bool{x.layout_origin} != bool{y.layout_origin}) {
@@ -85,7 +85,7 @@ class Both {
     task.current = a.initial;
     if (a.replicate) compare_replication(task);
     compare_sharding(task);
-    if (!task.is_index) return compare_wishes(task);
+    if (!task.is_index) return compare_choices(task);
     compare_slices(task, task.domain);
     Rect part = task.domain;  // a shard's
     part.lower[0] += part.extents[0] / 2;
@@ -108,12 +108,12 @@ class Both {
       TaskView at = task;
       at.point = Point(point);
       at.current = processor;
-      compare_wishes(at);
+      compare_choices(at);
     }
   }
 
-  void compare_wishes(const TaskView& task) {
-    const MapTaskOutput a = wish_of(*program_, task), b = wish_of(*hand_, task);
+  void compare_choices(const TaskView& task) {
+    const MapTaskOutput a = choice_of(*program_, task), b = choice_of(*hand_, task);
     ASSERT_FALSE(a.failure || b.failure);
     ++answered;
     EXPECT_EQ(a.processors, b.processors);

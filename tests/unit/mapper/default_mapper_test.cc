@@ -154,9 +154,9 @@ TEST(DefaultMapper, TheTopLevelTaskReplicatesOverNodes) {
 
   TaskView shard = main.at(cpu(1, 2));
   shard.shard_variant = 1;
-  const MapTaskOutput wish = wish_of(*mapper, shard);
-  EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 2)));
-  EXPECT_THAT(text_of(validate(wish, shard, grid_with_gpus())), IsEmpty());
+  const MapTaskOutput choice = choice_of(*mapper, shard);
+  EXPECT_THAT(choice.processors, ElementsAre(cpu(1, 2)));
+  EXPECT_THAT(text_of(validate(choice, shard, grid_with_gpus())), IsEmpty());
 
   main.base.depth = 1;
   EXPECT_FALSE(options_of(*mapper, main.view()).replicate);
@@ -262,9 +262,9 @@ TEST(DefaultMapper, TargetsWithAndWithoutSockets) {
     FakeTask task("t", {kind});
     TaskView view = task.at({kind, 1, 1});
     if (only != nullptr) (*only == 'm' ? view.must_epoch : view.concurrent) = true;
-    const MapTaskOutput wish = wish_of(*mapper, view);
-    EXPECT_THAT(text_of(validate(wish, view, machine)), IsEmpty());
-    return wish.processors;
+    const MapTaskOutput choice = choice_of(*mapper, view);
+    EXPECT_THAT(text_of(validate(choice, view, machine)), IsEmpty());
+    return choice.processors;
   };
   for (ProcKind kind : {kCpu, kOmp, kIo, kPy}) {
     const Processor first{kind, 1, 0}, second{kind, 1, 1};
@@ -284,17 +284,17 @@ TEST(DefaultMapper, TargetsWithAndWithoutSockets) {
 TEST(DefaultMapper, VariantAndProcessors) {
   FakeTask task("t", {ProcKind::kCpu, ProcKind::kGpu, ProcKind::kCpu});
   const auto mapper = default_on(cpu(1, 0), with_sockets(grid_with_gpus(), 1));
-  MapTaskOutput wish = wish_of(*mapper, task.at(cpu(1, 2)));
-  EXPECT_EQ(wish.variant, 3U);  // the highest
-  EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 0), cpu(1, 1), cpu(1, 2), cpu(1, 3)));
-  wish = wish_of(*mapper, task.at(gpu(1, 1)));
-  EXPECT_EQ(wish.variant, 2U);
-  EXPECT_THAT(wish.processors, ElementsAre(gpu(1, 1)));
+  MapTaskOutput choice = choice_of(*mapper, task.at(cpu(1, 2)));
+  EXPECT_EQ(choice.variant, 3U);  // the highest
+  EXPECT_THAT(choice.processors, ElementsAre(cpu(1, 0), cpu(1, 1), cpu(1, 2), cpu(1, 3)));
+  choice = choice_of(*mapper, task.at(gpu(1, 1)));
+  EXPECT_EQ(choice.variant, 2U);
+  EXPECT_THAT(choice.processors, ElementsAre(gpu(1, 1)));
   TaskView remote = task.at(cpu(0, 2));
   remote.local = false;
-  EXPECT_THAT(wish_of(*mapper, remote).processors, ElementsAre(cpu(0, 2)));
+  EXPECT_THAT(choice_of(*mapper, remote).processors, ElementsAre(cpu(0, 2)));
   const Processor omp{ProcKind::kOmp, 0, 0};
-  const MapTaskOutput none = wish_of(*mapper, task.at(omp));
+  const MapTaskOutput none = choice_of(*mapper, task.at(omp));
   ASSERT_TRUE(none.failure.has_value());
   EXPECT_EQ(none.failure->id, DiagId::kNoVariant);
   FakeRuntime runtime;
@@ -303,24 +303,25 @@ TEST(DefaultMapper, VariantAndProcessors) {
 }
 
 // Requirement 0 of a task on that processor, which validate takes.
-RequirementWish requirement_on(const FakeTask& task, const Processor& processor,
-                               const Machine& machine = grid_with_gpus(),
-                               DefaultSettings settings = {}) {
-  const MapTaskOutput wish = wish_of(*default_on(cpu(0, 0), machine, settings), task.at(processor));
-  EXPECT_THAT(text_of(validate(wish, task.at(processor), machine)), IsEmpty());
-  return wish.requirements.at(0);
+InstanceChoice requirement_on(const FakeTask& task, const Processor& processor,
+                              const Machine& machine = grid_with_gpus(),
+                              DefaultSettings settings = {}) {
+  const MapTaskOutput choice =
+      choice_of(*default_on(cpu(0, 0), machine, settings), task.at(processor));
+  EXPECT_THAT(text_of(validate(choice, task.at(processor), machine)), IsEmpty());
+  return choice.requirements.at(0);
 }
 
 TEST(DefaultMapper, MemoryByBandwidth) {
   FakeTask task("t", {ProcKind::kGpu, ProcKind::kCpu, ProcKind::kOmp});
   task.region({"r"});
-  const RequirementWish wish = requirement_on(task, gpu(0, 0));
-  EXPECT_EQ(memories_of(wish), "FBMEM");
-  EXPECT_FALSE(wish.shares(wish.candidates()[0]));
-  EXPECT_EQ(wish.fields, RequirementWish::Fields::kAll);
-  EXPECT_EQ(wish.collect_priority, kCollectLast);
-  EXPECT_EQ(wish.candidates()[0].layout, LayoutSpec{});
-  EXPECT_FALSE(wish.candidates()[0].memory_origin);
+  const InstanceChoice choice = requirement_on(task, gpu(0, 0));
+  EXPECT_EQ(memories_of(choice), "FBMEM");
+  EXPECT_FALSE(choice.shares(choice.candidates()[0]));
+  EXPECT_EQ(choice.fields, InstanceChoice::Fields::kAll);
+  EXPECT_EQ(choice.collect_priority, kCollectLast);
+  EXPECT_EQ(choice.candidates()[0].layout, LayoutSpec{});
+  EXPECT_FALSE(choice.candidates()[0].memory_origin);
   EXPECT_EQ(memories_of(requirement_on(task, cpu(1, 0))), "SYSMEM");
 }
 
@@ -330,8 +331,8 @@ TEST(DefaultMapper, RegionsByMemory) {
   FakeTask task("t", {ProcKind::kCpu, ProcKind::kGpu});
   RequirementView& region = task.region({"r"});
   const auto shares = [&](const Processor& processor, DefaultSettings settings = {}) {
-    const RequirementWish wish = requirement_on(task, processor, grid_with_gpus(), settings);
-    return wish.shares(wish.candidates()[0]);
+    const InstanceChoice choice = requirement_on(task, processor, grid_with_gpus(), settings);
+    return choice.shares(choice.candidates()[0]);
   };
   EXPECT_TRUE(shares(cpu(0, 0)));
   EXPECT_FALSE(shares(gpu(0, 0)));
@@ -358,11 +359,12 @@ TEST(DefaultMapper, RegionsOfAProgramByMemory) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"});
   task.region({"s"});
-  const MapTaskOutput wish = wish_of(mapping.on(gpu(0, 0)), task.at(gpu(0, 0)));
+  const MapTaskOutput choice = choice_of(mapping.on(gpu(0, 0)), task.at(gpu(0, 0)));
   const auto shares = [&](std::size_t requirement) {
     std::vector<bool> answers;
-    const RequirementWish& one = wish.requirements.at(requirement);
-    for (const InstanceWish& candidate : one.candidates()) answers.push_back(one.shares(candidate));
+    const InstanceChoice& one = choice.requirements.at(requirement);
+    for (const InstanceCandidate& candidate : one.candidates())
+      answers.push_back(one.shares(candidate));
     return answers;
   };
   EXPECT_THAT(shares(0), ElementsAre(false, false, true));
@@ -438,10 +440,10 @@ TEST(DefaultMapper, VirtualReducedAndEmpty) {
   EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "virtual");
   task.variants[0].inner = false;
   task.variants[0].leaf = true;
-  const RequirementWish reduced = requirement_on(task, cpu(0, 0));
+  const InstanceChoice reduced = requirement_on(task, cpu(0, 0));
   EXPECT_EQ(memories_of(reduced), "SYSMEM");
-  EXPECT_EQ(reduced.region, RequirementWish::Region::kRequired);
-  EXPECT_EQ(reduced.fields, RequirementWish::Fields::kRequired);
+  EXPECT_EQ(reduced.region, InstanceChoice::Region::kRequired);
+  EXPECT_EQ(reduced.fields, InstanceChoice::Fields::kRequired);
   EXPECT_EQ(reduced.collect_priority, kCollectFirst);
   region.privilege = Privilege::kNoAccess;
   EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "");
@@ -460,11 +462,11 @@ TEST(DefaultMapper, OutputRegionsAreNotVirtual) {
   region.tag = kTagVirtualMap;
   EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "SYSMEM");
   Mapping mapping("Region t r * RDMEM", machine_of("nodes=1,cpu=2,gpu=0,omp=0"));
-  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(cpu(0, 0)));
-  EXPECT_THAT(text_of(validate(wish, task.at(cpu(0, 0)), mapping.machine())), IsEmpty());
-  EXPECT_EQ(memories_of(wish.requirements.at(0)), "RDMEM");
+  const MapTaskOutput choice = choice_of(mapping.on(cpu(0, 0)), task.at(cpu(0, 0)));
+  EXPECT_THAT(text_of(validate(choice, task.at(cpu(0, 0)), mapping.machine())), IsEmpty());
+  EXPECT_EQ(memories_of(choice.requirements.at(0)), "RDMEM");
   Mapping nowhere("Region t r * VIRTUAL", machine_of("nodes=1,cpu=2,gpu=0,omp=0"));
-  const MapTaskOutput none = wish_of(nowhere.on(cpu(0, 0)), task.at(cpu(0, 0)));
+  const MapTaskOutput none = choice_of(nowhere.on(cpu(0, 0)), task.at(cpu(0, 0)));
   EXPECT_THAT(text_of(validate(none, task.at(cpu(0, 0)), nowhere.machine())),
               ElementsAre("region 0 of `t` cannot be virtual: the task makes it, so it has to lie "
                           "somewhere [bad-virtual]"));
@@ -481,13 +483,13 @@ TEST(DefaultMapper, WhatTheVariantDemands) {
   demand.align_op = AlignOp::kEq;
   demand.align_bytes = 32;
   task.variants[0].demands = {&demand, 1};
-  const RequirementWish wish = requirement_on(task, gpu(0, 0));
-  EXPECT_EQ(memories_of(wish), "ZCMEM");
-  const LayoutSpec& layout = wish.candidates()[0].layout;
+  const InstanceChoice choice = requirement_on(task, gpu(0, 0));
+  EXPECT_EQ(memories_of(choice), "ZCMEM");
+  const LayoutSpec& layout = choice.candidates()[0].layout;
   EXPECT_EQ(layout.dimensions, DimensionOrder::kC);
   EXPECT_EQ(layout.fields, FieldOrder::kAos);
   EXPECT_EQ(layout.align_bytes, 32);
-  const MapTaskOutput all = wish_of(*default_on(cpu(0, 0), grid_with_gpus()), task.at(gpu(0, 0)));
+  const MapTaskOutput all = choice_of(*default_on(cpu(0, 0), grid_with_gpus()), task.at(gpu(0, 0)));
   EXPECT_EQ(memories_of(all.requirements[1]), "FBMEM");
 }
 
@@ -503,18 +505,18 @@ TEST(DefaultMapper, OtherOperations) {
   view.operation = OperationKind::kInline;
   view.parent = &parent;
   FakeRuntime runtime;
-  MapOperationOutput wish;
-  mapper->map_operation(runtime, view, {}, wish);
-  ASSERT_EQ(wish.requirements.size(), 1U);
-  EXPECT_EQ(memories_of(wish.requirements[0]), "FBMEM");  // never virtual
-  wish.clear();
+  MapOperationOutput choice;
+  mapper->map_operation(runtime, view, {}, choice);
+  ASSERT_EQ(choice.requirements.size(), 1U);
+  EXPECT_EQ(memories_of(choice.requirements[0]), "FBMEM");  // never virtual
+  choice.clear();
   view.operation = OperationKind::kPartition;
-  mapper->map_operation(runtime, view, {}, wish);
-  EXPECT_EQ(memories_of(wish.requirements[0]), "SYSMEM");
-  wish.clear();
+  mapper->map_operation(runtime, view, {}, choice);
+  EXPECT_EQ(memories_of(choice.requirements[0]), "SYSMEM");
+  choice.clear();
   view.operation = OperationKind::kCopy;
-  mapper->map_operation(runtime, view, {}, wish);
-  EXPECT_EQ(memories_of(wish.requirements[0]), "FBMEM");
+  mapper->map_operation(runtime, view, {}, choice);
+  EXPECT_EQ(memories_of(choice.requirements[0]), "FBMEM");
 }
 
 TEST(DefaultMapper, MustEpochs) {

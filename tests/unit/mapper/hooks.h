@@ -172,14 +172,14 @@ def slow(Task t) {
 IndexTaskMap * slow;
 )";
 
-inline MapTaskOutput wish_of(Mapper& mapper, const TaskView& task, MapperRuntime& runtime) {
-  MapTaskOutput wish;
-  mapper.map_task(runtime, task, {}, wish);
-  return wish;
+inline MapTaskOutput choice_of(Mapper& mapper, const TaskView& task, MapperRuntime& runtime) {
+  MapTaskOutput choice;
+  mapper.map_task(runtime, task, {}, choice);
+  return choice;
 }
-inline MapTaskOutput wish_of(Mapper& mapper, const TaskView& task) {
+inline MapTaskOutput choice_of(Mapper& mapper, const TaskView& task) {
   FakeRuntime runtime;
-  return wish_of(mapper, task, runtime);
+  return choice_of(mapper, task, runtime);
 }
 inline TaskOptions options_of(Mapper& mapper, const TaskView& task) {
   FakeRuntime runtime;
@@ -210,10 +210,10 @@ inline std::vector<std::string> text_of(const std::vector<Refusal>& refusals) {
 }
 
 // "FBMEM ZCMEM", "virtual".
-inline std::string memories_of(const RequirementWish& wish) {
-  if (wish.is_virtual) return "virtual";
+inline std::string memories_of(const InstanceChoice& choice) {
+  if (choice.is_virtual) return "virtual";
   std::string text;
-  for (const InstanceWish& candidate : wish.candidates()) {
+  for (const InstanceCandidate& candidate : choice.candidates()) {
     if (!text.empty()) text += " ";
     text += name_of(candidate.memory);
   }

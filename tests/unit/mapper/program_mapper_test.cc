@@ -46,9 +46,9 @@ TEST(ProgramMapper, NoVariantNamesStatementVariantsAndMachine) {
   EXPECT_THAT(text, HasSubstr("test.mapper:1:1: error:"));
   EXPECT_THAT(text, HasSubstr("it has variants for `GPU`"));
   EXPECT_THAT(text, HasSubstr("has `CPU` and `GPU`"));
-  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(cpu(0, 0)));
-  ASSERT_TRUE(wish.failure.has_value());
-  EXPECT_EQ(wish.failure->id, DiagId::kNoVariant);
+  const MapTaskOutput choice = choice_of(mapping.on(cpu(0, 0)), task.at(cpu(0, 0)));
+  ASSERT_TRUE(choice.failure.has_value());
+  EXPECT_EQ(choice.failure->id, DiagId::kNoVariant);
 }
 
 TEST(ProgramMapper, WithoutStatementsItIsTheDefaultMapper) {
@@ -76,7 +76,7 @@ TEST(ProgramMapper, WithoutStatementsItIsTheDefaultMapper) {
       EXPECT_EQ(list_of(a.slices)[i].processor, list_of(b.slices)[i].processor);
     }
     for (const Processor& p : {cpu(0, 1), gpu(1, 3)}) {
-      const MapTaskOutput x = wish_of(mapper, task.at(p)), y = wish_of(plain, task.at(p));
+      const MapTaskOutput x = choice_of(mapper, task.at(p)), y = choice_of(plain, task.at(p));
       EXPECT_EQ(x.variant, y.variant);
       EXPECT_EQ(x.processors, y.processors);
       for (std::size_t i = 0; i < 2; ++i) {
@@ -103,14 +103,14 @@ TEST(ProgramMapper, RegionCandidatesInOrder) {
   task.region({"q"});
   task.region({"x", "r"});  // by its partition's name
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  const MapTaskOutput wish = wish_of(mapper, task.at(gpu(0, 0)));
-  EXPECT_EQ(memories_of(wish.requirements[0]), "FBMEM SYSMEM ZCMEM");
-  EXPECT_EQ(memories_of(wish.requirements[1]), "RDMEM ZCMEM");
-  EXPECT_EQ(memories_of(wish.requirements[2]), "FBMEM SYSMEM ZCMEM");
-  EXPECT_EQ(mapper.describe(wish.requirements[0].candidates()[1].memory_origin),
+  const MapTaskOutput choice = choice_of(mapper, task.at(gpu(0, 0)));
+  EXPECT_EQ(memories_of(choice.requirements[0]), "FBMEM SYSMEM ZCMEM");
+  EXPECT_EQ(memories_of(choice.requirements[1]), "RDMEM ZCMEM");
+  EXPECT_EQ(memories_of(choice.requirements[2]), "FBMEM SYSMEM ZCMEM");
+  EXPECT_EQ(mapper.describe(choice.requirements[0].candidates()[1].memory_origin),
             "test.mapper:3:1: `Region * r * SYSMEM,FBMEM`");
-  EXPECT_THAT(text_of(validate(wish, task.at(gpu(0, 0)), mapping.machine())), IsEmpty());
-  const MapTaskOutput host = wish_of(mapper, task.at(cpu(0, 0)));
+  EXPECT_THAT(text_of(validate(choice, task.at(gpu(0, 0)), mapping.machine())), IsEmpty());
+  const MapTaskOutput host = choice_of(mapper, task.at(cpu(0, 0)));
   EXPECT_EQ(memories_of(host.requirements[0]), "SYSMEM FBMEM");
   EXPECT_EQ(memories_of(host.requirements[1]), "SYSMEM");  // the default's
   EXPECT_FALSE(host.requirements[1].candidates()[0].memory_origin);
@@ -121,8 +121,8 @@ TEST(ProgramMapper, RegionThatNothingAddresses) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"});
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  const MapTaskOutput wish = wish_of(mapper, task.at(gpu(0, 0)));
-  const auto refusals = validate(wish, task.at(gpu(0, 0)), mapping.machine());
+  const MapTaskOutput choice = choice_of(mapper, task.at(gpu(0, 0)));
+  const auto refusals = validate(choice, task.at(gpu(0, 0)), mapping.machine());
   EXPECT_THAT(
       text_of(refusals),
       ElementsAre("region 0 of `t` has no possible memory: SOCKMEM (GPU cannot address it), SYSMEM "
@@ -146,16 +146,16 @@ TEST(ProgramMapper, RegionVirtual) {
   task.region({"last"});
   task.region({"far"});
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  MapTaskOutput wish = wish_of(mapper, task.at(gpu(0, 0)));
-  EXPECT_EQ(memories_of(wish.requirements[0]), "virtual");
-  EXPECT_EQ(wish.requirements[0].virtual_origin, Origin{1});
-  EXPECT_EQ(memories_of(wish.requirements[1]), "FBMEM VIRTUAL");
-  EXPECT_EQ(memories_of(wish.requirements[2]), "virtual");
-  EXPECT_EQ(wish.requirements[2].virtual_origin, Origin{3});
-  EXPECT_THAT(text_of(validate(wish, task.at(gpu(0, 0)), mapping.machine())), IsEmpty());
+  MapTaskOutput choice = choice_of(mapper, task.at(gpu(0, 0)));
+  EXPECT_EQ(memories_of(choice.requirements[0]), "virtual");
+  EXPECT_EQ(choice.requirements[0].virtual_origin, Origin{1});
+  EXPECT_EQ(memories_of(choice.requirements[1]), "FBMEM VIRTUAL");
+  EXPECT_EQ(memories_of(choice.requirements[2]), "virtual");
+  EXPECT_EQ(choice.requirements[2].virtual_origin, Origin{3});
+  EXPECT_THAT(text_of(validate(choice, task.at(gpu(0, 0)), mapping.machine())), IsEmpty());
   task.variants[0].leaf = true;
-  wish = wish_of(mapper, task.at(gpu(0, 0)));
-  const auto refusals = validate(wish, task.at(gpu(0, 0)), mapping.machine());
+  choice = choice_of(mapper, task.at(gpu(0, 0)));
+  const auto refusals = validate(choice, task.at(gpu(0, 0)), mapping.machine());
   EXPECT_THAT(
       text_of(refusals),
       ElementsAre(::testing::StartsWith("region 0 of `t` cannot be virtual: the variant is"),
@@ -171,11 +171,11 @@ TEST(ProgramMapper, AnInnerVariantsRegionsAreVirtual) {
   task.region({"r"});
   task.region({"s"}, Privilege::kReduce);
   task.region({"q"}).coherence = Coherence::kSimultaneous;
-  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
-  EXPECT_EQ(memories_of(wish.requirements[0]), "virtual");
-  EXPECT_FALSE(wish.requirements[0].virtual_origin);
-  EXPECT_EQ(memories_of(wish.requirements[1]), "ZCMEM");
-  EXPECT_EQ(memories_of(wish.requirements[2]), "ZCMEM");
+  const MapTaskOutput choice = choice_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  EXPECT_EQ(memories_of(choice.requirements[0]), "virtual");
+  EXPECT_FALSE(choice.requirements[0].virtual_origin);
+  EXPECT_EQ(memories_of(choice.requirements[1]), "ZCMEM");
+  EXPECT_EQ(memories_of(choice.requirements[2]), "ZCMEM");
 }
 
 TEST(ProgramMapper, TagsActWhereNoStatementSpeaks) {
@@ -183,10 +183,10 @@ TEST(ProgramMapper, TagsActWhereNoStatementSpeaks) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"said"}).tag = kTagVirtualMap | kTagExactRegion;
   task.region({"other"}).tag = kTagVirtualMap;
-  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
-  EXPECT_EQ(memories_of(wish.requirements[0]), "ZCMEM");
-  EXPECT_EQ(wish.requirements[0].region, RequirementWish::Region::kRequired);
-  EXPECT_EQ(memories_of(wish.requirements[1]), "virtual");
+  const MapTaskOutput choice = choice_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  EXPECT_EQ(memories_of(choice.requirements[0]), "ZCMEM");
+  EXPECT_EQ(choice.requirements[0].region, InstanceChoice::Region::kRequired);
+  EXPECT_EQ(memories_of(choice.requirements[1]), "virtual");
 }
 
 // ---- Layout
@@ -203,19 +203,19 @@ TEST(ProgramMapper, LayoutByMemoryThenKind) {
   task.region({"r"});
   task.region({"s"});
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  const MapTaskOutput wish = wish_of(mapper, task.at(gpu(0, 0)));
-  const auto& in_fb = wish.requirements[0].candidates()[0];
+  const MapTaskOutput choice = choice_of(mapper, task.at(gpu(0, 0)));
+  const auto& in_fb = choice.requirements[0].candidates()[0];
   EXPECT_EQ(in_fb.layout, (LayoutSpec{.fields = FieldOrder::kAos}));  // the one statement
   EXPECT_EQ(in_fb.layout_origin, Origin{3});
-  const auto& in_zc = wish.requirements[0].candidates()[1];
+  const auto& in_zc = choice.requirements[0].candidates()[1];
   EXPECT_EQ(in_zc.layout,
             (LayoutSpec{.compact = true, .align_op = AlignOp::kEq, .align_bytes = 64}));
   EXPECT_EQ(in_zc.layout_origin, Origin{4});
-  for (const InstanceWish& candidate : wish.requirements[1].candidates()) {
+  for (const InstanceCandidate& candidate : choice.requirements[1].candidates()) {
     EXPECT_TRUE(candidate.layout.exact);
     EXPECT_EQ(candidate.layout_origin, Origin{5});
   }
-  const MapTaskOutput host = wish_of(mapper, task.at(cpu(0, 0)));
+  const MapTaskOutput host = choice_of(mapper, task.at(cpu(0, 0)));
   EXPECT_EQ(host.requirements[0].candidates()[0].layout,
             (LayoutSpec{.dimensions = DimensionOrder::kC}));
 }
@@ -227,8 +227,8 @@ TEST(ProgramMapper, LayoutThatTheVariantRefuses) {
   demand.dimensions = DimensionOrder::kFortran;
   task.variants[0].demands = {&demand, 1};
   task.region({"r"});
-  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
-  const auto refusals = validate(wish, task.at(gpu(0, 0)), mapping.machine());
+  const MapTaskOutput choice = choice_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  const auto refusals = validate(choice, task.at(gpu(0, 0)), mapping.machine());
   ASSERT_EQ(refusals.size(), 1U);
   EXPECT_EQ(refusals[0].diagnostic.id, DiagId::kLayoutRefused);
   EXPECT_EQ(refusals[0].origin, Origin{1});
@@ -247,15 +247,15 @@ TEST(ProgramMapper, LayoutLeavesWhatTheVariantDemands) {
   task.variants[0].demands = demands;
   task.region({"r"});
   task.region({"s"});
-  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
-  EXPECT_EQ(wish.requirements[0].candidates()[0].layout,
+  const MapTaskOutput choice = choice_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  EXPECT_EQ(choice.requirements[0].candidates()[0].layout,
             (LayoutSpec{.dimensions = DimensionOrder::kC,
                         .exact = true,
                         .align_op = AlignOp::kEq,
                         .align_bytes = 128}));
-  EXPECT_EQ(wish.requirements[1].candidates()[0].layout,
+  EXPECT_EQ(choice.requirements[1].candidates()[0].layout,
             (LayoutSpec{.exact = true, .align_op = AlignOp::kGe, .align_bytes = 64}));
-  EXPECT_THAT(validate(wish, task.at(gpu(0, 0)), mapping.machine()), IsEmpty());
+  EXPECT_THAT(validate(choice, task.at(gpu(0, 0)), mapping.machine()), IsEmpty());
 }
 
 // The processors of a must epoch are all different, whatever a function says.
@@ -281,13 +281,13 @@ TEST(ProgramMapper, CollectMemoryOfReadOnlyRegions) {
   task.region({"r"}, Privilege::kReadOnly);
   task.region({"s"}, Privilege::kReadOnly);
   task.region({"q"}, Privilege::kReadWrite);
-  const MapTaskOutput wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
-  EXPECT_TRUE(wish.requirements[0].untracked);
-  EXPECT_EQ(wish.requirements[0].collect_priority, kCollectFirst);
-  EXPECT_EQ(wish.requirements[0].collect_origin, Origin{1});
+  const MapTaskOutput choice = choice_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  EXPECT_TRUE(choice.requirements[0].untracked);
+  EXPECT_EQ(choice.requirements[0].collect_priority, kCollectFirst);
+  EXPECT_EQ(choice.requirements[0].collect_origin, Origin{1});
   for (std::size_t i : {1U, 2U}) {
-    EXPECT_FALSE(wish.requirements[i].untracked);
-    EXPECT_EQ(wish.requirements[i].collect_priority, kCollectLast);
+    EXPECT_FALSE(choice.requirements[i].untracked);
+    EXPECT_EQ(choice.requirements[i].collect_priority, kCollectLast);
   }
 }
 
@@ -332,7 +332,7 @@ TEST(ProgramMapper, IndexTaskMapCutsAndPlaces) {
         EXPECT_EQ(slice.processor, gpu(i % 2, i / 2 % 2));
         TaskView point = task.at(slice.processor);
         point.point = at;
-        EXPECT_THAT(wish_of(mapper, point).processors, ElementsAre(slice.processor));
+        EXPECT_THAT(choice_of(mapper, point).processors, ElementsAre(slice.processor));
       } while (next_point(slice.box, &at));
     }
   }
@@ -348,9 +348,9 @@ TEST(ProgramMapper, ASetOfProcessors) {
   EXPECT_EQ(list_of(answer.slices)[1].processor, gpu(1, 0));
   TaskView point = task.at(gpu(1, 0));
   point.point = {1};
-  const MapTaskOutput wish = wish_of(mapper, point);
-  EXPECT_THAT(wish.processors, ElementsAre(gpu(1, 0), gpu(1, 1)));
-  EXPECT_EQ(wish.processor_origin, answer.origin);
+  const MapTaskOutput choice = choice_of(mapper, point);
+  EXPECT_THAT(choice.processors, ElementsAre(gpu(1, 0), gpu(1, 1)));
+  EXPECT_EQ(choice.processor_origin, answer.origin);
 }
 
 TEST(ProgramMapper, AFunctionThatFails) {
@@ -365,7 +365,7 @@ TEST(ProgramMapper, AFunctionThatFails) {
   EXPECT_EQ(validate(answer, task.view(), rect({3}), mapping.machine()).size(), 1U);
   TaskView point = task.at(gpu(0, 0));
   point.point = {2};
-  EXPECT_TRUE(wish_of(mapper, point).failure.has_value());
+  EXPECT_TRUE(choice_of(mapper, point).failure.has_value());
 
   FakeTask wrong("h", {ProcKind::kGpu});
   const TaskOptions options = options_of(mapper, wrong.view());
@@ -393,7 +393,7 @@ TEST(ProgramMapper, AFunctionThatTakesTooLongForALaunch) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(cut(150).failure.has_value());
   TaskView point = task.at(gpu(0, 0));
   for (point.point = {0}; point.point[0] < 400; ++point.point[0]) {
-    ASSERT_FALSE(wish_of(mapper, point).failure.has_value());
+    ASSERT_FALSE(choice_of(mapper, point).failure.has_value());
   }
 }
 
@@ -405,8 +405,8 @@ TEST(ProgramMapper, SingleTaskMapStartsAndStays) {
   EXPECT_EQ(options.initial, gpu(1, 0));
   EXPECT_EQ(mapper.describe(options.processor_origin),
             "test.mapper:17:1: `SingleTaskMap c on_last`");
-  EXPECT_THAT(wish_of(mapper, task.at(gpu(1, 0))).processors, ElementsAre(gpu(1, 0), gpu(1, 1)));
-  EXPECT_THAT(wish_of(mapper, task.at(gpu(0, 1))).processors, ElementsAre(gpu(0, 1)));  // moved
+  EXPECT_THAT(choice_of(mapper, task.at(gpu(1, 0))).processors, ElementsAre(gpu(1, 0), gpu(1, 1)));
+  EXPECT_THAT(choice_of(mapper, task.at(gpu(0, 1))).processors, ElementsAre(gpu(0, 1)));  // moved
 
   FakeTask child("p", {ProcKind::kGpu});
   const TaskView parent = task.at(gpu(1, 1));
@@ -454,10 +454,10 @@ TEST(ProgramMapper, MemoriesAreThoseOfTheNodeWhereItRuns) {
   TaskView point = task.at(gpu(0, 0));  // a runtime that does not slice
   for (const std::int64_t i : {0, 1, 0}) {
     point.point = {i};
-    const MapTaskOutput wish = wish_of(mapper, point);
-    EXPECT_THAT(wish.processors, ElementsAre(gpu(i, 0)));
-    EXPECT_EQ(memories_of(wish.requirements[0]), i == 0 ? "FBMEM" : "ZCMEM");
-    EXPECT_THAT(text_of(validate(wish, point, *machine)), IsEmpty());
+    const MapTaskOutput choice = choice_of(mapper, point);
+    EXPECT_THAT(choice.processors, ElementsAre(gpu(i, 0)));
+    EXPECT_EQ(memories_of(choice.requirements[0]), i == 0 ? "FBMEM" : "ZCMEM");
+    EXPECT_THAT(text_of(validate(choice, point, *machine)), IsEmpty());
   }
 }
 
@@ -517,12 +517,13 @@ TEST_F(Limits, HoldBackUntilOneEnds) {
 }
 
 TEST_F(Limits, AskForReportsAndKeepToTheProcessor) {
-  const MapTaskOutput wish = wish_of(mapper_, limited_.at(gpu(0, 0)), runtime_);
-  EXPECT_TRUE(wish.task_profiling.any());
-  EXPECT_FALSE(wish_of(mapper_, free_.at(gpu(0, 0)), runtime_).task_profiling.any());
+  const MapTaskOutput choice = choice_of(mapper_, limited_.at(gpu(0, 0)), runtime_);
+  EXPECT_TRUE(choice.task_profiling.any());
+  EXPECT_FALSE(choice_of(mapper_, free_.at(gpu(0, 0)), runtime_).task_profiling.any());
   Mapping on_cpu("InstanceLimit l 1;\n", grid());
   FakeTask task("l", {ProcKind::kCpu});
-  EXPECT_THAT(wish_of(on_cpu.on(cpu(0, 2)), task.at(cpu(0, 2))).processors, ElementsAre(cpu(0, 2)));
+  EXPECT_THAT(choice_of(on_cpu.on(cpu(0, 2)), task.at(cpu(0, 2))).processors,
+              ElementsAre(cpu(0, 2)));
 }
 
 TEST_F(Limits, CutLaunchesIntoPoints) {
@@ -549,7 +550,7 @@ TEST_F(Limits, WithoutEventsThereAreNone) {
   const std::vector<TaskView> ready(5, limited_.view());
   EXPECT_EQ(ask(ready).size(), 5U);
   EXPECT_EQ(ask(ready).size(), 5U);
-  EXPECT_FALSE(wish_of(mapper_, limited_.at(gpu(0, 0)), runtime_).task_profiling.any());
+  EXPECT_FALSE(choice_of(mapper_, limited_.at(gpu(0, 0)), runtime_).task_profiling.any());
 }
 
 // Says that it has events, and has none.
@@ -734,9 +735,9 @@ TEST(ProgramMapper, ControlReplicate) {
 
   TaskView shard = work.at(cpu(1, 2));
   shard.shard_variant = 2;
-  const MapTaskOutput wish = wish_of(mapper, shard);
-  EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 2)));
-  EXPECT_THAT(text_of(validate(wish, shard, mapping.machine())), IsEmpty());
+  const MapTaskOutput choice = choice_of(mapper, shard);
+  EXPECT_THAT(choice.processors, ElementsAre(cpu(1, 2)));
+  EXPECT_THAT(text_of(validate(choice, shard, mapping.machine())), IsEmpty());
 
   work.variants[1].replicable = false;  // the GPU's is, but it runs on a CPU
   EXPECT_FALSE(options_of(mapper, work.view()).replicate);
@@ -837,9 +838,9 @@ TEST(ProgramMapper, AStolenTaskStaysWithTheThief) {
       grid());
   FakeTask task("t", {ProcKind::kGpu});
   ProgramMapper& thief = mapping.on(gpu(1, 1));
-  EXPECT_THAT(wish_of(thief, task.at(gpu(1, 1))).processors, ElementsAre(gpu(1, 1)));
+  EXPECT_THAT(choice_of(thief, task.at(gpu(1, 1))).processors, ElementsAre(gpu(1, 1)));
   task.launch(rect({4})).base.point = {2};
-  EXPECT_THAT(wish_of(thief, task.at(gpu(1, 1))).processors, ElementsAre(gpu(1, 1)));
+  EXPECT_THAT(choice_of(thief, task.at(gpu(1, 1))).processors, ElementsAre(gpu(1, 1)));
 }
 
 // ---- What is remembered
@@ -871,10 +872,10 @@ TEST(ProgramMapper, OneTaskWithDifferentRegionsAndPrivileges) {
     for (const Case& one : cases) {
       FakeTask task("t", {ProcKind::kGpu});
       task.region({one.name}, one.privilege, one.key);
-      const MapTaskOutput wish = wish_of(mapper, task.at(gpu(round % 2, 0)));
-      ASSERT_EQ(wish.requirements.size(), 1U);
-      EXPECT_EQ(memories_of(wish.requirements[0]), one.memories) << one.name;
-      EXPECT_EQ(wish.requirements[0].untracked, one.untracked) << one.name;
+      const MapTaskOutput choice = choice_of(mapper, task.at(gpu(round % 2, 0)));
+      ASSERT_EQ(choice.requirements.size(), 1U);
+      EXPECT_EQ(memories_of(choice.requirements[0]), one.memories) << one.name;
+      EXPECT_EQ(choice.requirements[0].untracked, one.untracked) << one.name;
     }
   }
 }
@@ -886,7 +887,7 @@ TEST(ProgramMapper, MorePlansThanItKeeps) {
     for (std::uint64_t key = 1; key < 200; ++key) {
       FakeTask task("t", {ProcKind::kGpu});
       task.region({key == 77 ? "special" : "plain"}, Privilege::kReadOnly, key);
-      EXPECT_EQ(memories_of(wish_of(mapper, task.at(gpu(0, 0))).requirements[0]),
+      EXPECT_EQ(memories_of(choice_of(mapper, task.at(gpu(0, 0))).requirements[0]),
                 key == 77 ? "ZCMEM" : "FBMEM");
     }
   }
@@ -938,8 +939,8 @@ TEST(ProgramMapper, KindsMissingOnSomeNodes) {
   for (int i = 0; i < 4; ++i) starts.push_back(options_of(mapper, task.view()).initial);
   EXPECT_THAT(starts, ElementsAre(gpu(1, 0), gpu(1, 1), gpu(2, 0), gpu(1, 0)));
   for (const Processor& p : starts) {
-    const MapTaskOutput wish = wish_of(mapper, task.at(p));
-    EXPECT_THAT(text_of(validate(wish, task.at(p), mapping.machine())), IsEmpty());
+    const MapTaskOutput choice = choice_of(mapper, task.at(p));
+    EXPECT_THAT(text_of(validate(choice, task.at(p), mapping.machine())), IsEmpty());
   }
 }
 
@@ -971,9 +972,9 @@ TEST(ProgramMapper, WhatIsNotHonouredIsSaidOnce) {
         for (int i = 0; i < 50; ++i) {
           TaskOptions options;
           mapper->select_task_options(runtime, task.view(), options);
-          MapTaskOutput wish;
-          mapper->map_task(runtime, task.at(options.initial), {}, wish);
-          EXPECT_EQ(wish.requirements.size(), 1U);
+          MapTaskOutput choice;
+          mapper->map_task(runtime, task.at(options.initial), {}, choice);
+          EXPECT_EQ(choice.requirements.size(), 1U);
         }
       });
     }

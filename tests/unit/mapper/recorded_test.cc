@@ -82,34 +82,34 @@ class Launch {
     if (requirement["projection"] == "partition") return view_.domain.volume() == 1;
     return requirement["projection"] == "whole" || requirement["pieces"] == 1;
   }
-  // What the wish for requirement i means in the recording's words, at a point whose part of the
+  // What the choice for requirement i means in the recording's words, at a point whose part of the
   // region is empty or not.
-  std::string words(std::size_t i, const RequirementWish& wish, bool empty_part) const {
+  std::string words(std::size_t i, const InstanceChoice& choice, bool empty_part) const {
     if (requirements_[i].empty()) {  // what needs no instance: Legion's word depends on the variant
-      EXPECT_EQ(wish.candidate_count, 0);
+      EXPECT_EQ(choice.candidate_count, 0);
       return variants_.back().inner ? "virtual" : "none";
     }
-    if (wish.is_virtual) return "virtual";
+    if (choice.is_virtual) return "virtual";
     const Json& requirement = json_["requirements"][i];
     std::string order = std::string("XYZ").substr(0, requirement["bounds"][0].size()) + "F";
     std::string fields;
     const auto add_field = [&](std::int64_t field) {
       fields += (fields.empty() ? "" : ",") + std::to_string(field);
     };
-    if (wish.fields == RequirementWish::Fields::kAll) {
+    if (choice.fields == InstanceChoice::Fields::kAll) {
       for (std::int64_t f = 0; f < requirement["fields"]; ++f) add_field(f);
     } else {
       for (const FieldView& field : fields_[i]) add_field(field.id);
     }
-    const bool shares = wish.shares(wish.candidates().front());
+    const bool shares = choice.shares(choice.candidates().front());
     std::string bounds = shares || is_root(i) ? "root" : "exact";
     if (empty_part) bounds = "empty";  // says nothing
     const bool reduces = requirements_[i].privilege == Privilege::kReduce;
-    const char* priority = wish.collect_priority == kCollectFirst  ? "first"
-                           : wish.collect_priority == kCollectLast ? "never+1"
-                                                                   : "other";
-    EXPECT_EQ(wish.candidates().front().memory, MemKind::kSysmem);
-    EXPECT_EQ(wish.candidates().front().layout, LayoutSpec());
+    const char* priority = choice.collect_priority == kCollectFirst  ? "first"
+                           : choice.collect_priority == kCollectLast ? "never+1"
+                                                                     : "other";
+    EXPECT_EQ(choice.candidates().front().memory, MemKind::kSysmem);
+    EXPECT_EQ(choice.candidates().front().layout, LayoutSpec());
     return "SYSTEM_MEM " + bounds + " " + order + " " + fields + " " +
            (reduces ? "reduction " : "normal ") + priority;
   }
@@ -210,10 +210,10 @@ TEST_F(Recorded, StartsAndSlicesOfLaunches) {
     if (task.is_index) {
       EXPECT_THAT(validate(cut, task, task.domain, mapper.machine()), ::testing::IsEmpty());
     }
-    MapTaskOutput wish;
-    mapper.map_task(runtime_, launch.on(options.initial), {}, wish);
+    MapTaskOutput choice;
+    mapper.map_task(runtime_, launch.on(options.initial), {}, choice);
     std::vector<std::int64_t> targets;
-    for (const Processor& p : wish.processors) targets.push_back(p.index);
+    for (const Processor& p : choice.processors) targets.push_back(p.index);
     for (const Json& recorded : line["target_procs"]) {
       EXPECT_EQ(targets, recorded.get<std::vector<std::int64_t>>());
     }
@@ -221,28 +221,28 @@ TEST_F(Recorded, StartsAndSlicesOfLaunches) {
   EXPECT_EQ(seen, 200 * 8);
 }
 
-TEST_F(Recorded, WishesOfPoints) {
+TEST_F(Recorded, ChoicesOfPoints) {
   int seen = 0;
   for (const Json& line : lines_) {
     if (!line.contains("map")) continue;
     ++seen;
     Launch& launch = *launches_[line["launch"]];
     const TaskView& task = launch.on({ProcKind::kCpu, 0, 0});
-    MapTaskOutput wish;
-    mapper(2).map_task(runtime_, task, {}, wish);
-    EXPECT_THAT(validate(wish, task, mapper(2).machine()), ::testing::IsEmpty());
+    MapTaskOutput choice;
+    mapper(2).map_task(runtime_, task, {}, choice);
+    EXPECT_THAT(validate(choice, task, mapper(2).machine()), ::testing::IsEmpty());
     std::vector<bool> compared(task.requirements.size());  // by more than an empty part
     for (const Json& group : line["map"]) {
       SCOPED_TRACE(group.dump());
-      EXPECT_EQ(wish.variant, group["variant"]);
-      EXPECT_EQ(wish.task_priority, group["priority"]);
-      EXPECT_FALSE(wish.postmap);
+      EXPECT_EQ(choice.variant, group["variant"]);
+      EXPECT_EQ(choice.task_priority, group["priority"]);
+      EXPECT_FALSE(choice.postmap);
       EXPECT_EQ(group["flags"].size(), 0U);
       for (std::size_t i = 0; i < group["instances"].size(); ++i) {
         const std::string recorded = group["instances"][i];
         const bool empty_part = recorded.find(" empty ") != std::string::npos;
         EXPECT_FALSE(empty_part && launch.is_root(i));
-        EXPECT_EQ(launch.words(i, wish.requirements[i], empty_part), recorded) << i;
+        EXPECT_EQ(launch.words(i, choice.requirements[i], empty_part), recorded) << i;
         compared[i] = compared[i] || !empty_part;
       }
     }

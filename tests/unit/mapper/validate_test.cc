@@ -21,30 +21,30 @@ const Machine& two_nodes() {
   return machine;
 }
 
-// A wish that is fine for a task on GPU (0, 0) with variant 1.
-MapTaskOutput good_wish(const FakeTask& task) {
-  MapTaskOutput wish;
-  wish.processors = {gpu(0, 0)};
-  wish.variant = 1;
-  wish.requirements.resize(task.requirements.size());
-  for (RequirementWish& requirement : wish.requirements) {
+// A choice that is fine for a task on GPU (0, 0) with variant 1.
+MapTaskOutput good_choice(const FakeTask& task) {
+  MapTaskOutput choice;
+  choice.processors = {gpu(0, 0)};
+  choice.variant = 1;
+  choice.requirements.resize(task.requirements.size());
+  for (InstanceChoice& requirement : choice.requirements) {
     requirement.add({MemKind::kFbmem, {}, {}, {}});
   }
-  return wish;
+  return choice;
 }
 
-TEST(Validate, AGoodWishIsFine) {
+TEST(Validate, AGoodChoiceIsFine) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"});
-  EXPECT_THAT(text_of(validate(good_wish(task), task.view(), two_nodes())), IsEmpty());
+  EXPECT_THAT(text_of(validate(good_choice(task), task.view(), two_nodes())), IsEmpty());
 }
 
 TEST(Validate, ProcessorsThatAreNot) {
   FakeTask task("t", {ProcKind::kGpu});
   const auto refusals = [&](std::vector<Processor> processors) {
-    MapTaskOutput wish = good_wish(task);
-    wish.processors = std::move(processors);
-    return validate(wish, task.view(), two_nodes());
+    MapTaskOutput choice = good_choice(task);
+    choice.processors = std::move(processors);
+    return validate(choice, task.view(), two_nodes());
   };
   const auto index = refusals({gpu(1, 0), gpu(1, 2)});
   EXPECT_THAT(text_of(index), ElementsAre("map_task of `t` names GPU (1, 2), which the machine "
@@ -65,13 +65,13 @@ TEST(Validate, ProcessorsThatAreNot) {
 
 TEST(Validate, VariantsThatDoNotFit) {
   FakeTask task("t", {ProcKind::kGpu, ProcKind::kCpu});
-  MapTaskOutput wish = good_wish(task);
-  wish.variant = 3;
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+  MapTaskOutput choice = good_choice(task);
+  choice.variant = 3;
+  EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())),
               ElementsAre("map_task of `t` chose variant 3, which the task does not have "
                           "[bad-variant]"));
-  wish.variant = 2;
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+  choice.variant = 2;
+  EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())),
               ElementsAre("map_task of `t` chose variant 2, which is for CPU, on GPU "
                           "[bad-variant]"));
 }
@@ -80,9 +80,9 @@ TEST(Validate, TheAnswersOwnFailureComesFirst) {
   FakeTask task("t", {ProcKind::kGpu});
   Diagnostic failure;
   failure.message = "because";
-  MapTaskOutput wish;
-  wish.failure = failure;
-  EXPECT_EQ(validate(wish, task.view(), two_nodes())[0].diagnostic.message, "because");
+  MapTaskOutput choice;
+  choice.failure = failure;
+  EXPECT_EQ(validate(choice, task.view(), two_nodes())[0].diagnostic.message, "because");
   SliceTaskOutput slices;
   slices.failure = failure;
   EXPECT_EQ(validate(slices, task.view(), rect({4}), two_nodes()).size(), 1U);
@@ -98,74 +98,74 @@ TEST(Validate, RequirementsWithoutAPlace) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"});
   task.region({"s"}, Privilege::kNoAccess);  // needs none
-  MapTaskOutput wish = good_wish(task);
-  wish.requirements[1] = {};
-  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
-  wish.requirements[0] = {};
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+  MapTaskOutput choice = good_choice(task);
+  choice.requirements[1] = {};
+  EXPECT_THAT(validate(choice, task.view(), two_nodes()), IsEmpty());
+  choice.requirements[0] = {};
+  EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())),
               ElementsAre("region 0 of `t` has no possible memory: the answer names no memory "
                           "[no-memory]"));
-  wish.requirements[0].add({MemKind::kSockmem, {5}, {}, {}});
-  wish.requirements[0].add({MemKind::kRegsockmem, {6}, {}, {}});
-  const auto refusals = validate(wish, task.view(), two_nodes());
+  choice.requirements[0].add({MemKind::kSockmem, {5}, {}, {}});
+  choice.requirements[0].add({MemKind::kRegsockmem, {6}, {}, {}});
+  const auto refusals = validate(choice, task.view(), two_nodes());
   EXPECT_THAT(
       text_of(refusals),
       ElementsAre("region 0 of `t` has no possible memory: SOCKMEM (GPU cannot address it), "
                   "REGSOCKMEM (node 0 has none) [no-memory]"));
   EXPECT_EQ(refusals[0].origin, Origin{5});
-  wish.requirements[0].add({MemKind::kZcmem, {}, {}, {}});
-  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
-  wish.requirements.pop_back();
+  choice.requirements[0].add({MemKind::kZcmem, {}, {}, {}});
+  EXPECT_THAT(validate(choice, task.view(), two_nodes()), IsEmpty());
+  choice.requirements.pop_back();
   EXPECT_THAT(
-      text_of(validate(wish, task.view(), two_nodes())),
+      text_of(validate(choice, task.view(), two_nodes())),
       ElementsAre(
-          "map_task of `t`: the answer has 1 region requirements instead of 2 [missing-wish]"));
+          "map_task of `t`: the answer has 1 region requirements instead of 2 [missing-choice]"));
 }
 
 TEST(Validate, VirtualWhereItCannotBe) {
   FakeTask task("t", {ProcKind::kGpu});
   task.variants[0].leaf = true;
   RequirementView& region = task.region({"r"}, Privilege::kReduce);
-  MapTaskOutput wish = good_wish(task);
-  wish.requirements[0].is_virtual = true;
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+  MapTaskOutput choice = good_choice(task);
+  choice.requirements[0].is_virtual = true;
+  EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())),
               ElementsAre("region 0 of `t` cannot be virtual: a leaf reduces to it [bad-virtual]"));
   region.privilege = Privilege::kReadOnly;
   region.coherence = Coherence::kSimultaneous;
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+  EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())),
               ElementsAre("region 0 of `t` cannot be virtual: it is shared while in use "
                           "[bad-virtual]"));
   region.coherence = Coherence::kExclusive;
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+  EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())),
               ElementsAre("region 0 of `t` cannot be virtual: the variant is a leaf, so nobody "
                           "else maps it [bad-virtual]"));
   region.tag = kTagVirtualMap;  // the application knows that it is not touched
-  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+  EXPECT_THAT(validate(choice, task.view(), two_nodes()), IsEmpty());
   region.tag = 0;
   region.privilege = Privilege::kNoAccess;
-  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+  EXPECT_THAT(validate(choice, task.view(), two_nodes()), IsEmpty());
   region.privilege = Privilege::kReduce;
   task.variants[0].leaf = false;  // its children may reduce to it
-  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+  EXPECT_THAT(validate(choice, task.view(), two_nodes()), IsEmpty());
 }
 
 TEST(Validate, NamedInstances) {
   FakeTask task("t", {ProcKind::kGpu});
   RequirementView& region = task.region({"r"}, Privilege::kReadOnly);
-  MapTaskOutput wish = good_wish(task);
-  RequirementWish& named = wish.requirements[0];
+  MapTaskOutput choice = good_choice(task);
+  InstanceChoice& named = choice.requirements[0];
   named.instance = 3;
   named.instance_origin = Origin{5};
   named.candidate_count = 0;  // the runtime knows where it is
-  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+  EXPECT_THAT(validate(choice, task.view(), two_nodes()), IsEmpty());
   region.output = true;
-  const auto refusals = validate(wish, task.view(), two_nodes());
+  const auto refusals = validate(choice, task.view(), two_nodes());
   EXPECT_THAT(text_of(refusals), ElementsAre("region 0 of `t` cannot have instance 3: the task "
                                              "makes it itself [bad-instance]"));
   EXPECT_EQ(refusals[0].origin, Origin{5});
   region.output = false;
   named.is_virtual = true;
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+  EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())),
               ElementsAre("region 0 of `t` cannot have instance 3: it is virtual at the same time "
                           "[bad-instance]"));
 }
@@ -174,20 +174,20 @@ TEST(Validate, VirtualAsTheLastResort) {
   FakeTask task("t", {ProcKind::kGpu});
   task.variants[0].leaf = true;
   task.region({"r"}, Privilege::kReduce);
-  MapTaskOutput wish = good_wish(task);
-  wish.requirements[0].add({MemKind::kVirtual, {}, {}, {}});
-  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());  // FBMEM comes first
-  wish.requirements[0] = {};
-  wish.requirements[0].add({MemKind::kSysmem, {}, {}, {}});
-  wish.requirements[0].add({MemKind::kVirtual, {}, {}, {}});
+  MapTaskOutput choice = good_choice(task);
+  choice.requirements[0].add({MemKind::kVirtual, {}, {}, {}});
+  EXPECT_THAT(validate(choice, task.view(), two_nodes()), IsEmpty());  // FBMEM comes first
+  choice.requirements[0] = {};
+  choice.requirements[0].add({MemKind::kSysmem, {}, {}, {}});
+  choice.requirements[0].add({MemKind::kVirtual, {}, {}, {}});
   EXPECT_THAT(
-      text_of(validate(wish, task.view(), two_nodes())),
+      text_of(validate(choice, task.view(), two_nodes())),
       ElementsAre("region 0 of `t` has no possible memory: SYSMEM (GPU cannot address it), VIRTUAL "
                   "(a leaf reduces to it) [no-memory]"));
   task.requirements[0].privilege = Privilege::kReadOnly;
-  EXPECT_EQ(validate(wish, task.view(), two_nodes()).size(), 1U);
+  EXPECT_EQ(validate(choice, task.view(), two_nodes()).size(), 1U);
   task.variants[0].leaf = false;
-  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+  EXPECT_THAT(validate(choice, task.view(), two_nodes()), IsEmpty());
 }
 
 // What validate says of a layout where the variant demands another.
@@ -196,9 +196,9 @@ std::vector<std::string> layout_refusals(const LayoutDemand& demand, const Layou
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"}).region_dimensions = dimensions;
   task.variants[0].demands = {&demand, 1};
-  MapTaskOutput wish = good_wish(task);
-  wish.requirements[0].candidates_in_order[0].layout = layout;
-  return text_of(validate(wish, task.view(), two_nodes()));
+  MapTaskOutput choice = good_choice(task);
+  choice.requirements[0].candidates_in_order[0].layout = layout;
+  return text_of(validate(choice, task.view(), two_nodes()));
 }
 
 TEST(Validate, LayoutsThatTheVariantRefuses) {
@@ -232,12 +232,12 @@ TEST(Validate, LayoutsThatTheProgramsMapperAsksFor) {
     demands[1].align_op = AlignOp::kEq;
     demands[1].align_bytes = 64;
     task.variants[0].demands = demands;
-    MapTaskOutput wish = good_wish(task);
-    InstanceWish& candidate = wish.requirements[0].candidates_in_order[0];
+    MapTaskOutput choice = good_choice(task);
+    InstanceCandidate& candidate = choice.requirements[0].candidates_in_order[0];
     candidate.layout = layout;
     candidate.layout_origin = Origin{1};
     candidate.layout_named = named;
-    return text_of(validate(wish, task.view(), two_nodes()));
+    return text_of(validate(choice, task.view(), two_nodes()));
   };
   const LayoutSpec all{
       .dimensions = DimensionOrder::kC, .exact = true, .align_op = AlignOp::kEq, .align_bytes = 32};
@@ -267,16 +267,16 @@ TEST(Validate, GapsBetweenTheFieldsOfAMapperThatAsksForNone) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"}).region_dimensions = 2;
   task.variants[0].demands = {&demand, 1};
-  MapTaskOutput wish = good_wish(task);
-  InstanceWish& candidate = wish.requirements[0].candidates_in_order[0];
+  MapTaskOutput choice = good_choice(task);
+  InstanceCandidate& candidate = choice.requirements[0].candidates_in_order[0];
   candidate.layout = {.align_op = AlignOp::kEq, .align_bytes = 64};
   candidate.layout_origin = Origin{1};
   candidate.layout_named = {.alignment = true};
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+  EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())),
               ElementsAre("region 0 of `t`: the program's own mapper asks for fields without gaps "
                           "between them, the mapping says Align==64 [layout-demanded]"));
   candidate.layout = {};
-  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())), IsEmpty());
+  EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())), IsEmpty());
 }
 
 // Layouts of a task with two variants of a kind, which demand C order and Fortran order.
@@ -291,13 +291,13 @@ std::vector<std::string> refused_by_two(DimensionOrder says, bool first_chosen, 
   task.variants[0].chosen_by_mapper = first_chosen;
   task.variants[1].chosen_by_mapper = second_chosen;
   task.variants[2].chosen_by_mapper = other_kind_chosen;
-  MapTaskOutput wish = good_wish(task);
-  wish.variant = mapper::best_variant(task.view(), ProcKind::kGpu)->id;
-  InstanceWish& candidate = wish.requirements[0].candidates_in_order[0];
+  MapTaskOutput choice = good_choice(task);
+  choice.variant = mapper::best_variant(task.view(), ProcKind::kGpu)->id;
+  InstanceCandidate& candidate = choice.requirements[0].candidates_in_order[0];
   candidate.layout.dimensions = says;
   candidate.layout_origin = Origin{1};
   candidate.layout_named.dimensions = true;
-  return text_of(validate(wish, task.view(), two_nodes()));
+  return text_of(validate(choice, task.view(), two_nodes()));
 }
 
 TEST(Validate, LayoutsOfSeveralVariantsOfOneKind) {
@@ -410,21 +410,21 @@ TEST(Validate, CollectiveRequirementsThatAreNot) {
 class FakeOperation {
  public:
   FakeTask regions{"", {}};
-  MapOperationOutput wish;
+  MapOperationOutput choice;
 
   explicit FakeOperation(OperationKind kind) : kind_(kind) { parent_.current = gpu(0, 0); }
   std::vector<std::string> refusals() const {
     TaskView view = regions.view();
     view.operation = kind_;
     view.parent = &parent_;
-    return text_of(validate(wish, view, two_nodes()));
+    return text_of(validate(choice, view, two_nodes()));
   }
-  // What is said of a requirement that wishes for these memories.
+  // What is said of a requirement that choices for these memories.
   std::vector<std::string> refusals(Privilege privilege, const std::vector<MemKind>& memories) {
     regions.requirements.clear();
     regions.region({"r"}, privilege);
-    wish.requirements.assign(1, {});
-    for (MemKind memory : memories) wish.requirements[0].add({memory, {}, {}, {}});
+    choice.requirements.assign(1, {});
+    for (MemKind memory : memories) choice.requirements[0].add({memory, {}, {}, {}});
     return refusals();
   }
 
@@ -436,13 +436,13 @@ class FakeOperation {
 TEST(Validate, NamedInstancesOfOperations) {
   FakeOperation copy(OperationKind::kCopy);
   copy.regions.region({"r"}, Privilege::kReadWrite);
-  RequirementWish named;
+  InstanceChoice named;
   named.instance = 3;
   named.is_virtual = true;
-  copy.wish.requirements.assign(1, named);
+  copy.choice.requirements.assign(1, named);
   EXPECT_THAT(copy.refusals(), ElementsAre("region 0 of `copy` cannot have instance 3: it is "
                                            "virtual at the same time [bad-instance]"));
-  copy.wish.requirements[0].is_virtual = false;
+  copy.choice.requirements[0].is_virtual = false;
   EXPECT_THAT(copy.refusals(), IsEmpty());
 }
 
@@ -460,9 +460,9 @@ TEST(Validate, InlineMappings) {
       ElementsAre("region 0 of `inline mapping` has no possible memory: the answer names no memory "
                   "[no-memory]"));
   EXPECT_THAT(mapping.refusals(Privilege::kNoAccess, {}), IsEmpty());
-  mapping.wish.requirements.clear();
+  mapping.choice.requirements.clear();
   EXPECT_THAT(mapping.refusals(), ElementsAre("map_operation of `inline mapping`: the answer has 0 "
-                                              "region requirements instead of 1 [missing-wish]"));
+                                              "region requirements instead of 1 [missing-choice]"));
 }
 
 TEST(Validate, CopiesAndPartitions) {
@@ -471,7 +471,7 @@ TEST(Validate, CopiesAndPartitions) {
   EXPECT_THAT(copy.refusals(Privilege::kWriteDiscard, {kSysmem}), IsEmpty());  // no processor
   EXPECT_THAT(copy.refusals(Privilege::kReadOnly, {kVirtual}), IsEmpty());
   copy.regions.requirements[0].privilege = Privilege::kReadWrite;
-  copy.wish.requirements[0].is_virtual = true;
+  copy.choice.requirements[0].is_virtual = true;
   EXPECT_THAT(copy.refusals(),
               ElementsAre("region 0 of `copy` cannot be virtual: only what a task hands on, or a "
                           "copy reads, is virtual [bad-virtual]"));
@@ -541,13 +541,13 @@ TEST(Validate, AShardStaysWhereItWasPut) {
   FakeTask task("t", {ProcKind::kGpu, ProcKind::kGpu});
   TaskView view = task.at(gpu(0, 0));
   view.shard_variant = 1;
-  MapTaskOutput wish = good_wish(task);
-  EXPECT_THAT(validate(wish, view, two_nodes()), IsEmpty());
-  wish.variant = 2;
-  EXPECT_EQ(validate(wish, view, two_nodes()).size(), 1U);
-  wish.variant = 1;
-  wish.processors.push_back(gpu(0, 1));
-  EXPECT_THAT(text_of(validate(wish, view, two_nodes())),
+  MapTaskOutput choice = good_choice(task);
+  EXPECT_THAT(validate(choice, view, two_nodes()), IsEmpty());
+  choice.variant = 2;
+  EXPECT_EQ(validate(choice, view, two_nodes()).size(), 1U);
+  choice.variant = 1;
+  choice.processors.push_back(gpu(0, 1));
+  EXPECT_THAT(text_of(validate(choice, view, two_nodes())),
               ElementsAre("replicate_task of `t`: a shard runs where replicate_task put it, by the "
                           "variant that it chose [bad-replication]"));
 }

@@ -68,18 +68,18 @@ class ByPoint : public Mapper {
     answer.processors = {task.current};
     answer.variant = 1;
     answer.requirements.resize(task.requirements.size());
-    for (RequirementWish& wish : answer.requirements) {
-      InstanceWish candidate;
+    for (InstanceChoice& choice : answer.requirements) {
+      InstanceCandidate candidate;
       candidate.layout = layout_;
       candidate.memory_origin.statement = 7;
       const bool odd = task.point.dimensions() > 0 && task.point[0] % 2 != 0;
       if (!layout_.exact && odd) candidate.layout.dimensions = DimensionOrder::kC;
-      wish.add(candidate);
-      wish.region =
-          layout_.exact ? RequirementWish::Region::kRequired : RequirementWish::Region::kShared;
-      wish.fields = layout_.fields == FieldOrder::kAos ? RequirementWish::Fields::kAll
-                                                       : RequirementWish::Fields::kRequired;
-      wish.collect_priority = priority_;
+      choice.add(candidate);
+      choice.region =
+          layout_.exact ? InstanceChoice::Region::kRequired : InstanceChoice::Region::kShared;
+      choice.fields = layout_.fields == FieldOrder::kAos ? InstanceChoice::Fields::kAll
+                                                         : InstanceChoice::Fields::kRequired;
+      choice.collect_priority = priority_;
     }
   }
   void select_sources(MapperRuntime&, const TaskView&, const InstanceView&,

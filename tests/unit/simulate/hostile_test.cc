@@ -155,17 +155,17 @@ class HostileMapper final : public Mapper {
     if (now()) answer.task_priority = garbage_.small();
     if (now()) answer.task_profiling = {true, true};
     if (now()) answer.future_memories = {{garbage_.kind<MemKind>(), garbage_.integer(), 0}};
-    for (RequirementWish& wish : answer.requirements) {
-      if (now()) wish.candidate_count = static_cast<std::uint8_t>(garbage_.next());
-      if (now()) wish.is_virtual = !wish.is_virtual;
-      if (now()) wish.fresh = true;
-      if (now()) wish.untracked = true;
-      if (now()) wish.region = garbage_.kind<RequirementWish::Region>();
-      if (now()) wish.fields = garbage_.kind<RequirementWish::Fields>();
-      if (now()) wish.collect_priority = garbage_.small();
-      if (now()) wish.instance = instance();
-      if (now()) wish.instance_origin.statement = garbage_.index();
-      for (InstanceWish& candidate : wish.candidates_in_order) {
+    for (InstanceChoice& choice : answer.requirements) {
+      if (now()) choice.candidate_count = static_cast<std::uint8_t>(garbage_.next());
+      if (now()) choice.is_virtual = !choice.is_virtual;
+      if (now()) choice.fresh = true;
+      if (now()) choice.untracked = true;
+      if (now()) choice.region = garbage_.kind<InstanceChoice::Region>();
+      if (now()) choice.fields = garbage_.kind<InstanceChoice::Fields>();
+      if (now()) choice.collect_priority = garbage_.small();
+      if (now()) choice.instance = instance();
+      if (now()) choice.instance_origin.statement = garbage_.index();
+      for (InstanceCandidate& candidate : choice.candidates_in_order) {
         if (now()) candidate.memory = garbage_.kind<MemKind>();
         if (now()) candidate.layout.dimensions = garbage_.kind<DimensionOrder>();
         if (now()) candidate.layout.fields = garbage_.kind<FieldOrder>();
@@ -321,7 +321,7 @@ TEST(HostileMappers, AreRefused) {
     if (result.raw != first.message) ++in_legions_words[std::string(name_of(first.id))];
   }
   // Each answer was nonsense at least once.
-  for (const char* id : {"bad-processor", "mixed-processors", "bad-variant", "missing-wish",
+  for (const char* id : {"bad-processor", "mixed-processors", "bad-variant", "missing-choice",
                          "no-memory", "bad-virtual", "bad-slices", "bad-schedule", "bad-steal",
                          "bad-replication", "bad-instance", "cannot-run"}) {
     EXPECT_GT(ends[id], 0) << id;

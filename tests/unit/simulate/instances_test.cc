@@ -94,12 +94,12 @@ class Scripted final : public Mapper {
     answer.processors = {task.current};
     answer.variant = task.current.kind == ProcKind::kGpu ? 2 : 1;
     answer.requirements.resize(task.requirements.size());
-    for (RequirementWish& wish : answer.requirements) {
-      InstanceWish candidate;
+    for (InstanceChoice& choice : answer.requirements) {
+      InstanceCandidate candidate;
       candidate.layout.exact = true;
-      wish.add(candidate);
-      wish.fields = RequirementWish::Fields::kRequired;
-      wish.collect_priority = kCollectDefault;
+      choice.add(candidate);
+      choice.fields = InstanceChoice::Fields::kRequired;
+      choice.collect_priority = kCollectDefault;
     }
     scripts_.valid.clear();
     for (const auto& each : valid) scripts_.valid.emplace_back(each.begin(), each.end());
@@ -166,9 +166,9 @@ struct Request {
 };
 
 void name(MapTaskOutput& answer, InstanceId instance) {
-  for (RequirementWish& wish : answer.requirements) {
-    wish.instance = instance;
-    wish.instance_origin.statement = kStatement;
+  for (InstanceChoice& choice : answer.requirements) {
+    choice.instance = instance;
+    choice.instance_origin.statement = kStatement;
   }
 }
 

@@ -34,11 +34,11 @@ TEST(Lane, EqualsAListOfAll) {
     RunTime now = 0;
     for (int i = 0; i < 1000; ++i) {
       now += below(seed % 2 == 0 ? 2 : 40);
-      const RunTime wished = now + below(4) * below(1000), duration = 1 + below(60);
-      LinkSchedule::Start start{wished, -1};
+      const RunTime chosen = now + below(4) * below(1000), duration = 1 + below(60);
+      LinkSchedule::Start start{chosen, -1};
       const bool waits = lane.delay_until_free(start, duration);
-      ASSERT_EQ(start.time, obvious(taken, wished, duration)) << "seed " << seed << ", " << i;
-      ASSERT_EQ(waits, start.time != wished);
+      ASSERT_EQ(start.time, obvious(taken, chosen, duration)) << "seed " << seed << ", " << i;
+      ASSERT_EQ(waits, start.time != chosen);
       ASSERT_EQ(waits, start.after >= 0);
       if (waits) {  // for who had it until then
         ASSERT_EQ(taken[static_cast<std::size_t>(start.after)].second, start.time);

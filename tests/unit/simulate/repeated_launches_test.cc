@@ -45,15 +45,15 @@ class Counting : public Mapper {
     ++calls_.map_task;
     Mapper::map_task(runtime, task, valid, answer);
     if (!host_ || task.current.kind != ProcKind::kGpu) return;
-    for (RequirementWish& wish : answer.requirements) {
-      if (wish.candidate_count == 0) continue;
-      InstanceWish second = wish.candidates()[0];
-      wish.candidate_count = 0;
+    for (InstanceChoice& choice : answer.requirements) {
+      if (choice.candidate_count == 0) continue;
+      InstanceCandidate second = choice.candidates()[0];
+      choice.candidate_count = 0;
       second.memory = MemKind::kZcmem;
-      InstanceWish first = second;
+      InstanceCandidate first = second;
       first.memory = MemKind::kFbmem;
-      wish.add(first);
-      wish.add(second);
+      choice.add(first);
+      choice.add(second);
     }
   }
   void select_sources(MapperRuntime& runtime, const TaskView& task, const InstanceView& target,

@@ -32,11 +32,11 @@ inline constexpr CollectPriority kCollectEager = INT_MAX;
 
 // A possible instance: in the memory of this kind that is nearest to the task's processor. kVirtual
 // may only come last: a virtual instance if no earlier candidate has room.
-struct InstanceWish {
+struct InstanceCandidate {
   MemKind memory = MemKind::kSysmem;
   Origin memory_origin;
   // The layout of the instance. If `exact` is set, the instance covers only the required region,
-  // whatever RequirementWish::region says.
+  // whatever InstanceChoice::region says.
   LayoutSpec layout;
   Origin layout_origin;
   // The parts of the layout that the statement at `layout_origin` names.
@@ -46,7 +46,7 @@ struct InstanceWish {
 // The instances that a mapper wants for a requirement, in order. The runtime takes the first
 // candidate that the processor can address, that exists and that has room. It fails if there is
 // none.
-struct RequirementWish {
+struct InstanceChoice {
   enum class Region : std::uint8_t {
     // The instance covers only the requirement's own region.
     kRequired,
@@ -56,7 +56,7 @@ struct RequirementWish {
   // The fields that the instance has: those of the requirement, or all fields of its field space.
   enum class Fields : std::uint8_t { kRequired, kAll };
 
-  std::array<InstanceWish, kMemKindCount> candidates_in_order;
+  std::array<InstanceCandidate, kMemKindCount> candidates_in_order;
   std::uint8_t candidate_count = 0;
   // True if there is no instance and the child tasks map their parts. The candidates are then
   // ignored.
@@ -76,18 +76,18 @@ struct RequirementWish {
   Origin virtual_origin;
   Origin instance_origin;
 
-  std::span<const InstanceWish> candidates() const {
+  std::span<const InstanceCandidate> candidates() const {
     return {candidates_in_order.data(), candidate_count};
   }
   // Returns true if the candidate may hold more than the requirement's own region. That is so for
   // kShared if the layout is not exact and the memory is a host memory. DefaultMapper keeps
   // framebuffers and zero-copy memory for required data (default_policy_select_instance_region).
-  bool shares(const InstanceWish& candidate) const {
+  bool shares(const InstanceCandidate& candidate) const {
     return region == Region::kShared && !candidate.layout.exact &&
            candidate.memory != MemKind::kFbmem && candidate.memory != MemKind::kZcmem;
   }
   // Adds a candidate behind the others.
-  void add(const InstanceWish& candidate) {
+  void add(const InstanceCandidate& candidate) {
     GROMA_REQUIRE(candidate_count < kMemKindCount,
                   "a requirement has at most one candidate for each kind of memory");
     candidates_in_order[candidate_count++] = candidate;
@@ -134,7 +134,7 @@ struct SliceTaskOutput {
 };
 
 // The measurements that a task reports after it has run (Legion: ProfilingMeasurements).
-struct ProfilingWish {
+struct RequestedMeasurements {
   // True if the task reports its OperationStatus.
   bool status = false;
   // True if the task reports its OperationTimeline: when it was created, ready, started and ended.
@@ -150,12 +150,12 @@ struct MapTaskOutput {
   VariantId variant = 0;
   Origin kind_origin;
   // For each region requirement of the task, which instance the mapper wants for it.
-  std::vector<RequirementWish> requirements;
+  std::vector<InstanceChoice> requirements;
   int task_priority = 0;
   int copy_priority = 0;
   int profiling_priority = 0;
-  ProfilingWish task_profiling;
-  ProfilingWish copy_profiling;
+  RequestedMeasurements task_profiling;
+  RequestedMeasurements copy_profiling;
   bool postmap = false;
   // True if the task goes back into the ready queue, because there is no room now.
   bool abort_mapping = false;
@@ -169,8 +169,8 @@ struct MapTaskOutput {
 
 // The answer of map_inline and map_partition, and of map_copy for each of its requirements.
 struct MapOperationOutput {
-  std::vector<RequirementWish> requirements;
-  ProfilingWish profiling;
+  std::vector<InstanceChoice> requirements;
+  RequestedMeasurements profiling;
   int profiling_priority = 0;
   bool track_valid = true;
 
@@ -223,7 +223,7 @@ struct ContextConfigOutput {
 struct MapMustEpochOutput {
   std::vector<Processor> processors;
   // The instance of each constraint, which is a group of requirements that must share an instance.
-  std::vector<RequirementWish> constraints;
+  std::vector<InstanceChoice> constraints;
 
   void clear();
 };

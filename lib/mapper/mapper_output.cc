@@ -1,6 +1,6 @@
 // Clears the answers of hooks, so that they can be used again. The memory of their lists is kept,
 // because a hook is called for every task and must not allocate each time.
-#include "groma/wish.h"
+#include "groma/mapper_output.h"
 
 #include <utility>
 
