@@ -91,7 +91,8 @@ void check_flags(const std::string& app, const groma::Workload& workload,
     }
     // The flags in kAmounts need a number behind them.
     if (std::find(std::begin(kAmounts), std::end(kAmounts), flag) == std::end(kAmounts)) continue;
-    if (!value.empty() && std::isdigit(static_cast<unsigned char>(value.front())) != 0) continue;
+    const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+    if (!value.empty() && std::all_of(value.begin(), value.end(), is_digit)) continue;
     throw CLI::ValidationError(
         "--", fmt::format("`{}` takes a number{}", flag,
                           value.empty() ? "" : fmt::format(", not `{}`", visible(value))));

@@ -1,5 +1,6 @@
 #include <cublas_v2.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -89,7 +90,10 @@ void fill(const Rect& block, int name, const Matrix& values) {
   });
 }
 
-void prepare(const Product& product) {
+void prepare(const Product& whole) {
+  constexpr int kMostRows = 2048; // The same code multiplies larger matrices.
+  const Product product = {std::min(whole.rows, kMostRows), std::min(whole.columns, kMostRows),
+                           std::min(whole.inner, kMostRows)};
   const auto elements = [](std::int64_t rows, std::int64_t columns) {
     double* zeros = nullptr;
     const std::size_t bytes = static_cast<std::size_t>(rows * columns) * sizeof(double);

@@ -36,9 +36,9 @@ void fill(const Rect& block, int matrix, const Matrix& values);
 struct Product {
   int rows, columns, inner;
 };
-// Initialises cuBLAS on the current GPU and multiplies once, with matrices of zeros, so that the
-// first multiplication of the program does not load cuBLAS's code.
-void prepare(const Product& product);
+// Initialises cuBLAS on the current GPU and multiplies once, with matrices of zeros of at most 32
+// MiB each, so that the first multiplication of the program does not load cuBLAS's code.
+void prepare(const Product& whole);
 // Adds the matrix product B C to A on the GPU.
 void multiply_add(const Product& product, const Matrix& a, const Matrix& b, const Matrix& c);
 // Adds B C to a reduction instance of A, with atomic additions.

@@ -29,8 +29,9 @@ enum class ProgramVariants : std::uint8_t { kCpus, kCpusAndGpus };
 
 // Returns the application as its Legion program in examples/legion is written. Every task gets one
 // variant for CPUs. A task without a CPU variant gets one with the work of its other variant. Such
-// a variant demands Fortran order (for OpenBLAS) instead of C order (for cuBLAS) and demands
-// nothing of the data that it reduces to. With kCpusAndGpus the tasks keep their variants for GPUs.
+// a variant demands Fortran order (for OpenBLAS) instead of C order (for cuBLAS). With
+// kCpusAndGpus the tasks keep their variants for GPUs, except the task that checks the results of a
+// multiplication. Neither a made nor a kept variant demands anything of data that it reduces to.
 // Variants for OMP processors are removed.
 Application as_legion_program(Application app, ProgramVariants variants);
 

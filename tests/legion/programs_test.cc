@@ -116,6 +116,7 @@ TEST_F(OnLegion, WhatIsNoLegionProgramIsRefused) {
   expect("run --on legion --app cannon:n=512 -- -n 50 -ll:cpu 2", 2, "--app cannon:n=50");
   expect("run --on legion --app cannon -- -ll:cpu 2 -repeats", 2, "--app cannon:repeats=");
   expect("run --on legion --app cannon -- -ll:cpu two", 2, "`-ll:cpu` takes a number, not `two`");
+  expect("run --on legion --app cannon -- -ll:fsize 8g", 2, "`-ll:fsize` takes a number, not `8g`");
   expect("tune --on legion --app cannon:n=64 -- -n 50", 2, "--app cannon:n=50");
   expect("tune --on legion --app cannon:n=64 -- -ll:csize", 2, "`-ll:csize` takes a number");
   expect("run --app cannon --checks never", 2, "--checks");
@@ -132,6 +133,20 @@ TEST_F(OnLegion, TuningSaysInWordsWhyNothingRuns) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("unrecognized lowlevel option: -ll:cpus\n"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("\"status\"")));
+}
+
+// The start is checked on the computer that the flags describe. The run itself then finds no GPU on
+// a computer without one.
+TEST_F(OnLegion, TuningKnowsTheGpusOfTheFlags) {
+  const std::string start = folder_.write("gpu.mapper", "Task stencil GPU;\nTask * CPU;\n");
+  const auto tune = [&](const std::string& out, const std::string& flags) {
+    return run("groma tune --on legion --app stencil:edge=20 --start " + start +
+               " --evaluations 1 --estimates 0 --out " + folder_.path() + out + " -- -ll:cpu 2" +
+               flags);
+  };
+  const auto refused = HasSubstr("`legion` has no GPU processor");
+  EXPECT_THAT(tune("/with", " -ll:gpu 1 -ll:fsize 100 -ll:zsize 100").err, Not(refused));
+  EXPECT_THAT(tune("/without", "").err, refused);
 }
 
 TEST_F(OnLegion, AFlagThatNobodyKnowsIsRefused) {
