@@ -196,7 +196,8 @@ enum class Access : std::uint8_t {
   kStream,
   // The task accesses random places. `bytes` counts whole sectors (32 bytes on a GPU, 64 on a CPU).
   kScatter,
-  // The task reads, changes and writes back random places, each in one atomic operation.
+  // The task reads, changes and writes back random places, each in one atomic operation. The bytes
+  // count 32 for each operation of a GPU, which is one sector.
   kAtomic,
 };
 

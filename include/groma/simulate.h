@@ -31,9 +31,8 @@ struct TimeModel {
   // The factor for the bytes that a GPU updates atomically outside its framebuffer.
   double host_atomic_factor = 4.6;
   // Atomic updates by a GPU in one 128-byte line of memory outside its framebuffer happen one after
-  // the other. Each takes this fraction of the latency with which the GPU reads the memory. It is
-  // below 1 where updates by neighbouring threads are done together.
-  double host_atomic_turn = 0.75;
+  // the other. Each takes this many times the latency with which the GPU reads the memory.
+  double host_atomic_turn = 1;
   // The bytes at the beginning of a row with gaps that a core's prefetcher does not fetch in time.
   double unforeseen_bytes = 4096;
   // The number of cache lines for which a core waits at the same time in those first bytes of a

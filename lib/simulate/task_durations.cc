@@ -77,23 +77,6 @@ double TaskDurations::share_not_prefetched(const TaskRun& run, std::size_t requi
   return rows > 1 && row > 0 ? std::min(1.0, model_.unforeseen_bytes / row) : 0;
 }
 
-// Returns how many atomic updates are in each cache line of the requirement's piece, if the task
-// updates `bytes` bytes and each update takes one sector.
-double TaskDurations::updates_of_a_line(const TaskRun& run, std::size_t requirement,
-                                        const Instance& instance, double bytes) const {
-  constexpr double kLineBytes = 128;
-  const app::RequirementData& wants = data_of_requirement(input_.data, run, requirement);
-  const double element =
-      instance.layout.fields == FieldOrder::kAos
-          ? static_cast<double>(
-                input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout))
-          : point_bytes(input_.data, wants);
-  const auto points = static_cast<double>(size_of(run.pieces[requirement]).points);
-  // A piece that begins within a line touches one line more than its size says.
-  const double lines = 1 + points * element / kLineBytes;
-  return bytes / sector_bytes(run.processor->kind) / lines;
-}
-
 // Adds the bytes that a task moves for one requirement to the traffic of the memory in which the
 // instance of the requirement lies.
 void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double bytes,
@@ -102,16 +85,13 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
   if (number == kVirtual || bytes <= 0) return;
   const Instance& instance = store_.instance(number);
   const MemKind kind = input_.memories[instance.memory].kind;
-  double unforeseen = 0, updates_in_turn = 0;
+  double unforeseen = 0;
   if (access == Access::kStream) {
     bytes *= bytes_moved_per_byte_used(run, requirement, instance);
     unforeseen = bytes * share_not_prefetched(run, requirement, instance);
   }
   if (run.processor->kind == ProcKind::kGpu && kind != MemKind::kFbmem) {
-    if (access == Access::kAtomic) {
-      updates_in_turn = updates_of_a_line(run, requirement, instance, bytes);
-      bytes *= model_.host_atomic_factor;
-    }
+    if (access == Access::kAtomic) bytes *= model_.host_atomic_factor;
     if (access == Access::kScatter) bytes *= model_.host_scatter_factor;
   }
   std::vector<TaskWork::MemoryTraffic>& loads = work.loads;
@@ -119,11 +99,34 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
       loads.begin(), loads.end(),
       [&](const TaskWork::MemoryTraffic& load) { return load.memory == instance.memory; });
   if (known == loads.end()) {
-    loads.push_back({instance.memory, bytes, unforeseen, updates_in_turn});
+    loads.push_back({instance.memory, bytes, unforeseen, 0});
   } else {
     known->bytes += bytes;
     known->unforeseen += unforeseen;
-    known->updates_in_turn = std::max(known->updates_in_turn, updates_in_turn);
+  }
+}
+
+// Notes how many of the GPU's atomic updates of one requirement happen one after the other, because
+// they are in the same line of a memory outside the framebuffer. `bytes` counts a sector for each
+// update. The updates are spread evenly over the lines of the requirement's piece.
+void TaskDurations::add_updates_in_turn(const TaskRun& run, std::size_t requirement, double bytes,
+                                        TaskWork& work) const {
+  constexpr double kSectorBytes = 32, kLineBytes = 128;
+  const InstanceNumber number = run.instances[requirement];
+  if (number == kVirtual || bytes <= 0 || run.processor->kind != ProcKind::kGpu) return;
+  const Instance& instance = store_.instance(number);
+  if (input_.memories[instance.memory].kind == MemKind::kFbmem) return;
+  const double element =
+      instance.layout.fields == FieldOrder::kAos
+          ? static_cast<double>(
+                input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout))
+          : point_bytes(input_.data, data_of_requirement(input_.data, run, requirement));
+  // A piece that begins within a line touches one line more than its size says.
+  const double lines =
+      1 + static_cast<double>(size_of(run.pieces[requirement]).points) * element / kLineBytes;
+  for (TaskWork::MemoryTraffic& load : work.loads) {
+    if (load.memory != instance.memory) continue;
+    load.updates_in_turn = std::max(load.updates_in_turn, bytes / kSectorBytes / lines);
   }
 }
 
@@ -184,11 +187,15 @@ void TaskDurations::compute(const TaskRun& run, TaskWork& work, app::FormulaFaul
   const std::vector<app::Requirement>& requirements = input_.data.tasks[run.task].requirements;
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     bool listed = false;
+    double updated = 0;
     for (const app::Traffic& traffic : variant.traffic) {
       if (traffic.requirement != r) continue;
       listed = true;
-      add_load(run, r, value(traffic.bytes), traffic.access, work);
+      const double bytes = value(traffic.bytes);
+      add_load(run, r, bytes, traffic.access, work);
+      if (traffic.access == Access::kAtomic) updated += bytes;
     }
+    add_updates_in_turn(run, r, updated, work);
     if (listed || run.pieces[r] == nullptr || variant.inner) continue;
     const app::RequirementData& where = data_of_requirement(input_.data, run, r);
     const double bytes = point_bytes(input_.data, where) * static_cast<double>(sizes_[r].points);

@@ -36,8 +36,8 @@ class TaskDurations {
   double sector_bytes(ProcKind kind) const {
     return kind == ProcKind::kGpu ? model_.gpu_sector_bytes : model_.cpu_line_bytes;
   }
-  double updates_of_a_line(const TaskRun& run, std::size_t requirement, const Instance& instance,
-                           double bytes) const;
+  void add_updates_in_turn(const TaskRun& run, std::size_t requirement, double bytes,
+                           TaskWork& work) const;
   void add_load(const TaskRun& run, std::size_t requirement, double bytes, Access access,
                 TaskWork& work) const;
   double memory_seconds(TaskRun& run, std::span<const TaskWork::MemoryTraffic> loads);

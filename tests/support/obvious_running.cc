@@ -241,8 +241,8 @@ double Runtime::seconds(Task& task) {
   };
   const double sector = gpu ? model.gpu_sector_bytes : model.cpu_line_bytes;
   std::vector<std::pair<Memory, double>> moved;
-  std::map<decltype(key(Memory{})), double> unforeseen;  // bytes
-  std::map<decltype(key(Memory{})), double> in_turn;     // updates of one line
+  std::map<decltype(key(Memory{})), double> unforeseen;   // bytes
+  std::vector<double> in_turn(task.requirements.size());  // updates of one line
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
     const app::RequirementData& where = *task.requirements[r].where;
     const Instance* instance = task.instances[r];
@@ -292,9 +292,7 @@ double Runtime::seconds(Task& task) {
           const double wide = instance->layout.fields == FieldOrder::kAos
                                   ? structure_of(*instance, data_)
                                   : element;
-          const double lines = 1 + wide * static_cast<double>(pieces[r].points) / 128;
-          double& most = in_turn[key(instance->memory)];
-          most = std::max(most, bytes / sector / lines);
+          in_turn[r] += bytes / 32 / (1 + wide * static_cast<double>(pieces[r].points) / 128);
         }
         if (access == Access::kScatter) factor = model.host_scatter_factor;
       }
@@ -321,7 +319,11 @@ double Runtime::seconds(Task& task) {
                             : affinity.latency_s / (model.lines_awaited * sector);
     const double alone = 1 / affinity.bandwidth_bytes_per_s;
     const double of_core = bytes * alone + unforeseen[key(memory)] * std::max(0.0, slow - alone);
-    const double waiting = in_turn[key(memory)] * model.host_atomic_turn * affinity.latency_s;
+    double waiting = 0;
+    for (std::size_t r = 0; r < task.requirements.size(); ++r) {
+      if (task.instances[r] == nullptr || !(task.instances[r]->memory == memory)) continue;
+      waiting = std::max(waiting, in_turn[r] * model.host_atomic_turn * affinity.latency_s);
+    }
     memories =
         std::max(memories, affinity.latency_s + std::max({bytes / bandwidth, of_core, waiting}));
   }

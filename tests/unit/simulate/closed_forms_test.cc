@@ -932,11 +932,14 @@ bool same(const RunResult& a, const RunResult& b) {
 TEST(Options, AConstantOfTheTimeModelIsAFiniteNumberAboveZero) {
   const Application app = pipeline(3, 100000);
   for (const double bad : {0.0, -1.0, HUGE_VAL, std::nan("")}) {
-    SimulateOptions options;
-    options.model.host_atomic_factor = bad;
-    const RunResult result = run(app, machine_of(1), options);
-    EXPECT_EQ(result.status, RunStatus::kExecuteError) << bad;
-    EXPECT_EQ(result.raw, "a constant of the time model is not a finite number above 0");
+    for (double TimeModel::*const constant :
+         {&TimeModel::host_atomic_factor, &TimeModel::host_atomic_turn}) {
+      SimulateOptions options;
+      options.model.*constant = bad;
+      const RunResult result = run(app, machine_of(1), options);
+      EXPECT_EQ(result.status, RunStatus::kExecuteError) << bad;
+      EXPECT_EQ(result.raw, "a constant of the time model is not a finite number above 0");
+    }
   }
 }
 
