@@ -149,6 +149,7 @@ class Buffer {
   std::uint64_t* words() const { return static_cast<std::uint64_t*>(memory_); }
   std::size_t count() const { return bytes_ / sizeof(double); }
   std::size_t bytes() const { return bytes_; }
+  bool is_on_device() const { return where_ == Where::kDevice; }
 
  private:
   void* memory_ = nullptr;
@@ -283,7 +284,8 @@ void measure_scattered(const std::string& name, const Buffer& buffer) {
   Buffer others(sizeof(unsigned long long), Buffer::Where::kHost);
   std::vector<double> host(sums.count());
   // Atomic additions over the host link take long, so there are few of them.
-  constexpr std::size_t kAccesses = 4 * kMiB, kAdditions = kMiB / 4;
+  constexpr std::size_t kAccesses = 4 * kMiB;
+  const std::size_t additions = buffer.is_on_device() ? 16 * kMiB : kMiB / 4;
   for (const std::size_t bytes : {4 * kKiB, 256 * kKiB, 64 * kMiB}) {
     const std::size_t count = bytes / sizeof(float);
     const auto size = static_cast<std::int64_t>(bytes);
@@ -300,15 +302,16 @@ void measure_scattered(const std::string& name, const Buffer& buffer) {
       return seconds;
     });
     // In a large table, `used` places are added to, each once; the others keep 0.
-    const std::size_t used = std::min(count, kAdditions);
-    add_rate(name + "_scatter_atomic", size, "bytes/s", kAdditions * sizeof(float), [&] {
+    const std::size_t used = std::min(count, additions);
+    const auto added = static_cast<double>(additions * sizeof(float));
+    add_rate(name + "_scatter_atomic", size, "bytes/s", added, [&] {
       fill_floats<<<blocks, kThreads>>>(table, count, 0);
       wait();
       const double seconds = seconds_of(
-          [&] { scatter_atomically<<<blocks, kThreads>>>(table, count, kAdditions); });
+          [&] { scatter_atomically<<<blocks, kThreads>>>(table, count, additions); });
       *others.words() = 0;
       count_other_floats<<<blocks, kThreads>>>(
-          table, count, static_cast<float>(kAdditions / used),
+          table, count, static_cast<float>(additions / used),
           reinterpret_cast<unsigned long long*>(others.words()));
       wait();
       expect(*others.words() == count - used, "adding to scattered places");

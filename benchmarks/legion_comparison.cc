@@ -90,6 +90,13 @@ struct Recorded {
   std::optional<RuntimeCosts> runtime;  // as it was recorded
 };
 
+// The flags of Legion for so many processors. A Legion without CUDA knows no flags for GPUs.
+std::vector<std::string> processor_flags(std::int64_t cpus, std::int64_t gpus) {
+  std::vector<std::string> flags = {"-ll:cpu", std::to_string(cpus)};
+  if (gpus > 0) flags.insert(flags.end(), {"-ll:gpu", std::to_string(gpus)});
+  return flags;
+}
+
 // This computer with so many CPUs and GPUs, and nothing that the Legion at hand has not.
 std::shared_ptr<const Machine> machine_of(const Machine& computer, std::int64_t cpus,
                                           std::int64_t gpus) {
@@ -140,8 +147,8 @@ std::optional<double> measured(const Recorded& program, const Mapping& mapping,
   command.words = {GROMA_COMMAND, "run",       "--map", path, "--checks",
                    "never",       "--timeout", "120",   "--"};
   command.words.insert(command.words.end(), program.words.begin(), program.words.end());
-  command.words.insert(command.words.end(), {"-ll:cpu", std::to_string(mapping.cpus), "-ll:gpu",
-                                             std::to_string(program.gpus)});
+  const std::vector<std::string> flags = processor_flags(mapping.cpus, program.gpus);
+  command.words.insert(command.words.end(), flags.begin(), flags.end());
   const CommandOutcome outcome = need(run_command(command));
   double milliseconds = 0;
   const bool said = RE2::PartialMatch(outcome.out.text, R"(elapsed ([0-9.]+) ms)", &milliseconds);
@@ -169,7 +176,8 @@ Application recording_of(const Recorded& program, const std::string& path, std::
     Command command;
     command.words = {GROMA_COMMAND, "record", "--out", path, "--"};
     command.words.insert(command.words.end(), program.words.begin(), program.words.end());
-    command.words.insert(command.words.end(), {"-ll:cpu", "1", "-ll:gpu", std::to_string(gpus)});
+    const std::vector<std::string> flags = processor_flags(1, gpus);
+    command.words.insert(command.words.end(), flags.begin(), flags.end());
     const CommandOutcome outcome = need(run_command(command));
     if (outcome.code != 0) fail(program.name + " cannot be recorded: " + outcome.err.text);
   }

@@ -94,7 +94,7 @@ std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
   // After the last event, the runtime still has to notice that the run is over.
   if (cause.reason == Profile::Reason::kEnd) return "the runtime, after the last";
   // What waited is a copy or a reduction if it belongs to no task.
-  const std::string what = task.empty() ? "a copy" : task;
+  const std::string what = task.empty() ? "a copy or reduction" : task;
   return cause.reason == Profile::Reason::kStart ? fmt::format("{}, ready but not started", what)
                                                  : fmt::format("launching and mapping {}", what);
 }
