@@ -57,7 +57,7 @@ struct CommandEvaluatorOptions {
   // The command, such as "{file}.out {input}". It must contain `{file}`.
   std::string command;
   // Runs before `command`, once for each input if it contains `{input}`. If it does not exit with 0
-  // in time, the text is refused.
+  // in time, the evaluated mapping or text is refused, and `command` does not run.
   std::string check_command = {};
   // The values for `{input}`. Empty: the command runs once.
   std::vector<std::string> inputs = {};

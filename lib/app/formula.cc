@@ -180,7 +180,7 @@ const Scope::Name* Scope::find(std::string_view name) const {
   return found == names_.rend() ? nullptr : &*found;
 }
 
-std::vector<std::string_view> Scope::all() const {
+std::vector<std::string_view> Scope::names() const {
   std::vector<std::string_view> names;
   for (const Name& name : names_) names.push_back(name.name);
   return names;
@@ -397,7 +397,7 @@ class FormulaParser {
     if (name == "points" || name == "extent") return piece(name == "extent");
     const Scope::Name* found = scope_.find(name);
     if (found == nullptr) {
-      const auto near = near_names(name, scope_.all());
+      const auto near = near_names(name, scope_.names());
       return fail(fmt::format("`{}` is not known here", harmless(name, kShownName)),
                   near.empty() ? "" : fmt::format("did you mean {}?", join_names(near)));
     }

@@ -129,7 +129,7 @@ class Scope {
     std::int64_t value;
   };
   const Name* find(std::string_view name) const;
-  std::vector<std::string_view> all() const;
+  std::vector<std::string_view> names() const;
 
  private:
   std::vector<Name> names_;

@@ -377,7 +377,9 @@ class CellMaker {
     return true;
   }
 
-  // Calls use(elementary box, points) for the elementary boxes within `box`, in row-major order.
+  // Calls use(elementary box, points) for the elementary boxes within `box`, in row-major order. An
+  // elementary box lies between neighbouring cuts in each dimension; `points` is its number of
+  // points.
   template <typename Use>
   void for_elementary(const Rect& box, const Use& use) const {
     visit(box, 0, 0, 1, use);

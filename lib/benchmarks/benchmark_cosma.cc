@@ -8,7 +8,7 @@ namespace groma::app {
 
 // Returns the application for the grid of the number of GPUs.
 Application cosma() {
-  Multiplication multiplication("cosma", "The COSMA matrix multiplication (DISTAL).");
+  MatrixMultiplication multiplication("cosma", "The COSMA matrix multiplication (DISTAL).");
   // The grid by the number of GPUs, as in the original's table: (1,2,2) for 4 GPUs, (2,2,2) for 8,
   // (2,2,4) for 16, (2,4,4) for 32, and so on for each doubling.
   multiplication.app()

@@ -7,7 +7,7 @@ namespace groma::app {
 
 // Returns the application for the cube of the number of GPUs.
 Application johnson() {
-  Multiplication multiplication("johnson", "Johnson's 3-D matrix multiplication (DISTAL).");
+  MatrixMultiplication multiplication("johnson", "Johnson's 3-D matrix multiplication (DISTAL).");
   // The edge of the cube by the number of GPUs, as in the original's table of runs. For example, 4
   // GPUs execute a cube of 8 points.
   multiplication.app().define("g", "ranks >= 256 ? 7 : ranks >= 128 ? 6 : ranks >= 16 ? 4 : 2");

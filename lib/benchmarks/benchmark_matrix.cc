@@ -13,7 +13,7 @@ VariantBuilder nothing() { return gpu().leaf().kernels(0).traffic(0, 0); }
 
 // Adds the parameters, sizes and the metric, which counts 2n - 1 operations for each element of the
 // result.
-Multiplication::Multiplication(std::string name, std::string description)
+MatrixMultiplication::MatrixMultiplication(std::string name, std::string description)
     : app_(std::move(name), std::move(description)) {
   app_.parameter("nodes", 1, "nodes of the machine, with 4 GPUs each", 1, 1'024)
       .counts_nodes()
@@ -30,12 +30,13 @@ Multiplication::Multiplication(std::string name, std::string description)
   app_.metric("FLOP/s", "repeats * n * n * (2 * n - 1)", "compute");
 }
 
-AppBuilder& Multiplication::add_matrix(std::string name) {
+AppBuilder& MatrixMultiplication::add_matrix(std::string name) {
   return app_.region(std::move(name), {"n", "n"}).field("vals", 8);
 }
 
 // Adds the tasks by which a mapping decides where each matrix lies. They do no work themselves.
-void Multiplication::add_placement(bool accumulates, std::string a, std::string b, std::string c) {
+void MatrixMultiplication::add_placement(bool accumulates, std::string a, std::string b,
+                                         std::string c) {
   app_.task("init_cublas").variant(gpu().leaf().kernels(0));
   if (accumulates) {
     // The original launches task_1 write-only at first and read-only after each multiplication. The
@@ -61,7 +62,7 @@ void Multiplication::add_placement(bool accumulates, std::string a, std::string 
 }
 
 // Adds task_4: 2 operations for each element of A's tile and each index k.
-void Multiplication::add_multiply_task(Privilege privilege_of_a) {
+void MatrixMultiplication::add_multiply_task(Privilege privilege_of_a) {
   // cuBLAS takes the leading dimension from the stride of rows, so the program needs C order. In
   // Fortran order it fails with "DGEMM parameter number 8 had an illegal value".
   VariantBuilder dgemm = gpu().leaf().flops("2 * extent(0, 0) * extent(0, 1) * extent(1, 1)");
@@ -82,9 +83,9 @@ void Multiplication::add_multiply_task(Privilege privilege_of_a) {
 
 // Adds the top-level task. Only the repeated multiplications are in the phase that the metric
 // measures.
-Application Multiplication::make_application(std::vector<AppStatement> setup,
-                                             std::vector<AppStatement> multiply, bool warm_up,
-                                             std::vector<AppStatement> check) {
+Application MatrixMultiplication::make_application(std::vector<AppStatement> setup,
+                                                   std::vector<AppStatement> multiply, bool warm_up,
+                                                   std::vector<AppStatement> check) {
   std::vector<AppStatement> body = {launch("init_cublas").over({"ranks"})};
   body.insert(body.end(), setup.begin(), setup.end());
   body.push_back(wait());
@@ -97,7 +98,8 @@ Application Multiplication::make_application(std::vector<AppStatement> setup,
 
 // Each point of the grid multiplies one tile of B by one tile of C and reduces to a tile of A.
 // task_1 then reads A, which makes the runtime add the partial results up.
-Application Multiplication::make_on_grid(const Formula& x, const Formula& y, const Formula& z) {
+Application MatrixMultiplication::make_on_grid(const Formula& x, const Formula& y,
+                                               const Formula& z) {
   add_matrix("A").partition("A_tiles", {x, y});
   add_matrix("B").partition("B_tiles", {x, z});
   add_matrix("C").partition("C_tiles", {z, y});

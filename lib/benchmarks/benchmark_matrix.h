@@ -12,9 +12,9 @@ namespace groma::app {
 // Builds one multiplication. The constructor adds the parameters `nodes`, `n` and `repeats`, the
 // sizes, the metric and the definition `ranks`, the number of GPUs (4 for each node). The caller
 // adds the regions A, B and C with matrix(), and the partitions of each region after it.
-class Multiplication {
+class MatrixMultiplication {
  public:
-  Multiplication(std::string name, std::string description);
+  MatrixMultiplication(std::string name, std::string description);
 
   AppBuilder& app() { return app_; }
   // Adds a region. The caller then adds its partitions.

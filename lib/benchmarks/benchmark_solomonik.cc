@@ -9,7 +9,8 @@ namespace groma::app {
 // Returns the application. task_5 does the steps of one point of one layer, and launches task_4 for
 // each step.
 Application solomonik() {
-  Multiplication multiplication("solomonik", "Solomonik's 2.5-D matrix multiplication (DISTAL).");
+  MatrixMultiplication multiplication("solomonik",
+                                      "Solomonik's 2.5-D matrix multiplication (DISTAL).");
   AppBuilder& app = multiplication.app();
   // The original's table of (rpoc, c, steps) by the number of GPUs: (2,1,2) for 4, (2,2,2) for 8,
   // (4,1,4) for 16, (4,2,4) for 32, and so on.

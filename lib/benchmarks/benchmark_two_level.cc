@@ -36,7 +36,7 @@ struct Order {
 // task_5 launches task_4 for each half. `narrow`: gy is the smaller edge of the grid of nodes;
 // otherwise gx is.
 Application two_level(std::string name, std::string description, bool narrow, const Order& order) {
-  Multiplication multiplication(std::move(name), std::move(description));
+  MatrixMultiplication multiplication(std::move(name), std::move(description));
   AppBuilder& app = multiplication.app();
   app.define(narrow ? "gy" : "gx", squarest())
       .define(narrow ? "gx" : "gy", narrow ? "nodes / gy" : "nodes / gx");

@@ -44,7 +44,8 @@ class EditableMapping {
     syntax::StatementKind kind = syntax::StatementKind::kTask;
     // True if a comment stands inside the range.
     bool has_comment = false;
-    // False if the item lies within an earlier item, which happens if functions are damaged.
+    // False if the item lies within an earlier item, which happens if a function lacks its closing
+    // brace.
     bool is_separate = true;
     // True for a global that only a damaged statement seems to define.
     bool implied = false;

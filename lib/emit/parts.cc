@@ -73,7 +73,8 @@ std::string EmittedCodeTemplates::part_text(std::string_view file) {
                                   [file](const PartFile& part) { return part.name == file; });
   GROMA_CHECK(found != files.end());
   std::string made;
-  // For each open block: true if the block and all blocks around it are needed.
+  // For each open `// @if` block of the part's text: true if the emitted program needs the block
+  // and all blocks around it.
   std::vector<bool> blocks;
   // True if the last line was blank. Two blank lines never follow each other.
   bool blank = true;

@@ -117,7 +117,7 @@ std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPo
     placed.is_set = true;
   } else {
     std::string found(describe_type(mapper::type_of(value)));
-    if (mapper::text_bytes(value) <= 200) {
+    if (mapper::printed_bytes(value) <= 200) {
       found += fmt::format(", `{}`", mapper::to_string(value, task.name));
     }
     Diagnostic& diagnostic =

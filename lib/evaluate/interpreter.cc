@@ -187,7 +187,7 @@ void Interpreter::run_print(const ExecutableStatement& action) {
   std::vector<std::string> args;
   for (std::uint32_t i = 0; i < action.args.count; ++i) {
     const ProgramValue value = evaluate_code(data_.lists[action.args.begin + i]);
-    if (run_.failed() || !run_.count_steps(text_bytes(value) / 8, action.range)) return;
+    if (run_.failed() || !run_.count_steps(printed_bytes(value) / 8, action.range)) return;
     args.push_back(to_string(value, run_.task_name()));
   }
   if (log_ == nullptr || printed_lines_ > kMaxPrintLines) return;

@@ -14,8 +14,8 @@ namespace {
 std::string tuple_text(const ProgramValue& tuple, std::size_t length) {
   // The longest text of a tuple in a message, in bytes.
   constexpr std::int64_t kLongest = 100;
-  return text_bytes(tuple) > kLongest ? fmt::format("one of {} items", length)
-                                      : to_string(tuple, "the task");
+  return printed_bytes(tuple) > kLongest ? fmt::format("one of {} items", length)
+                                         : to_string(tuple, "the task");
 }
 
 // Returns the operator as the language writes it. The list is in the order of program::Op.
@@ -130,7 +130,7 @@ bool equal(Evaluation& run, const OperatorUse& op, const ProgramValue& left,
   }
   // The comparison of two strings costs evaluation steps, in proportion to their length.
   if (a == Type::kString) {
-    if (!run.count_steps(text_bytes(left) / 256, op.range)) return false;
+    if (!run.count_steps(printed_bytes(left) / 256, op.range)) return false;
     return **left.get<std::shared_ptr<const std::string>>() ==
            **right.get<std::shared_ptr<const std::string>>();
   }

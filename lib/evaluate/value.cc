@@ -47,7 +47,7 @@ std::shared_ptr<const std::vector<ProgramValue>> tuple_values(const ProgramValue
 
 // Returns the approximate length of the value's text in bytes, without making the text. A long text
 // costs steps.
-std::int64_t text_bytes(const ProgramValue& value) {
+std::int64_t printed_bytes(const ProgramValue& value) {
   if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
     return static_cast<std::int64_t>((*text)->size());
   }
@@ -56,7 +56,7 @@ std::int64_t text_bytes(const ProgramValue& value) {
   }
   std::int64_t bytes = 8;
   if (const TupleValue* tuple = value.as_tuple()) {
-    for (const ProgramValue& item : tuple->values) bytes += text_bytes(item);
+    for (const ProgramValue& item : tuple->values) bytes += printed_bytes(item);
   }
   return bytes;
 }

@@ -66,7 +66,7 @@ std::shared_ptr<const std::vector<ProgramValue>> tuple_values(const ProgramValue
 
 // Returns the approximate length in bytes of the text that to_string() makes, which is charged as
 // steps.
-std::int64_t text_bytes(const ProgramValue& value);
+std::int64_t printed_bytes(const ProgramValue& value);
 
 // Returns the text that `print` writes: `(1, 2)`, `true`, `GPU (2, 4)`. A task is written as
 // `task_name`.

@@ -1,6 +1,6 @@
 // Builds the string-matching automaton of Aho and Corasick (1975) as a table, and runs the
 // automaton over several parts of a text at the same time.
-#include "guide/prefilter.h"
+#include "guide/literal_finder.h"
 
 #include <algorithm>
 #include <cctype>
@@ -67,7 +67,7 @@ void close(Trie* trie, std::size_t classes) {
 
 // Assigns a class to each byte of the literals (upper and lower case of a letter share a class),
 // builds the trie and turns it into the tables of the automaton.
-bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> literals) {
+bool LiteralFinder::build(std::span<const std::pair<std::string, std::uint32_t>> literals) {
   classes_.fill(kOther);
   classes_[' '] = classes_['\t'] = kSpace;
   std::size_t classes = kSpace + 1;
@@ -132,14 +132,14 @@ bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> lit
 
 // Every hit has a state from first_output_ on, because only these states end a literal and have
 // rules.
-std::span<const std::uint32_t> Prefilter::rules_needing_literal(const Hit& hit) const {
+std::span<const std::uint32_t> LiteralFinder::rules_needing_literal(const Hit& hit) const {
   const std::size_t output = hit.state - first_output_;
   return std::span(output_rules_)
       .subspan(output_begin_[output], output_begin_[output + 1] - output_begin_[output]);
 }
 
-void Prefilter::scan_part(std::string_view text, std::size_t from, std::size_t to,
-                          std::uint32_t state, std::vector<Hit>* hits) const {
+void LiteralFinder::scan_part(std::string_view text, std::size_t from, std::size_t to,
+                              std::uint32_t state, std::vector<Hit>* hits) const {
   for (std::size_t i = from; i < to; ++i) {
     state = next_state(state, text[i]);
     if (state >= first_output_) hits->push_back({static_cast<std::uint32_t>(i + 1), state});
@@ -148,7 +148,7 @@ void Prefilter::scan_part(std::string_view text, std::size_t from, std::size_t t
 
 // Divides the text into kLanes parts, and scans all parts in one loop up to the length of the
 // shortest part. Then scans the rest of each part alone.
-void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
+void LiteralFinder::scan(std::string_view text, std::vector<Hit>* hits) const {
   hits->clear();
   // A part begins after a line end, where the automaton is in its start state. If no line end is
   // near, the scan of the part begins kOverlap bytes early, so that the automaton knows the

@@ -1,6 +1,6 @@
-// Prefilter: finds many literals in a text in one pass (Aho and Corasick 1975), to tell which rules
-// may match a line. The search ignores the case of letters and all spaces, because some of Legion's
-// messages lack spaces.
+// LiteralFinder: finds many literals in a text in one pass (Aho and Corasick 1975), to tell which
+// rules may match a line. The search ignores the case of letters and all spaces, because some of
+// Legion's messages lack spaces.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace groma::guide {
 
 // Finds a fixed set of literals in texts. build() must be called once, before all other functions.
-class Prefilter {
+class LiteralFinder {
  public:
   // A position in the text at which at least one literal ends, and the automaton's state there.
   struct Hit {

@@ -1,5 +1,5 @@
 // Finds literals for a regular expression: texts of which every match contains at least one. The
-// prefilter (prefilter.h) searches a log for literals, which is faster than trying every
+// literal finder (literal_finder.h) searches a log for literals, which is faster than trying every
 // expression.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace groma::guide {
 // derived.
 std::vector<std::string> required_literals(std::string_view pattern);
 
-// Returns the literal in lower case and without spaces, because the prefilter ignores case and
+// Returns the literal in lower case and without spaces, because the literal finder ignores case and
 // spaces.
 std::string lower_case_without_spaces(std::string_view literal);
 

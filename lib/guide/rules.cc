@@ -1,5 +1,5 @@
 // Reads the rules of the guide from JSON, checks them, compiles their patterns and collects the
-// literals for the prefilter.
+// literals for the literal finder.
 #include "guide/rules.h"
 
 #include <fmt/format.h>
@@ -364,7 +364,7 @@ class RuleReader {
   }
 
   // Reads the pattern of a rule and compiles it. A rule about Groma's own diagnostic needs no
-  // pattern, and a silent rule has none.
+  // pattern. A rule for runs that print nothing has none.
   void read_pattern(const Json& json, Rule* rule) {
     if (rule->role == Role::kSilent) return;
     std::string pattern = text(json, "pattern");
@@ -437,8 +437,8 @@ class RuleReader {
     }
   }
 
-  // Reads a rule's literals for the prefilter, or derives them from the rule's pattern. Fails if a
-  // literal is too short to exclude most lines of a log.
+  // Reads a rule's literals for the literal finder, or derives them from the rule's pattern. Fails
+  // if a literal is too short to exclude most lines of a log.
   void read_literals(const Json& json, Rule* rule) {
     for (const std::string& literal : texts(json, "literal")) {
       rule->literals.push_back(lower_case_without_spaces(literal));
@@ -499,7 +499,7 @@ Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts,
       if (!literal.empty()) literals.emplace_back(literal, i);
     }
   }
-  if (!set->prefilter.build(literals)) {
+  if (!set->literal_finder.build(literals)) {
     return Error{Error::Code::kTooLarge, "the rules' literals are too many"};
   }
   return std::shared_ptr<const RuleSet>(std::move(set));

@@ -1,6 +1,6 @@
 // The rules of the guide, which explain messages in the output of a run. make_rules() reads the
 // rules from JSON (docs/guide.md describes the format), compiles their patterns, and collects their
-// literals in the prefilter.
+// literals in the literal finder.
 #pragma once
 
 #include <re2/re2.h>
@@ -17,7 +17,7 @@
 #include "groma/program.h"
 #include "groma/result.h"
 #include "groma/source.h"
-#include "guide/prefilter.h"
+#include "guide/literal_finder.h"
 
 namespace groma::guide {
 
@@ -163,7 +163,7 @@ class RuleSet {
  public:
   // The rules. If two rules match the same words, the earlier rule wins.
   std::vector<Rule> rules;
-  Prefilter prefilter;
+  LiteralFinder literal_finder;
 
   const Rule* find(std::string_view id) const;
   const Rule* find_rule_for_diagnostic(const Diagnostic& diagnostic) const;

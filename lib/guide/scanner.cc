@@ -1,5 +1,5 @@
-// Scans logs in blocks: the prefilter finds the positions of literals at which a rule may match,
-// then the patterns of those rules are matched around these positions.
+// Scans logs in blocks: the literal finder finds the positions of literals at which a rule may
+// match, then the patterns of those rules are matched around these positions.
 #include "guide/scanner.h"
 
 #include <algorithm>
@@ -159,7 +159,7 @@ void LogScanner::scan_buffer() {
 // literal, and tries the rules that need the literals in this line.
 void LogScanner::scan(std::string_view block, std::size_t from, std::size_t until) {
   if (following_) read_following_lines(block.substr(0, until));
-  rules_.prefilter.scan(block, &hits_);
+  rules_.literal_finder.scan(block, &hits_);
   // The line ends before this offset of the block were already added to lines_.
   std::size_t counted = 0;
   for (std::size_t i = 0; i < hits_.size();) {
@@ -192,7 +192,7 @@ void LogScanner::scan(std::string_view block, std::size_t from, std::size_t unti
     }
     candidates_.clear();
     for (; i < hits_.size() && hits_[i].end <= group_end && hits_[i].end <= until; ++i) {
-      const auto rules = rules_.prefilter.rules_needing_literal(hits_[i]);
+      const auto rules = rules_.literal_finder.rules_needing_literal(hits_[i]);
       candidates_.insert(candidates_.end(), rules.begin(), rules.end());
     }
     std::sort(candidates_.begin(), candidates_.end());
@@ -364,10 +364,10 @@ void LogScanner::remove_escape_sequences(std::string* text) {
 
 // Returns true if a rule with the role kHarmless matches the line.
 bool LogScanner::is_harmless(std::string_view line) const {
-  std::vector<Prefilter::Hit> hits;
-  rules_.prefilter.scan(line, &hits);
-  for (const Prefilter::Hit& hit : hits) {
-    for (const std::uint32_t rule : rules_.prefilter.rules_needing_literal(hit)) {
+  std::vector<LiteralFinder::Hit> hits;
+  rules_.literal_finder.scan(line, &hits);
+  for (const LiteralFinder::Hit& hit : hits) {
+    for (const std::uint32_t rule : rules_.literal_finder.rules_needing_literal(hit)) {
       if (rules_.rules[rule].role == Role::kHarmless && matches(rule, line)) return true;
     }
   }

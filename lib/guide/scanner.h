@@ -94,7 +94,7 @@ class LogScanner {
   std::int64_t line_ = 0;
   std::int64_t bytes_ = 0;
   std::string tail_;
-  std::vector<Prefilter::Hit> hits_;
+  std::vector<LiteralFinder::Hit> hits_;
   std::vector<std::uint32_t> candidates_;
   // The parts of the current line that rules have matched.
   std::vector<Span> spans_;

@@ -1,5 +1,6 @@
-// Splits a number into a part that soon repeats along a row and a part that changes slowly. A row
-// is then filled by copying the first part and adding runs of the second.
+// Splits an expression over the points of a row into two summands: one that soon repeats along the
+// row, and one that changes slowly. The values of a row are then made by copying the first summand
+// and adding the second to many points at once.
 #include <numeric>
 
 #include "index_map/specialised_map.h"

@@ -165,20 +165,20 @@ PartialValue FunctionSpecialiser::run_function_body(program::IndexRange body) {
 void FunctionSpecialiser::run_print(const ExecutableStatement& action) {
   for (std::uint32_t i = 0; i < action.args.count; ++i) {
     const PartialValue value = evaluate_code(data_.lists[action.args.begin + i]);
-    if (failed_ || !count_steps(text_bytes(value) / 8)) return;
+    if (failed_ || !count_steps(printed_bytes(value) / 8)) return;
   }
 }
 
 // Returns a length of the value's text, in bytes, that is at least the length which the interpreter
 // counts.
-std::int64_t FunctionSpecialiser::text_bytes(const PartialValue& value) const {
+std::int64_t FunctionSpecialiser::printed_bytes(const PartialValue& value) const {
   if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
     return static_cast<std::int64_t>((*text)->size());
   }
   if (value.get<PartialProcessorChoice>() != nullptr) return 8 * kMaxTupleItems;
   std::int64_t bytes = 8;
   if (const auto* tuple = value.get<std::shared_ptr<const PartialTuple>>()) {
-    for (const PartialValue& item : (*tuple)->values) bytes += text_bytes(item);
+    for (const PartialValue& item : (*tuple)->values) bytes += printed_bytes(item);
   }
   return bytes;
 }
@@ -453,7 +453,7 @@ ExprId FunctionSpecialiser::make_equal(const PartialValue& left, const PartialVa
     return e.make_equal(truth->id, right.get<PartialTruth>()->id);
   using Text = std::shared_ptr<const std::string>;
   if (const auto* text = left.get<Text>()) {
-    if (!count_steps(text_bytes(left) / 256)) return kNoExpr;
+    if (!count_steps(printed_bytes(left) / 256)) return kNoExpr;
     return e.make_constant(**text == **right.get<Text>() ? 1 : 0);
   }
   if (const auto* kind = left.get<ProcKind>()) {

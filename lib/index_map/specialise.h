@@ -175,7 +175,7 @@ class FunctionSpecialiser {
   std::shared_ptr<const Values> tuple_values(const PartialValue& value) const;
   std::shared_ptr<const Values> sizes_as_values(const MachineView& view);
   std::optional<std::int64_t> known_integer(const PartialValue& value) const;
-  std::int64_t text_bytes(const PartialValue& value) const;
+  std::int64_t printed_bytes(const PartialValue& value) const;
 
   // The next functions evaluate expressions with machines (specialise_machine.cc).
   PartialValue evaluate_machine(const Code& node);

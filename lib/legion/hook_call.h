@@ -107,7 +107,7 @@ class TaskList {
   std::vector<TaskView> views_;
   std::vector<const Legion::Task*> tasks_;
   std::deque<TaskView> parents_;
-  // The task whose view is the last element of parents_.
+  // The Legion task that the last element of parents_ describes.
   const Legion::Task* parent_ = nullptr;
 };
 

@@ -401,7 +401,7 @@ void TaskViews::add_requirement(MapperContext context, const Legion::RegionRequi
                                        ? requirement.parent.get_field_space()
                                        : requirement.region.get_field_space();
   for (Legion::FieldID id : requirement.privilege_fields) {
-    const FieldFacts& facts_of_field = field(context, space, id);
+    const FieldSizeAndName& facts_of_field = field(context, space, id);
     fields.push_back({id, facts_of_field.bytes, facts_of_field.name});
   }
   view.fields = fields;
@@ -410,14 +410,14 @@ void TaskViews::add_requirement(MapperContext context, const Legion::RegionRequi
 
 // Returns the size and name of a field. At the limit, or without a field space, the result is
 // empty.
-const TaskViews::FieldFacts& TaskViews::field(MapperContext context, Legion::FieldSpace space,
-                                              Legion::FieldID id) {
-  static const FieldFacts kUnknown;
+const TaskViews::FieldSizeAndName& TaskViews::field(MapperContext context, Legion::FieldSpace space,
+                                                    Legion::FieldID id) {
+  static const FieldSizeAndName kUnknown;
   const std::pair key{space, id};
   const auto found = fields_.find(key);
   if (found != fields_.end()) return found->second;
   if (!space.exists() || fields_.size() >= kMaxFields) return kUnknown;
-  FieldFacts made;
+  FieldSizeAndName made;
   made.bytes = static_cast<std::int64_t>(runtime_->get_field_size(context, space, id));
   made.name = attached_name(runtime_, context, space, id);
   return fields_.emplace(key, std::move(made)).first->second;

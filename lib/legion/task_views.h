@@ -195,7 +195,7 @@ class TaskViews {
       return std::tie(a.region, a.partition, a.parent) < std::tie(b.region, b.partition, b.parent);
     }
   };
-  struct FieldFacts {
+  struct FieldSizeAndName {
     std::int64_t bytes = 0;
     std::string name;
   };
@@ -213,7 +213,8 @@ class TaskViews {
   std::shared_ptr<RegionFacts> facts(MapperContext context,
                                      const Legion::RegionRequirement& requirement);
   std::shared_ptr<const RegionFacts::Aliases> aliases(MapperContext context, const RegionKey& key);
-  const FieldFacts& field(MapperContext context, Legion::FieldSpace space, Legion::FieldID id);
+  const FieldSizeAndName& field(MapperContext context, Legion::FieldSpace space,
+                                Legion::FieldID id);
 
   const MachineMap& machine_;
   RegionIds& ids_;
@@ -232,7 +233,7 @@ class TaskViews {
   std::map<std::vector<std::string>, std::shared_ptr<const RegionFacts::Aliases>> sets_;
   bool forgot_sets_ = false;
   std::uint64_t last_key_ = 0;
-  std::map<std::pair<Legion::FieldSpace, Legion::FieldID>, FieldFacts> fields_;
+  std::map<std::pair<Legion::FieldSpace, Legion::FieldID>, FieldSizeAndName> fields_;
 };
 
 }  // namespace groma::legion

@@ -1,5 +1,5 @@
 // The rules that come with Groma, each by its example; a user's own; and what finds them: literals
-// that are derived from patterns, the prefilter beside a plain search.
+// that are derived from patterns, the literal finder beside a plain search.
 #include "guide/rules.h"
 
 #include <fmt/format.h>
@@ -279,7 +279,7 @@ TEST(Literals, AreWhatEveryMatchHolds) {
 }
 
 // Texts over few letters, so that literals overlap; lines, spaces and letters of both cases too.
-TEST(Prefilter, FindsWhatAPlainSearchFinds) {
+TEST(LiteralFinder, FindsWhatAPlainSearchFinds) {
   std::mt19937 draw(7);
   const auto text_of = [&](std::size_t size, std::string_view letters) {
     std::string text;
@@ -291,8 +291,8 @@ TEST(Prefilter, FindsWhatAPlainSearchFinds) {
     for (std::uint32_t i = 0; i < 1 + draw() % 12; ++i) {
       literals.emplace_back(text_of(1 + draw() % 5, "abc"), i);
     }
-    Prefilter prefilter;
-    ASSERT_TRUE(prefilter.build(literals));
+    LiteralFinder literal_finder;
+    ASSERT_TRUE(literal_finder.build(literals));
     const std::string text = text_of(draw() % 400, "aAbBc  \n");
     std::set<std::pair<std::size_t, std::uint32_t>> expected;
     for (const auto& [literal, rule] : literals) {
@@ -309,12 +309,12 @@ TEST(Prefilter, FindsWhatAPlainSearchFinds) {
       }
     }
     // A literal is also found at the spaces after it, which change nothing.
-    std::vector<Prefilter::Hit> hits;
-    prefilter.scan(text, &hits);
+    std::vector<LiteralFinder::Hit> hits;
+    literal_finder.scan(text, &hits);
     std::set<std::pair<std::size_t, std::uint32_t>> found;
-    for (const Prefilter::Hit& hit : hits) {
+    for (const LiteralFinder::Hit& hit : hits) {
       if (text[hit.end - 1] == ' ') continue;
-      for (const std::uint32_t rule : prefilter.rules_needing_literal(hit))
+      for (const std::uint32_t rule : literal_finder.rules_needing_literal(hit))
         found.emplace(hit.end, rule);
     }
     ASSERT_EQ(found, expected) << text;
