@@ -168,6 +168,28 @@ Channels, busy of the whole time
               HasSubstr("its data was needed; by a.mapper:6:1: Region * * GPU FBMEM\n"));
 }
 
+// A copy that no task needs, as for an inline mapping, waited for the runtime.
+TEST(ProfileText, ACopyOfNoTaskIsCalledACopy) {
+  auto record = std::make_shared<RunRecord>();
+  record->tasks = {"step"};
+  record->regions = {"grid"};
+  record->processors = {{"CPU", 0, 0}};
+  record->memories = {{"SYSMEM", 0, 0, 10, 10}, {"RDMEM", 0, 0, 10, 10}};
+  RunRecord::Event copy;
+  copy.kind = RunRecord::Event::Kind::kCopy;
+  copy.name = -1;
+  copy.region = copy.from = 0;
+  copy.where = 1;
+  copy.route = -1;
+  copy.bytes = 8;
+  copy.mapped = copy.ready = copy.start = 3'000'000'000;
+  copy.end = 4'000'000'000;
+  record->events = {copy};
+  record->end = 4'000'000'000;
+  EXPECT_THAT(draw(make_profile(record), some_words()),
+              HasSubstr("    3.00 ms  75 %  launching and mapping a copy or reduction\n"));
+}
+
 TEST(ProfileText, WithoutAStatementTheProgramsOwnMapperDecided) {
   auto record = std::make_shared<RunRecord>();
   record->tasks = {"step"};
