@@ -53,7 +53,8 @@ __device__ std::size_t first_index() {
 }
 __device__ std::size_t index_step() { return std::size_t{gridDim.x} * blockDim.x; }
 
-__global__ void fill(double* to, std::size_t count, double value) {
+template <typename T>
+__global__ void fill(T* to, std::size_t count, T value) {
   for (std::size_t i = first_index(); i < count; i += index_step()) to[i] = value;
 }
 
@@ -91,21 +92,9 @@ __global__ void scatter_atomically(float* to, std::size_t count, std::size_t acc
     atomicAdd(&to[scattered(i, count)], 1.0F);
 }
 
-__global__ void fill_floats(float* to, std::size_t count, float value) {
-  for (std::size_t i = first_index(); i < count; i += index_step()) to[i] = value;
-}
-
-// Counts the floats that differ from `value`.
-__global__ void count_other_floats(const float* in, std::size_t count, float value,
-                                   unsigned long long* others) {
-  unsigned long long mine = 0;
-  for (std::size_t i = first_index(); i < count; i += index_step()) mine += in[i] != value;
-  if (mine > 0) atomicAdd(others, mine);
-}
-
 // Counts the elements that differ from `value`.
-__global__ void count_others(const double* in, std::size_t count, double value,
-                             unsigned long long* others) {
+template <typename T>
+__global__ void add_others(const T* in, std::size_t count, T value, unsigned long long* others) {
   unsigned long long mine = 0;
   for (std::size_t i = first_index(); i < count; i += index_step()) mine += in[i] != value;
   if (mine > 0) atomicAdd(others, mine);
@@ -166,18 +155,34 @@ void wait() {
   check(cudaDeviceSynchronize(), "a kernel");
 }
 
-void set_all(double* to, std::size_t count, double value) {
+template <typename T>
+void set_all(T* to, std::size_t count, T value) {
   fill<<<blocks, kThreads>>>(to, count, value);
   wait();
 }
 
-bool are_all(const double* in, std::size_t count, double value) {
+// Returns how many elements differ from `value`.
+template <typename T>
+std::size_t count_others(const T* in, std::size_t count, T value) {
   Buffer others(sizeof(unsigned long long), Buffer::Where::kHost);
   auto* number = reinterpret_cast<unsigned long long*>(others.words());
   *number = 0;
-  count_others<<<blocks, kThreads>>>(in, count, value, number);
+  add_others<<<blocks, kThreads>>>(in, count, value, number);
   wait();
-  return *number == 0;
+  return *number;
+}
+bool are_all(const double* in, std::size_t count, double value) {
+  return count_others(in, count, value) == 0;
+}
+
+// Returns the sum of the elements of a buffer on the GPU.
+double sum_of(const Buffer& buffer) {
+  std::vector<double> host(buffer.count());
+  check(cudaMemcpy(host.data(), buffer.doubles(), buffer.bytes(), cudaMemcpyDeviceToHost),
+        "cudaMemcpy");
+  double sum = 0;
+  for (const double each : host) sum += each;
+  return sum;
 }
 
 // ---- Figures
@@ -240,19 +245,14 @@ double read_seconds(const double* from, std::size_t count, std::size_t stride) {
   Buffer sums(threads() * sizeof(double), Buffer::Where::kDevice);
   const double seconds =
       seconds_of([&] { read<<<blocks, kThreads>>>(sums.doubles(), from, count, stride); });
-  std::vector<double> host(sums.count());
-  check(cudaMemcpy(host.data(), sums.doubles(), sums.bytes(), cudaMemcpyDeviceToHost),
-        "cudaMemcpy");
-  double sum = 0;
-  for (const double each : host) sum += each;
-  expect(sum == static_cast<double>(count), "reading");
+  expect(sum_of(sums) == static_cast<double>(count), "reading");
   return seconds;
 }
 
 // Reads, writes and atomic additions in one kind of memory, whose figures begin with `name`.
 void measure_accesses(const std::string& name, const Buffer& buffer) {
   const auto bytes = static_cast<double>(buffer.bytes());
-  set_all(buffer.doubles(), buffer.count(), 1);
+  set_all(buffer.doubles(), buffer.count(), 1.0);
   add_rate(name + "_read", 0, "bytes/s", bytes,
            [&] { return read_seconds(buffer.doubles(), buffer.count(), 1); });
   double value = 1;
@@ -265,7 +265,7 @@ void measure_accesses(const std::string& name, const Buffer& buffer) {
   });
   // Atomic additions over the host link take long, so there are fewer of them.
   const std::size_t count = std::min<std::size_t>(buffer.count(), kMiB);
-  set_all(buffer.doubles(), count, 0);
+  set_all(buffer.doubles(), count, 0.0);
   value = 0;
   add_rate(name + "_atomic", 0, "bytes/s", static_cast<double>(count * sizeof(double)), [&] {
     ++value;
@@ -281,40 +281,28 @@ void measure_accesses(const std::string& name, const Buffer& buffer) {
 void measure_scattered(const std::string& name, const Buffer& buffer) {
   auto* const table = reinterpret_cast<float*>(buffer.doubles());
   Buffer sums(threads() * sizeof(double), Buffer::Where::kDevice);
-  Buffer others(sizeof(unsigned long long), Buffer::Where::kHost);
-  std::vector<double> host(sums.count());
   // Atomic additions over the host link take long, so there are few of them.
   constexpr std::size_t kAccesses = 4 * kMiB;
   const std::size_t additions = buffer.is_on_device() ? 16 * kMiB : kMiB / 4;
   for (const std::size_t bytes : {4 * kKiB, 256 * kKiB, 64 * kMiB}) {
     const std::size_t count = bytes / sizeof(float);
     const auto size = static_cast<std::int64_t>(bytes);
-    fill_floats<<<blocks, kThreads>>>(table, count, 1);
-    wait();
+    set_all(table, count, 1.0F);
     add_rate(name + "_scatter_read", size, "bytes/s", kAccesses * sizeof(float), [&] {
       const double seconds = seconds_of(
           [&] { gather<<<blocks, kThreads>>>(sums.doubles(), table, count, kAccesses); });
-      check(cudaMemcpy(host.data(), sums.doubles(), sums.bytes(), cudaMemcpyDeviceToHost),
-            "cudaMemcpy");
-      double sum = 0;
-      for (const double each : host) sum += each;
-      expect(sum == static_cast<double>(kAccesses), "reading scattered places");
+      expect(sum_of(sums) == static_cast<double>(kAccesses), "reading scattered places");
       return seconds;
     });
     // In a large table, `used` places are added to, each once; the others keep 0.
     const std::size_t used = std::min(count, additions);
     const auto added = static_cast<double>(additions * sizeof(float));
     add_rate(name + "_scatter_atomic", size, "bytes/s", added, [&] {
-      fill_floats<<<blocks, kThreads>>>(table, count, 0);
-      wait();
+      set_all(table, count, 0.0F);
       const double seconds = seconds_of(
           [&] { scatter_atomically<<<blocks, kThreads>>>(table, count, additions); });
-      *others.words() = 0;
-      count_other_floats<<<blocks, kThreads>>>(
-          table, count, static_cast<float>(additions / used),
-          reinterpret_cast<unsigned long long*>(others.words()));
-      wait();
-      expect(*others.words() == count - used, "adding to scattered places");
+      expect(count_others(table, count, static_cast<float>(additions / used)) == count - used,
+             "adding to scattered places");
       return seconds;
     });
   }
@@ -348,7 +336,7 @@ void measure_latency(const std::string& name, const Buffer& buffer, int loads) {
 
 // One field of 8 bytes in structures of several sizes, and reads that begin at an odd place.
 void measure_layouts(const Buffer& buffer) {
-  set_all(buffer.doubles(), buffer.count(), 1);
+  set_all(buffer.doubles(), buffer.count(), 1.0);
   for (const std::size_t bytes : {16, 32, 64, 128, 256}) {
     const std::size_t stride = bytes / sizeof(double), count = buffer.count() / stride;
     add_rate("aos_read", static_cast<std::int64_t>(bytes), "bytes/s",
@@ -471,7 +459,7 @@ void measure_matrix_multiply(cublasHandle_t blas, int edge) {
   const int times = std::max(1, 2048 / edge);
   const double flops = 2.0 * edge * edge * edge * times;
   add_rate("matrix_multiply", edge, "flop/s", flops, [&] {
-    set_all(c.doubles(), count, -1);
+    set_all(c.doubles(), count, -1.0);
     const double seconds = seconds_of([&] {
       for (int t = 0; t < times; ++t) {
         check(cublasDgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, edge, edge, edge, &one, a.doubles(), edge,

@@ -20,6 +20,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -90,11 +91,13 @@ struct Recorded {
   std::optional<RuntimeCosts> runtime;  // as it was recorded
 };
 
-// The flags of Legion for so many processors. A Legion without CUDA knows no flags for GPUs.
-std::vector<std::string> processor_flags(std::int64_t cpus, std::int64_t gpus) {
-  std::vector<std::string> flags = {"-ll:cpu", std::to_string(cpus)};
-  if (gpus > 0) flags.insert(flags.end(), {"-ll:gpu", std::to_string(gpus)});
-  return flags;
+// The program with its arguments on so many processors. A Legion without CUDA knows no flags for
+// GPUs.
+void add_program(const Recorded& program, std::int64_t cpus, std::int64_t gpus, Command* command) {
+  std::vector<std::string>& words = command->words;
+  words.insert(words.end(), program.words.begin(), program.words.end());
+  words.insert(words.end(), {"-ll:cpu", std::to_string(cpus)});
+  if (gpus > 0) words.insert(words.end(), {"-ll:gpu", std::to_string(gpus)});
 }
 
 // This computer with so many CPUs and GPUs, and nothing that the Legion at hand has not.
@@ -146,9 +149,7 @@ std::optional<double> measured(const Recorded& program, const Mapping& mapping,
   Command command;
   command.words = {GROMA_COMMAND, "run",       "--map", path, "--checks",
                    "never",       "--timeout", "120",   "--"};
-  command.words.insert(command.words.end(), program.words.begin(), program.words.end());
-  const std::vector<std::string> flags = processor_flags(mapping.cpus, program.gpus);
-  command.words.insert(command.words.end(), flags.begin(), flags.end());
+  add_program(program, mapping.cpus, program.gpus, &command);
   const CommandOutcome outcome = need(run_command(command));
   double milliseconds = 0;
   const bool said = RE2::PartialMatch(outcome.out.text, R"(elapsed ([0-9.]+) ms)", &milliseconds);
@@ -175,9 +176,7 @@ Application recording_of(const Recorded& program, const std::string& path, std::
   if (!std::filesystem::exists(path)) {
     Command command;
     command.words = {GROMA_COMMAND, "record", "--out", path, "--"};
-    command.words.insert(command.words.end(), program.words.begin(), program.words.end());
-    const std::vector<std::string> flags = processor_flags(1, gpus);
-    command.words.insert(command.words.end(), flags.begin(), flags.end());
+    add_program(program, 1, gpus, &command);
     const CommandOutcome outcome = need(run_command(command));
     if (outcome.code != 0) fail(program.name + " cannot be recorded: " + outcome.err.text);
   }
@@ -195,11 +194,10 @@ void record(Recorded& program, const std::string& folder) {
       const auto same = std::find_if(on_gpus.tasks.begin(), on_gpus.tasks.end(),
                                      [&](const AppTask& other) { return other.name == task.name; });
       if (same == on_gpus.tasks.end()) continue;
-      for (const AppVariant& variant : same->variants) {
-        if (variant.kind != ProcKind::kGpu) continue;
-        std::erase_if(task.variants, [](const AppVariant& v) { return v.kind == ProcKind::kGpu; });
-        task.variants.push_back(variant);
-      }
+      const auto is_for_gpus = [](const AppVariant& v) { return v.kind == ProcKind::kGpu; };
+      std::erase_if(task.variants, is_for_gpus);
+      std::copy_if(same->variants.begin(), same->variants.end(), std::back_inserter(task.variants),
+                   is_for_gpus);
     }
   }
   program.runtime = app.runtime;

@@ -20,6 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// True if the programs of this build have variants for GPUs.
+#ifdef GROMA_PROGRAMS_ON_GPUS
+constexpr bool kBuiltForGpus = true;
+#else
+constexpr bool kBuiltForGpus = false;
+#endif
+
 // The flags that set a machine's processors, and its memories in MiB.
 constexpr std::string_view kAmounts[] = {"-ll:cpu", "-ll:csize", "-ll:nsize", "-ll:rsize",
                                          "-ll:gpu", "-ll:fsize", "-ll:zsize"};
@@ -122,11 +129,8 @@ groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags) 
 }
 
 groma::ProgramVariants program_variants(const std::vector<std::string>& flags) {
-#ifdef GROMA_PROGRAMS_ON_GPUS
-  if (amount(flags, "-ll:gpu", 0) > 0) return groma::ProgramVariants::kCpusAndGpus;
-#endif
-  static_cast<void>(flags);
-  return groma::ProgramVariants::kCpus;
+  return kBuiltForGpus && amount(flags, "-ll:gpu", 0) > 0 ? groma::ProgramVariants::kCpusAndGpus
+                                                          : groma::ProgramVariants::kCpus;
 }
 
 groma::Result<std::string> legion_program(const std::string& app, const std::string& for_others) {

@@ -64,6 +64,14 @@ cublasHandle_t blas() {
   return handle;
 }
 
+// Returns memory of the GPU for a matrix. The caller frees it with cudaFreeAsync().
+double* allocate(std::int64_t rows, std::int64_t columns) {
+  double* elements = nullptr;
+  check(cudaMallocAsync(reinterpret_cast<void**>(&elements),
+                        static_cast<std::size_t>(rows * columns) * sizeof(double), nullptr));
+  return elements;
+}
+
 // a = a * keep + b c. Transposed: cuBLAS counts columns first.
 void dgemm(const Product& product, double keep, double* a, int a_stride, const Matrix& b,
            const Matrix& c) {
@@ -91,23 +99,22 @@ void fill(const Rect& block, int name, const Matrix& values) {
 }
 
 void prepare(const Product& whole) {
-  constexpr int kMostRows = 2048; // The same code multiplies larger matrices.
+  constexpr int kMostRows = 2048;  // The same code multiplies larger matrices.
   const Product product = {std::min(whole.rows, kMostRows), std::min(whole.columns, kMostRows),
                            std::min(whole.inner, kMostRows)};
-  const auto elements = [](std::int64_t rows, std::int64_t columns) {
-    double* zeros = nullptr;
-    const std::size_t bytes = static_cast<std::size_t>(rows * columns) * sizeof(double);
-    check(cudaMallocAsync(reinterpret_cast<void**>(&zeros), bytes, nullptr));
-    check(cudaMemsetAsync(zeros, 0, bytes, nullptr));
+  const auto make_zeros = [](std::int64_t rows, std::int64_t columns) {
+    double* const zeros = allocate(rows, columns);
+    check(cudaMemsetAsync(zeros, 0, static_cast<std::size_t>(rows * columns) * sizeof(double),
+                          nullptr));
     return zeros;
   };
   const auto matrix = [](double* first, std::int64_t columns) {
     constexpr std::ptrdiff_t kBytes = sizeof(double);
     return Matrix{reinterpret_cast<char*>(first), {columns * kBytes, kBytes}};
   };
-  double* const a = elements(product.rows, product.columns);
-  double* const b = elements(product.rows, product.inner);
-  double* const c = elements(product.inner, product.columns);
+  double* const a = make_zeros(product.rows, product.columns);
+  double* const b = make_zeros(product.rows, product.inner);
+  double* const c = make_zeros(product.inner, product.columns);
   dgemm(product, 1, a, product.columns, matrix(b, product.inner), matrix(c, product.columns));
   for (double* const zeros : {a, b, c}) check(cudaFreeAsync(zeros, nullptr));
 }
@@ -118,10 +125,8 @@ void multiply_add(const Product& product, const Matrix& a, const Matrix& b, cons
 }
 
 void multiply_reduce(const Product& product, const Matrix& a, const Matrix& b, const Matrix& c) {
-  double* sums = nullptr;
   const std::int64_t rows = product.rows, columns = product.columns;
-  check(cudaMallocAsync(reinterpret_cast<void**>(&sums),
-                        static_cast<std::size_t>(rows * columns) * sizeof(double), nullptr));
+  double* const sums = allocate(rows, columns);
   dgemm(product, 0, sums, product.columns, b, c);
   for_each(columns, rows, [=] __device__(std::int64_t j, std::int64_t i) {
     atomicAdd(&at(a, i, j), sums[i * columns + j]);

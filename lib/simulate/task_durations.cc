@@ -17,6 +17,12 @@ double point_bytes(const app::Data& data, const app::RequirementData& where) {
 
 }  // namespace
 
+// Returns the bytes that one point takes in an instance with all its fields, with gaps.
+double TaskDurations::structure_bytes(const Instance& instance) const {
+  return static_cast<double>(
+      input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout));
+}
+
 // Returns how many bytes the memory moves for each byte that the task uses. The result is at least
 // 1. In an AOS layout, all fields of a point are moved. If the variant's loops run in another order
 // of the dimensions than the layout, a whole sector is moved for each element.
@@ -28,8 +34,7 @@ double TaskDurations::bytes_moved_per_byte_used(const TaskRun& run, std::size_t 
   const auto count = static_cast<double>(wants.fields.size());
   double factor = 1;
   if (instance.layout.fields == FieldOrder::kAos) {
-    const auto whole = static_cast<double>(
-        input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout));
+    const double whole = structure_bytes(instance);
     const double moved = whole <= sector ? whole : std::min(whole, count * sector);
     factor = std::max(1.0, moved / used);
   }
@@ -63,8 +68,7 @@ double TaskDurations::share_not_prefetched(const TaskRun& run, std::size_t requi
   // number of such rows.
   double row = 0, rows = 1;
   if (instance.layout.fields == FieldOrder::kAos) {
-    row = static_cast<double>(
-        input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout));
+    row = structure_bytes(instance);
   } else {
     row = point_bytes(input_.data, wants) / static_cast<double>(wants.fields.size());
   }
@@ -118,8 +122,7 @@ void TaskDurations::add_updates_in_turn(const TaskRun& run, std::size_t requirem
   if (input_.memories[instance.memory].kind == MemKind::kFbmem) return;
   const double element =
       instance.layout.fields == FieldOrder::kAos
-          ? static_cast<double>(
-                input_.spaces.region(instance.region).point_bytes(instance.groups, instance.layout))
+          ? structure_bytes(instance)
           : point_bytes(input_.data, data_of_requirement(input_.data, run, requirement));
   // A piece that begins within a line touches one line more than its size says.
   const double lines =

@@ -41,6 +41,7 @@ class TaskDurations {
   void add_load(const TaskRun& run, std::size_t requirement, double bytes, Access access,
                 TaskWork& work) const;
   double memory_seconds(TaskRun& run, std::span<const TaskWork::MemoryTraffic> loads);
+  double structure_bytes(const Instance& instance) const;
   double bytes_moved_per_byte_used(const TaskRun& run, std::size_t requirement,
                                    const Instance& instance) const;
   double share_not_prefetched(const TaskRun& run, std::size_t requirement,

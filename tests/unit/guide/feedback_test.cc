@@ -850,14 +850,20 @@ TEST(Run, AProfileSaysWhatTookTheTimeAndWhy) {
   EXPECT_EQ(read->title, run.facts->title);
 }
 
-TEST(Profile, WithoutAGpuNothingMovesThere) {
+// The facts of a run in which the task `main` on CPUs took nine tenths of the time.
+ProfileFacts facts_of_main(std::int64_t runs) {
   ProfileFacts facts;
   ProfileFacts::Cause cause;
   cause.doing = "task";
   cause.task = "main";
   cause.share = 0.9;
   facts.causes = {cause};
-  facts.by_task = {{"main", "CPU", 0.9, 4}};
+  facts.by_task = {{"main", "CPU", 0.9, runs}};
+  return facts;
+}
+
+TEST(Profile, WithoutAGpuNothingMovesThere) {
+  ProfileFacts facts = facts_of_main(4);
   const auto moves = Contains(HasSubstr("moves `main` to GPUs"));
   EXPECT_THAT(guide_profile(facts).suggest, moves);
   facts.kinds = {{"CPU", 2, 2, 0.5, 1}};
@@ -868,13 +874,7 @@ TEST(Profile, WithoutAGpuNothingMovesThere) {
 
 // A task that ran on a CPU although the mapping prefers GPUs for it has no variant for them.
 TEST(Profile, ATaskWithoutAVariantForGpusIsNotMovedToThem) {
-  ProfileFacts facts;
-  ProfileFacts::Cause cause;
-  cause.doing = "task";
-  cause.task = "main";
-  cause.share = 0.9;
-  facts.causes = {cause};
-  facts.by_task = {{"main", "CPU", 0.9, 1}};
+  const ProfileFacts facts = facts_of_main(1);
   const auto suggested = [&](const char* mapping) {
     const Source source("my.mapper", mapping);
     Diagnostics diags(source);

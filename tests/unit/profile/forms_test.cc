@@ -168,45 +168,43 @@ Channels, busy of the whole time
               HasSubstr("its data was needed; by a.mapper:6:1: Region * * GPU FBMEM\n"));
 }
 
-// A copy that no task needs, as for an inline mapping, waited for the runtime.
-TEST(ProfileText, ACopyOfNoTaskIsCalledACopy) {
-  auto record = std::make_shared<RunRecord>();
-  record->tasks = {"step"};
-  record->regions = {"grid"};
-  record->processors = {{"CPU", 0, 0}};
-  record->memories = {{"SYSMEM", 0, 0, 10, 10}, {"RDMEM", 0, 0, 10, 10}};
-  RunRecord::Event copy;
-  copy.kind = RunRecord::Event::Kind::kCopy;
-  copy.name = -1;
-  copy.region = copy.from = 0;
-  copy.where = 1;
-  copy.route = -1;
-  copy.bytes = 8;
-  copy.mapped = copy.ready = copy.start = 3'000'000'000;
-  copy.end = 4'000'000'000;
-  record->events = {copy};
-  record->end = 4'000'000'000;
-  EXPECT_THAT(draw(make_profile(record), some_words()),
-              HasSubstr("    3.00 ms  75 %  launching and mapping a copy or reduction\n"));
-}
-
-TEST(ProfileText, WithoutAStatementTheProgramsOwnMapperDecided) {
-  auto record = std::make_shared<RunRecord>();
-  record->tasks = {"step"};
-  record->regions = {"grid"};
-  record->processors = {{"CPU", 0, 0}};
-  record->memories = {{"SYSMEM", 0, 0, 10, 10}, {"RDMEM", 0, 0, 10, 10}};
+// A copy of 8 bytes from SYSMEM to RDMEM that takes 1 ms from `start` on.
+RunRecord::Event small_copy(RunTime start) {
   RunRecord::Event copy;
   copy.kind = RunRecord::Event::Kind::kCopy;
   copy.name = copy.region = copy.from = 0;
   copy.where = 1;
-  copy.statement = -1;
   copy.route = -1;
   copy.bytes = 8;
-  copy.end = 1'000'000'000;
+  copy.mapped = copy.ready = copy.start = start;
+  copy.end = start + 1'000'000'000;
+  return copy;
+}
+
+// A run that ends with this copy and has no other event.
+std::shared_ptr<const RunRecord> run_of(const RunRecord::Event& copy) {
+  auto record = std::make_shared<RunRecord>();
+  record->tasks = {"step"};
+  record->regions = {"grid"};
+  record->processors = {{"CPU", 0, 0}};
+  record->memories = {{"SYSMEM", 0, 0, 10, 10}, {"RDMEM", 0, 0, 10, 10}};
   record->events = {copy};
   record->end = copy.end;
-  EXPECT_THAT(draw(make_profile(record), some_words()),
+  return record;
+}
+
+// A copy that no task needs, as for an inline mapping, waited for the runtime.
+TEST(ProfileText, ACopyOfNoTaskIsCalledACopy) {
+  RunRecord::Event copy = small_copy(3'000'000'000);
+  copy.name = -1;
+  EXPECT_THAT(draw(make_profile(run_of(copy)), some_words()),
+              HasSubstr("    3.00 ms  75 %  launching and mapping a copy or reduction\n"));
+}
+
+TEST(ProfileText, WithoutAStatementTheProgramsOwnMapperDecided) {
+  RunRecord::Event copy = small_copy(0);
+  copy.statement = -1;
+  EXPECT_THAT(draw(make_profile(run_of(copy)), some_words()),
               HasSubstr("by the program's own mapper (or unknown)\n"));
 }
 
