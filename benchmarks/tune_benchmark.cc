@@ -45,7 +45,7 @@ class Counter : public tuning::Proposer {
  public:
   std::string_view name() const override { return "counter"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
-  std::vector<tuning::Proposal> propose(tuning::Round&) override {
+  std::vector<tuning::Proposal> propose(tuning::SearchRound&) override {
     return {{text_of(++next_), "the next"}};
   }
   void learn(const tuning::Step& step) override { valid_ += step.evaluation.ok() ? 1 : 0; }
@@ -64,7 +64,7 @@ void loops(benchmark::State& state, bool writes) {
   for (auto _ : state) {
     Free evaluator;
     Counter proposer;
-    tuning::Problem problem;
+    tuning::SearchProblem problem;
     problem.start = text_of(0);
     tuning::TuneOptions options;
     options.budget.evaluations = count;

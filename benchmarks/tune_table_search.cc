@@ -133,16 +133,17 @@ Machine changed(const Machine& machine) {
   return need(Machine::make("other", "", std::move(types), machine.nodes()));
 }
 
-tuning::Problem problem_of(const std::string& machine, const std::string& app,
-                           std::uint64_t seed = 0) {
-  tuning::Problem problem;
+tuning::SearchProblem problem_of(const std::string& machine, const std::string& app,
+                                 std::uint64_t seed = 0) {
+  tuning::SearchProblem problem;
   problem.machine = std::make_shared<const Machine>(need(make_machine(machine)));
   problem.inputs.push_back(need(Workload::make(application_of(app, seed))));
   return problem;
 }
 
-std::unique_ptr<tuning::Evaluator> judge_of(const tuning::Problem& problem, std::string_view judge,
-                                            double noise = 0, std::uint64_t seed = 0) {
+std::unique_ptr<tuning::Evaluator> judge_of(const tuning::SearchProblem& problem,
+                                            std::string_view judge, double noise = 0,
+                                            std::uint64_t seed = 0) {
   if (judge == kSameJudge) return tuning::make_simulated_evaluator(problem.machine, problem.inputs);
   SimulateOptions options;
   options.costs = {8e-6, 450e-6, 15e-6, 3e-6, 30e-6, 8e-6};
@@ -177,7 +178,7 @@ class Looking : public tuning::Proposer {
   explicit Looking(std::unique_ptr<tuning::Proposer> other) : other_(std::move(other)) {}
   std::string_view name() const override { return other_->name(); }
 
-  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::SearchRound& round) override {
     std::vector<tuning::Proposal> worth_it;
     for (int tries = 0; tries < kMostTries && worth_it.empty(); ++tries) {
       std::vector<tuning::Proposal> proposals = other_->propose(round);
@@ -201,7 +202,7 @@ class Looking : public tuning::Proposer {
  private:
   static constexpr int kMostTries = 10'000;
 
-  std::optional<tuning::Evaluation> look(const tuning::Round& round,
+  std::optional<tuning::Evaluation> look(const tuning::SearchRound& round,
                                          const std::string& text) const {
     const auto tried = tried_.find(text);
     if (tried != tried_.end()) return tried->second;
@@ -355,7 +356,7 @@ void for_each_mapping(const Machine& machine, const std::string& app, const Visi
   }
 }
 
-void enumerate(const tuning::Problem& problem, Cell* cell) {
+void enumerate(const tuning::SearchProblem& problem, Cell* cell) {
   const auto judge = judge_of(problem, cell->judge);
   double best = HUGE_VAL;
   for_each_mapping(*problem.machine, cell->app, [&](const std::string& text) {
@@ -368,7 +369,7 @@ void enumerate(const tuning::Problem& problem, Cell* cell) {
 }
 
 // Runs the mapping that experts wrote for the application.
-void run_expert(const tuning::Problem& problem, Cell* cell) {
+void run_expert(const tuning::SearchProblem& problem, Cell* cell) {
   const std::string name = cell->app.substr(0, cell->app.find(':'));
   const auto expert = std::find_if(mappers().begin(), mappers().end(),
                                    [&](const DslFile& file) { return file.name == name; });
@@ -384,7 +385,7 @@ void run_expert(const tuning::Problem& problem, Cell* cell) {
 
 Cell search(Cell cell) {
   const auto seed = static_cast<std::uint64_t>(cell.seed);
-  const tuning::Problem problem = problem_of(cell.machine, cell.app, seed);
+  const tuning::SearchProblem problem = problem_of(cell.machine, cell.app, seed);
   if (cell.proposer == kEnumerate) {
     enumerate(problem, &cell);
     return cell;

@@ -115,7 +115,7 @@ int run(const GuideArguments& options) {
   // The option parser accepts only the words that guide_detail() knows, so the optional result has
   // a value.
   context.detail = *groma::guide_detail(options.detail);
-  const groma::Feedback feedback = reader.feedback(context);
+  const groma::GuideFeedback feedback = reader.feedback(context);
   const groma::Source* source = known.diags ? &known.diags->source() : nullptr;
   const int printed = print_painted(options.json ? groma::to_json(feedback, source)
                                                  : groma::draw(feedback, color_on_stdout()));

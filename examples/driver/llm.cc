@@ -100,7 +100,7 @@ groma::Result<groma::llm::ChatClient> make_chat_client(const ChatArguments& argu
   return groma::llm::ChatClient::make(std::move(options));
 }
 
-groma::llm::ChatClient::Watch chat_watch() {
+groma::llm::ChatClient::ReplyWatcher chat_watch() {
   return {[] { return interrupted(); }, {}};
 }
 

@@ -27,6 +27,6 @@ groma::Result<groma::llm::ChatClient> make_chat_client(const ChatArguments& argu
 
 // Returns a watch that ends a call to the model when Ctrl-C is pressed. Call catch_interrupts()
 // first.
-groma::llm::ChatClient::Watch chat_watch();
+groma::llm::ChatClient::ReplyWatcher chat_watch();
 
 }  // namespace driver

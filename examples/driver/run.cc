@@ -97,7 +97,7 @@ int run(RunArguments options) {
                           &*diags};
   // A mapping with errors is not run. The guide explains the errors instead.
   if (!bound && !options.file.empty()) {
-    const groma::Feedback feedback = groma::guide_run(guided);
+    const groma::GuideFeedback feedback = groma::guide_run(guided);
     if (options.json) {
       print(groma::check_failed_json(*diags, &feedback));
     } else {
@@ -131,7 +131,7 @@ int run(RunArguments options) {
   // The guide may try changes of the mapping in the simulator. All its trial runs together may
   // execute as many point tasks as this run did, if that is more than the default limit.
   limits.tasks = std::max(limits.tasks, result.tasks);
-  const groma::Feedback feedback = groma::guide_run(guided, limits);
+  const groma::GuideFeedback feedback = groma::guide_run(guided, limits);
   bool fine = !profile || write_files(*profile, words, options.map.files);
   std::optional<groma::Fit> fit;
   // --fit runs the application many times with other sizes, and without a record.

@@ -95,7 +95,7 @@ void complete(TuneArguments* arguments) {
 // Makes the proposer. Fails with wrong usage if a new search cannot have it, or if it asks no model
 // but a budget is given for one.
 groma::Result<std::unique_ptr<groma::tuning::Proposer>> make_proposer(
-    const TuneArguments& arguments, const groma::tuning::Problem& problem) {
+    const TuneArguments& arguments, const groma::tuning::SearchProblem& problem) {
   const std::string& name = arguments.setup.proposer;
   auto proposer =
       groma::tuning::make_proposer(name, problem, arguments.setup.seed, arguments.setup.ask);

@@ -16,7 +16,7 @@ namespace driver {
 
 // The problem of a search, and what evaluates its texts.
 struct Subject {
-  groma::tuning::Problem problem;
+  groma::tuning::SearchProblem problem;
   // The first application. nullopt if the search is for another kind of text.
   std::optional<groma::Application> app;
   // The names and contents of the machine and the applications (TuneOptions::marks).

@@ -7,7 +7,7 @@ namespace groma::examples {
 namespace {
 
 // The numbers that describe() turns into sentences. The mapper passes one with each decision.
-constexpr Origin kKindOrigin{1}, kMemoryOrigin{2}, kLayoutOrigin{3}, kPlaceOrigin{4};
+constexpr DecisionOrigin kKindOrigin{1}, kMemoryOrigin{2}, kLayoutOrigin{3}, kPlaceOrigin{4};
 
 // Returns the processor for a point. Formulas take points relative to the launch's lower corner.
 std::optional<Processor> processor_of(Formula formula, const Machine& machine, const Rect& domain,
@@ -69,7 +69,7 @@ FormulaMapper::FormulaMapper(MapperSite site, const Sentences& sentences,
   for (const FormulaSharding& sharding : shardings_) functors_.push_back(&sharding);
 }
 
-std::string FormulaMapper::describe(Origin origin) const {
+std::string FormulaMapper::describe(DecisionOrigin origin) const {
   if (origin == kKindOrigin) return std::string(sentences_.kind);
   if (origin == kMemoryOrigin) return std::string(sentences_.memory);
   if (origin == kLayoutOrigin) return std::string(sentences_.layout);

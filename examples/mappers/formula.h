@@ -45,7 +45,7 @@ struct Sentences {
 
 class FormulaMapper : public Mapper {
  public:
-  std::string describe(Origin origin) const override;
+  std::string describe(DecisionOrigin origin) const override;
 
   void select_task_options(MapperRuntime& runtime, const TaskView& task,
                            TaskOptions& answer) override;

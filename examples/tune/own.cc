@@ -39,7 +39,7 @@ class Doubling : public groma::tuning::Proposer {
 
   // Returns one proposal. An empty list ends the search: nothing ran, or all four changes were
   // tried in vain.
-  std::vector<groma::tuning::Proposal> propose(groma::tuning::Round& round) override {
+  std::vector<groma::tuning::Proposal> propose(groma::tuning::SearchRound& round) override {
     if (round.history().best() == nullptr || turn_ == 4) return {};
     int threads = 0, block = 0;
     std::sscanf(round.history().best()->proposal.text.c_str(), "threads %d block %d", &threads,
@@ -67,7 +67,7 @@ class Doubling : public groma::tuning::Proposer {
 // A search needs a problem, an evaluator and a proposer. This one asks no model, so two pointers
 // are null.
 int main() {
-  groma::tuning::Problem problem;
+  groma::tuning::SearchProblem problem;
   problem.start = "threads 1 block 8";
   LoopCost evaluator;
   Doubling proposer;

@@ -56,7 +56,7 @@ struct GuideLimits {
 // comes with a fix of `diags->source()` and with the run time that it gave. If the limits leave
 // nothing to try, the advice is the guide's own, in words without a fix. `rules`: null means the
 // rules that come with Groma; loading them delays the answer for a failed run by 25 ms.
-Feedback guide_run(const GuidedRun& run, const GuideLimits& limits = {},
-                   const GuideRules* rules = nullptr);
+GuideFeedback guide_run(const GuidedRun& run, const GuideLimits& limits = {},
+                        const GuideRules* rules = nullptr);
 
 }  // namespace groma

@@ -11,7 +11,8 @@
 
 namespace groma {
 
-// A benchmark. `make` builds its application. The views refer to constants.
+// A benchmark. The function `make` builds its application. `name` and `summary` are string
+// literals, so they stay valid.
 struct Benchmark {
   std::string_view name;
   // One line that says what the benchmark computes.
@@ -19,7 +20,7 @@ struct Benchmark {
   Application (*make)();
 };
 
-// Returns all benchmarks. The views and the span refer to constants.
+// Returns all benchmarks. The list stays valid until the program ends.
 std::span<const Benchmark> benchmarks();
 // Returns the benchmark with this name, or null.
 const Benchmark* find_benchmark(std::string_view name);

@@ -37,13 +37,13 @@ struct GpuFigures {
   // One figure that benchmarks/gpu_figures.cu printed. `key` is the name that the program prints
   // for it, such as "fbmem_read". `size` is what varies between the figures of one key, such as the
   // edge of a matrix; 0: nothing varies.
-  struct Figure {
+  struct CalibrationFigure {
     std::string key;
     std::int64_t size = 0;
     // The values that the repeated measurements gave: at least one, each above 0.
     std::vector<double> values;
   };
-  std::vector<Figure> figures;
+  std::vector<CalibrationFigure> figures;
 };
 
 // Reads what benchmarks/gpu_figures.cu printed. Fails as machine_from_json does (groma/io.h): an

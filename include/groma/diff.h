@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +46,7 @@ struct MappingDifference {
     // The decision as text, such as "FBMEM, else ZCMEM".
     std::string decision;
     // The statement that made the decision. 0 if the default mapper made it.
-    Origin by;
+    DecisionOrigin by;
     friend bool operator==(const SideDecision&, const SideDecision&) = default;
   };
   Aspect what = Aspect::kKind;
@@ -80,7 +81,7 @@ struct MappingDifference {
 struct StatementDifference {
   // The statement of B that makes the decisions. If B leaves them to the default mapper: the
   // statement of A that makes them. 0 if both leave them to the default mapper.
-  Origin by;
+  DecisionOrigin by;
   // True if `by` is a statement of mapping A. False if it is a statement of mapping B, or 0.
   bool is_of_a = false;
   // The differences that the statement makes, as indices into MappingDiff::differences.
@@ -117,10 +118,25 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
                  const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
                  const Progress& progress = {});
 
-// Returns true if all decisions about the application are the same. Finds the answer without a run.
-// Both programs must be bound to the same machine. Returns false also if the application exceeds
-// the limits of the comparison.
-bool have_same_decisions(const BoundProgram& a, const BoundProgram& b, const Workload& workload);
+// All decisions of one mapping about an application, for comparisons with other mappings. A mapping
+// that is compared several times is examined only once. Any thread may call the const functions.
+class MappingDecisions {
+ public:
+  // `workload` must outlive the object.
+  MappingDecisions(const BoundProgram& bound, const Workload& workload);
+  MappingDecisions(MappingDecisions&&) noexcept;
+  MappingDecisions& operator=(MappingDecisions&&) noexcept;
+  ~MappingDecisions();
+
+  // Returns true if another mapping of the same workload makes the same decisions. Finds the answer
+  // without a run. Both programs must be bound to the same machine. Returns false also if the
+  // application exceeds the limits of the comparison.
+  bool are_same_as(const MappingDecisions& other) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<const Parts> parts_;
+};
 
 // Returns a word for the aspect, such as "placement".
 std::string_view name_of(MappingDifference::Aspect what);

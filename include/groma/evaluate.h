@@ -71,7 +71,7 @@ struct TaskPoint {
 
 // The place to which a function sends a point: one processor, or a set of them. The first processor
 // of a set decides node and shard.
-struct Placed {
+struct PointTarget {
   // The processors that the function chose. The list is never empty.
   std::vector<Processor> processors;
   // True if the function returned a set (`m[0, *]`), even a set of one processor.
@@ -92,8 +92,8 @@ class FunctionEvaluator {
   // nullopt if the evaluation fails or takes more than kMaxSteps steps; `diags` then has one error
   // with the function and the point. `kind`, if known, is the processor kind of the task: a result
   // of another kind is the error `processor-kind-mismatch`.
-  std::optional<Placed> place(FunctionId function, const TaskPoint& task,
-                              std::optional<ProcKind> kind, Diagnostics& diags);
+  std::optional<PointTarget> place(FunctionId function, const TaskPoint& task,
+                                   std::optional<ProcKind> kind, Diagnostics& diags);
 
   // Returns the steps of all evaluations so far.
   std::int64_t steps() const;

@@ -54,19 +54,19 @@ struct OverruledStatement {
     // This CollectMemory statement has no effect, because the task does not only read the region.
     kPrivilege,
   };
-  Origin origin;
+  DecisionOrigin origin;
   Reason reason = Reason::kPrecedence;
 };
 
 // The statement that made a decision. `by` is 0 if the default mapper decided.
-struct Decided {
-  Origin by;
+struct DecidingStatement {
+  DecisionOrigin by;
   // The other statements that match, in the order of precedence.
   std::vector<OverruledStatement> beaten;
 };
 
 // The processor kind on which a task runs.
-struct ExplainedKind : Decided {
+struct ExplainedKind : DecidingStatement {
   // The kind. nullopt if the task cannot run anywhere, which is an error.
   std::optional<ProcKind> kind;
   struct SkippedKind {
@@ -90,7 +90,7 @@ struct ExplainedLoads {
 };
 
 // The placement of the points of one launch.
-struct ExplainedLaunch : Decided {
+struct ExplainedLaunch : DecidingStatement {
   // The domain of an index launch, if it is known.
   std::optional<Rect> domain;
   // True for an index launch. Also true if the application does not describe the launch.
@@ -122,11 +122,11 @@ struct ExplainedMemory {
   State state = State::kTaken;
   std::string why;
   // The Region statement that names the memory.
-  Origin by;
+  DecisionOrigin by;
   LayoutSpec layout;
   // The statement that decided the layout. If `by` is 0, the layout is the one that the variant
   // demands, or SOA F_order.
-  Decided layout_decided;
+  DecidingStatement layout_decided;
   // True if no statement decides the layout but the program's own mapper does.
   bool demanded_by_mapper = false;
   // If no statement decides the layout: the other layouts that launches get, because the program's
@@ -153,7 +153,7 @@ struct ExplainedRequirement {
   std::vector<OverruledStatement> beaten;
   // True if the instance is freed when the task is done.
   bool collected = false;
-  Decided collection;
+  DecidingStatement collection;
 };
 
 // All decisions of a mapping about one task.
@@ -170,14 +170,14 @@ struct ExplainedTask {
   std::int64_t limit = 0;
   // The processors over which `limit` counts the instances.
   LimitScope limit_scope = LimitScope::kProcessor;
-  Decided limit_decided;
+  DecidingStatement limit_decided;
   bool replicated = false;
-  Decided replication;
+  DecidingStatement replication;
   // If a statement asks for replication that is not possible: the reason.
   std::string why_not_replicated;
   // The scope of stealing. nullopt if the task is not stolen.
   std::optional<StealScope> steal;
-  Decided stealing;
+  DecidingStatement stealing;
 };
 
 // The result of explain(): all decisions of a mapping about an application.
@@ -190,8 +190,8 @@ struct Explanation {
   bool all_launches = true;
   // For the whole application, whatever the query: the statements that match no task, region, kind
   // or launch, and the statements that match but always lose. In the order of the text.
-  std::vector<Origin> unmatched;
-  std::vector<Origin> never_decide;
+  std::vector<DecisionOrigin> unmatched;
+  std::vector<DecisionOrigin> never_decide;
 };
 
 // Explains the decisions that `query` selects. Returns nullopt if the query names something that

@@ -80,7 +80,7 @@ struct MapperLog {
   };
   // Moves of ready tasks to another processor, for example by a mapper that steals. They are known
   // only if by_groma is true.
-  struct Move {
+  struct TaskMove {
     std::string task;
     Processor to;
     std::int64_t count = 0;
@@ -95,7 +95,7 @@ struct MapperLog {
   std::vector<Point> points;
   // The answers of select_task_options, by the name of the task.
   std::map<std::string, Options> options;
-  std::vector<Move> moves;
+  std::vector<TaskMove> moves;
   // True if `groma run --log` wrote the log.
   bool by_groma = false;
   // True if the process of `groma run --log` ended before it had written the whole log.
@@ -159,7 +159,7 @@ struct LoggedStatement {
     std::string example;
     Kind kind = Kind::kOtherValue;
   };
-  Origin origin;
+  DecisionOrigin origin;
   State state = State::kUnmatched;
   // The things that `acted` and `refused` count: "task", "region" or "point".
   std::string of;

@@ -34,7 +34,7 @@ enum class GuideDetail : std::uint8_t { kNone, kExecution, kExplain, kSuggest, k
 std::optional<GuideDetail> guide_detail(std::string_view name);
 
 // The value that a run measured for itself.
-struct Score {
+struct MeasuredScore {
   double value = 0;
   // The unit of the value, such as "s" or "GFLOPS".
   std::string unit;
@@ -119,7 +119,7 @@ ProfileFacts facts_of(const Profile& profile, const ProfileWords& words);
 
 // A rule that matched something in the output.
 struct GuideMatch {
-  enum class From : std::uint8_t {
+  enum class MatchSource : std::uint8_t {
     // The rule matched a text that the program, Legion or a tool printed.
     kProgram,
     // The rule matched a message of Groma about the mapping or its run. The message was printed, or
@@ -137,7 +137,7 @@ struct GuideMatch {
   std::int64_t count = 1;
   // The text of the first match, cut and safe for a terminal.
   std::string text;
-  From from = From::kProgram;
+  MatchSource from = MatchSource::kProgram;
 };
 
 // A memory had no room for a region argument of a task.
@@ -148,7 +148,7 @@ struct MemoryShortage {
 };
 
 // The feedback of the guide about a run.
-struct Feedback {
+struct GuideFeedback {
   enum class Status : std::uint8_t { kOk, kError, kUnknown } status = Status::kUnknown;
   // True if a rule matched, or if GuideContext has facts that explain the run.
   bool known = false;
@@ -158,7 +158,7 @@ struct Feedback {
   std::vector<std::string> explain;
   // Sentences that say what to change.
   std::vector<std::string> suggest;
-  std::optional<Score> score;
+  std::optional<MeasuredScore> score;
   std::optional<ProfileFacts> profile;
   // The first shortage of memory, if the failure comes from one.
   std::optional<MemoryShortage> shortage;
@@ -179,7 +179,7 @@ struct GuideContext {
   std::optional<int> exit_code;
   bool timed_out = false;
   // The score of the run. nullopt if the figures in the output are to be used.
-  std::optional<Score> score;
+  std::optional<MeasuredScore> score;
   // The mapping of the run. With it, advice can name statements. May be null.
   const Program* program = nullptr;
   // The messages of Groma's own check or run. May be null.
@@ -228,7 +228,7 @@ class GuideReader {
   void read(std::string_view bytes);
   // Returns the feedback on everything that was read. Reading may go on afterwards. An unfinished
   // last line counts as a line.
-  Feedback feedback(const GuideContext& context = {});
+  GuideFeedback feedback(const GuideContext& context = {});
 
  private:
   GuideRules rules_;
@@ -236,20 +236,21 @@ class GuideReader {
 };
 
 // Explains an output that is in memory as a whole; for a RunResult, its `raw`.
-Feedback guide_log(const GuideRules& rules, std::string_view log, const GuideContext& context = {});
+GuideFeedback guide_log(const GuideRules& rules, std::string_view log,
+                        const GuideContext& context = {});
 
 // Explains the profile of a run that ended well; needs no rules. If `program` is not the program
 // that ran, the feedback says so and its advice names no lines.
-Feedback guide_profile(const ProfileFacts& facts, const Program* program = nullptr);
+GuideFeedback guide_profile(const ProfileFacts& facts, const Program* program = nullptr);
 
 // Returns only `explain` and `suggest`, as text for a person. Each part begins with an empty line;
 // the text is empty if both are. A function that the user should write stands below its sentence.
-std::string draw_advice(const Feedback& feedback, bool color = false);
+std::string draw_advice(const GuideFeedback& feedback, bool color = false);
 // Returns the feedback as text for a person, which ends with a line end. It has no control
 // characters except line ends and, with `color`, ANSI colours.
-std::string draw(const Feedback& feedback, bool color = false);
+std::string draw(const GuideFeedback& feedback, bool color = false);
 // Returns one line of JSON with its line end, as docs/commands.md describes for `groma guide
 // --json`. `source` is the source of the program that the fixes are for, or null.
-std::string to_json(const Feedback& feedback, const Source* source = nullptr);
+std::string to_json(const GuideFeedback& feedback, const Source* source = nullptr);
 
 }  // namespace groma

@@ -116,7 +116,7 @@ class IndexMap {
 
     // Returns the processors for a number that this cursor gave. The reference is valid until the
     // next question.
-    const Placed& placed(ProcessorNumber number);
+    const PointTarget& placed(ProcessorNumber number);
     // Returns the processor for a number, or the first one of a set.
     Processor processor(ProcessorNumber number) const;
     // Returns true if the number stands for a set of processors.

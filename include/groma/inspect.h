@@ -111,7 +111,7 @@ struct Placement {
   // The sets, parallel to `points`, if a function returned sets. Otherwise empty.
   std::vector<std::vector<Processor>> sets;
   // The statements that chose the kind and the function.
-  std::vector<Origin> decided_by;
+  std::vector<DecisionOrigin> decided_by;
   // The number of points on each processor of `kind`, node by node. A point that goes to a set of
   // processors counts only for the first processor of the set.
   std::vector<std::vector<std::int64_t>> loads;

@@ -236,7 +236,7 @@ class ChatClient {
   ChatClient& operator=(ChatClient&&) noexcept;
   ~ChatClient();
 
-  struct Watch {
+  struct ReplyWatcher {
     // A function that is called at least every 50 ms, in the thread of the call. If it returns
     // true, the call ends with kStopped.
     std::function<bool()> stop;
@@ -246,10 +246,10 @@ class ChatClient {
   };
 
   // Asks the model. Returns the reply, or the error once a retry cannot help.
-  Result<ChatReply, ChatError> ask(const ChatRequest& request, const Watch& watch = {});
+  Result<ChatReply, ChatError> ask(const ChatRequest& request, const ReplyWatcher& watch = {});
 
   // Returns the models that the endpoint lists.
-  Result<std::vector<std::string>, ChatError> models(const Watch& watch = {});
+  Result<std::vector<std::string>, ChatError> models(const ReplyWatcher& watch = {});
 
   // Returns what this client has spent.
   ChatSpending spent() const;
@@ -279,7 +279,7 @@ struct ChatCheck {
 
 // Checks the endpoint with three small questions.
 Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double> temperature,
-                                        const ChatClient::Watch& watch = {});
+                                        const ChatClient::ReplyWatcher& watch = {});
 
 // Returns three lines: whether the endpoint is reachable and has the model; structured replies;
 // latency and cost of one exchange.

@@ -209,12 +209,12 @@ class Machine {
 
  private:
   Machine() = default;
-  struct Extremes {
+  struct CountRange {
     std::int64_t smallest = 0;
     std::int64_t largest = 0;
-    friend bool operator==(const Extremes&, const Extremes&) = default;
+    friend bool operator==(const CountRange&, const CountRange&) = default;
   };
-  const Extremes& extremes(ProcKind kind) const;
+  const CountRange& extremes(ProcKind kind) const;
   void find_count_extremes();
 
   std::string name_;
@@ -224,7 +224,7 @@ class Machine {
   std::vector<std::uint32_t> nodes_;
   std::optional<MachineMeasurement> measurement_;
   // The smallest and the largest number of processors of each kind over all nodes.
-  std::array<Extremes, kProcKindCount> extremes_{};
+  std::array<CountRange, kProcKindCount> extremes_{};
 };
 
 // One parameter of a preset, as `groma machines NAME` lists it.

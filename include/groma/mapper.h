@@ -113,7 +113,7 @@ class Mapper {
 
   // Describes an origin in an answer: a statement with its place, or a sentence of a hand-written
   // mapper. Empty for 0.
-  virtual std::string describe(Origin origin) const;
+  virtual std::string describe(DecisionOrigin origin) const;
   // Returns the text to which the places in the mapper's diagnostics refer: the text of the mapping
   // program. Empty by default, for a mapper without a program.
   virtual Source source() const { return {}; }

@@ -34,11 +34,11 @@ inline constexpr CollectPriority kCollectEager = INT_MAX;
 // may only come last: a virtual instance if no earlier candidate has room.
 struct InstanceCandidate {
   MemKind memory = MemKind::kSysmem;
-  Origin memory_origin;
+  DecisionOrigin memory_origin;
   // The layout of the instance. If `exact` is set, the instance covers only the required region,
   // whatever InstanceChoice::region says.
   LayoutSpec layout;
-  Origin layout_origin;
+  DecisionOrigin layout_origin;
   // The parts of the layout that the statement at `layout_origin` names.
   LayoutAspects layout_named = {};
 };
@@ -72,9 +72,9 @@ struct InstanceChoice {
   // True if the data need not be kept after the task, which only reads it (Legion:
   // untracked_valid_regions).
   bool untracked = false;
-  Origin collect_origin;
-  Origin virtual_origin;
-  Origin instance_origin;
+  DecisionOrigin collect_origin;
+  DecisionOrigin virtual_origin;
+  DecisionOrigin instance_origin;
 
   std::span<const InstanceCandidate> candidates() const {
     return {candidates_in_order.data(), candidate_count};
@@ -99,8 +99,8 @@ struct TaskOptions {
   // The processor on which the task starts. For an index launch, only its kind and its node matter,
   // because slice_task decides again.
   Processor initial;
-  Origin kind_origin;
-  Origin processor_origin;
+  DecisionOrigin kind_origin;
+  DecisionOrigin processor_origin;
   bool inline_task = false;
   bool stealable = false;
   bool map_locally = false;
@@ -108,8 +108,8 @@ struct TaskOptions {
   bool valid_instances = true;
   bool memoize = false;
   bool replicate = false;
-  Origin steal_origin;
-  Origin replicate_origin;
+  DecisionOrigin steal_origin;
+  DecisionOrigin replicate_origin;
   std::optional<int> parent_priority;
   // The requirements for which all points of the launch ask for the same region.
   std::vector<std::uint32_t> collective;
@@ -126,7 +126,7 @@ struct SliceTaskOutput {
   // True if the default Mapper::slice_task cut the launch into blocks, because no statement
   // decided.
   bool by_default = false;
-  Origin origin;
+  DecisionOrigin origin;
   // The reason why there are no slices: the error of the function at a point.
   std::optional<Diagnostic> failure;
 
@@ -146,9 +146,9 @@ struct RequestedMeasurements {
 struct MapTaskOutput {
   // Processors of one kind and node. Several mean that the task may run on any of them.
   std::vector<Processor> processors;
-  Origin processor_origin;
+  DecisionOrigin processor_origin;
   VariantId variant = 0;
-  Origin kind_origin;
+  DecisionOrigin kind_origin;
   // For each region requirement of the task, which instance the mapper wants for it.
   std::vector<InstanceChoice> requirements;
   int task_priority = 0;
@@ -183,7 +183,7 @@ struct ReplicateTaskOutput {
   VariantId variant = 0;
   // One processor for each shard, without duplicates. At least one is on the node of task.current.
   std::vector<Processor> processors;
-  Origin origin;
+  DecisionOrigin origin;
 
   void clear();
 };

@@ -35,7 +35,7 @@ class MappingProblem {
 
   // add() sets the machine, the workloads and the start of the problem. The caller sets its other
   // members.
-  Problem problem;
+  SearchProblem problem;
   // Notes and warnings about the inputs, in the order of the applications.
   std::vector<Diagnostics> notes;
 

@@ -106,7 +106,7 @@ struct Profile {
     RunTime busy = 0;
   };
   // All copies that have the same cause: the region, the memory kinds and the statement.
-  struct Move {
+  struct CopyGroup {
     std::int32_t region = -1;
     // The kinds of the source and of the target memory.
     std::string from, to;
@@ -175,7 +175,7 @@ struct Profile {
   // The runtime processors that mapped something, in the order of their nodes.
   std::vector<Runtime> runtimes;
   // The moves, with the largest number of bytes first.
-  std::vector<Move> moves;
+  std::vector<CopyGroup> moves;
   // The flows, with the largest number of bytes first.
   std::vector<Flow> flows;
   // The phases, sorted by the end of the first phase of each name.

@@ -23,10 +23,10 @@ struct ProgramData;
 
 // The statement that made a decision: its number in the order of the text, from 1. 0: no statement;
 // the decision is the default mapper's.
-struct Origin {
+struct DecisionOrigin {
   std::uint32_t statement = 0;
   explicit operator bool() const { return statement != 0; }
-  friend bool operator==(const Origin&, const Origin&) = default;
+  friend bool operator==(const DecisionOrigin&, const DecisionOrigin&) = default;
 };
 
 // A function of the program: its index among the `def`s.
@@ -43,31 +43,31 @@ struct RegionNames {
 struct TaskDecision {
   // The processor kinds of the task, in the order of preference.
   std::vector<ProcKind> kinds;
-  Origin origin;
+  DecisionOrigin origin;
 };
 struct MemoryCandidate {
   MemKind memory;
-  Origin origin;
+  DecisionOrigin origin;
 };
 struct LayoutDecision {
   LayoutSpec layout;
   LayoutAspects named;
-  Origin origin;
+  DecisionOrigin origin;
 };
 struct MappingFunctionDecision {
   FunctionId function;
-  Origin origin;
+  DecisionOrigin origin;
 };
 struct LimitDecision {
   // The largest number of instances of the task that may run at once on the processors of `scope`.
   // 0 stands for no limit.
   std::int64_t limit;
   LimitScope scope;
-  Origin origin;
+  DecisionOrigin origin;
 };
 struct StealDecision {
   StealScope scope;
-  Origin origin;
+  DecisionOrigin origin;
 };
 
 // The kinds of statements that decide about tasks or data, in the order of program::TableId.
@@ -99,7 +99,7 @@ struct MatchQuery {
 inline constexpr std::size_t kMaxShadowed = 64;
 // A statement that matches a MatchQuery.
 struct Match {
-  Origin origin;
+  DecisionOrigin origin;
   // True if an earlier statement names the same task, region and kinds, so that this one never
   // counts.
   bool shadowed = false;
@@ -114,7 +114,7 @@ class Program {
 
   // Returns the range of the statement in the source. `origin` must belong to this program and not
   // be 0.
-  Range range(Origin origin) const;
+  Range range(DecisionOrigin origin) const;
 
   // ---- The rules "Which statement decides" of docs/language.md. If no statement decides, these
   // functions return nothing, and the default mapper decides.
@@ -139,10 +139,11 @@ class Program {
   // name, otherwise for `*` and the kind, otherwise for `*`. A limit of 0 means no limit.
   std::optional<LimitDecision> instance_limit(std::string_view task, ProcKind kind) const;
   // Returns the CollectMemory statement by which this region is collected.
-  std::optional<Origin> collect_memory(std::string_view task, const RegionNames& region) const;
+  std::optional<DecisionOrigin> collect_memory(std::string_view task,
+                                               const RegionNames& region) const;
   // Returns the ControlReplicate statement for this task. replicates_any() returns true if the
   // program has any such statement.
-  std::optional<Origin> control_replicate(std::string_view task) const;
+  std::optional<DecisionOrigin> control_replicate(std::string_view task) const;
   bool replicates_any() const;
   // Returns the scope of the TaskSteal statement for this task and kind.
   std::optional<StealDecision> task_steal(std::string_view task, ProcKind kind) const;

@@ -41,7 +41,7 @@ class ProgramMapper final : public Mapper {
 
   std::string_view name() const override { return "groma"; }
   // Returns text such as "a.mapper:4:1: `Region * * GPU FBMEM;`".
-  std::string describe(Origin origin) const override;
+  std::string describe(DecisionOrigin origin) const override;
   Source source() const override { return program().source(); }
 
   // Applies Task, SingleTaskMap, ControlReplicate and TaskSteal.

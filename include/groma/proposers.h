@@ -28,7 +28,7 @@ std::span<const ProposerInfo> proposers();
 // Makes a proposer. Fails with kUnknown for an unknown name, for a text of a kind that the proposer
 // cannot handle, and for inputs of different applications. A proposer that asks a model also fails
 // as Segments::of_marked does.
-Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
+Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const SearchProblem& problem,
                                                 std::uint64_t seed, const AskOptions& options = {});
 
 }  // namespace groma::tuning

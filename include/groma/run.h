@@ -39,11 +39,11 @@ std::vector<std::string> missing_machine_kinds(const Machine& machine);
 // {"status": "ok", "seconds": ..., "throughput": ..., "unit": ..., "runtime": "simulator", ...} or
 // {"status": "error", "stage": "map" | "execute", "raw": ..., "diagnostics": [...]}.
 // Arguments that are not null add "explain", "suggest", "fixes", "profile" and "fit".
-std::string to_json(const RunResult& result, const Feedback* feedback, const Profile* profile,
+std::string to_json(const RunResult& result, const GuideFeedback* feedback, const Profile* profile,
                     const Fit* fit, const Diagnostics& diags, const ProfileWords& words);
 // Returns one line of JSON for a program that cannot be bound: {"status": "error", "stage":
 // "check", "raw": the first error, "diagnostics": [...]}
-std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback = nullptr);
+std::string check_failed_json(const Diagnostics& diags, const GuideFeedback* feedback = nullptr);
 // Returns text for a person: the time, then the profile if it is not null. Ends with a line end.
 // Empty if the run failed, since the diagnostics then say everything.
 std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,

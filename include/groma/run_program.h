@@ -91,13 +91,13 @@ struct ProgramResult {
   // The wall-clock time from the program's start to its end.
   double seconds = 0;
   // The feedback of the guide about the output.
-  Feedback feedback;
+  GuideFeedback feedback;
   // With ProgramRun::results: whether the program printed the same under the mapping as without it.
   // kUnknown: the program failed without the mapping, or the comparison was stopped. kTooLong: the
   // output is too long to compare. kNothing: the program prints nothing that can be compared.
   // kKnown: the program has run well under the mapping in the last 7 days
   // (ProgramRun::checked_file). kLaunched: a launcher started this process.
-  enum class Same : std::uint8_t {
+  enum class ResultComparison : std::uint8_t {
     kNotCompared,
     kSame,
     kDifferent,
@@ -107,12 +107,12 @@ struct ProgramResult {
     kKnown,
     kLaunched
   };
-  Same same_results = Same::kNotCompared;
+  ResultComparison same_results = ResultComparison::kNotCompared;
   // The results that were not compared because they vary from run to run. Set for kSame and
   // kDifferent.
   UnsteadyResults unsteady;
   // Set if ProgramRun::app names an application and the program ended without an error.
-  struct Measured {
+  struct MeasuredPart {
     // The time that the program prints for the part that the application measures.
     double seconds = 0;
     // The metric's work divided by this time.
@@ -120,7 +120,7 @@ struct ProgramResult {
     // The unit of the throughput.
     std::string unit;
   };
-  std::optional<Measured> measured;
+  std::optional<MeasuredPart> measured;
   // With ProgramRun::profile: the measurements of a run that came to its end. If they are not
   // available, null, with the reason in why_no_record. The measurements are those of the first
   // process.

@@ -1,6 +1,6 @@
-// The parts of a search: what is searched for (Problem), the texts that were tried (Step, History),
-// and the two interfaces that take turns: a Proposer chooses the texts to try, an Evaluator
-// measures them. groma/tune.h has the loop between both. docs/tune.md is the manual.
+// The parts of a search: what is searched for (SearchProblem), the texts that were tried (Step,
+// History), and the two interfaces that take turns: a Proposer chooses the texts to try, an
+// Evaluator measures them. groma/tune.h has the loop between both. docs/tune.md is the manual.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ struct Evaluation {
   double noise = 0;
   // Feedback about the input that failed, or else about the first input, in the requested detail.
   // With several inputs, `execution` names the input.
-  Feedback feedback;
+  GuideFeedback feedback;
 
   bool ok() const { return status == Status::kOk; }
 };
@@ -112,7 +112,7 @@ class Evaluator {
 // --------------------------------------------------------------------------------------- proposals
 
 // What a search is about: the text to begin with, and what the text is for.
-struct Problem {
+struct SearchProblem {
   // The text to begin with. For a mapping, "" stands for the default mapper.
   std::string start;
   // For a mapping: the machine and the workloads. Null and empty for any other text.
@@ -173,11 +173,11 @@ class History {
   std::vector<Step> best_, recent_, failures_;
 };
 
-// The services for a proposer while it makes its proposals.
-class Round {
+// One round of a search: the services for a proposer while it makes its proposals.
+class SearchRound {
  public:
-  virtual ~Round() = default;
-  virtual const Problem& problem() const = 0;
+  virtual ~SearchRound() = default;
+  virtual const SearchProblem& problem() const = 0;
   virtual const History& history() const = 0;
   // Returns the number of proposals that can still be tried, at least 1.
   virtual std::size_t max_proposals() const = 0;
@@ -208,8 +208,8 @@ class Round {
 };
 
 // Chooses the texts to try. Its proposals may depend only on its constructor arguments and on the
-// answers of its Round, not on a clock or a random device. The reason is that a search is resumed
-// by replaying it with the recorded answers. One thread at a time.
+// answers of its SearchRound, not on a clock or a random device. The reason is that a search is
+// resumed by replaying it with the recorded answers. One thread at a time.
 class Proposer {
  public:
   virtual ~Proposer() = default;
@@ -218,7 +218,7 @@ class Proposer {
   virtual GuideDetail reads() const { return GuideDetail::kNone; }
   // Returns at most round.most() proposals. They are tried in any order; learn() is called in their
   // order.
-  virtual std::vector<Proposal> propose(Round& round) = 0;
+  virtual std::vector<Proposal> propose(SearchRound& round) = 0;
   // Tells the proposer the result of one of its proposals. The default does nothing.
   virtual void learn(const Step& step);
   // Returns what the proposer found out, one finding on a line, at most a megabyte. Returns an

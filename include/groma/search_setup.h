@@ -28,7 +28,7 @@ struct SearchSetup {
   std::vector<std::string> flags = {};
   LayoutOverrides override_layouts = {};
   // For a search for another text than a mapping: the file of the text, and what the text is and
-  // must do (Problem::about).
+  // must do (SearchProblem::about).
   std::string file = {}, about = {};
   // The options with which texts are measured. Its `folder` is the folder in which the search
   // began. If its `command` is empty, mappings are simulated. Its `results` is not stored; the next

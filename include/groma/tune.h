@@ -166,7 +166,7 @@ std::string to_json(const TuneOutcome& outcome);
 // The inputs with which the search in a directory was begun. recorded_search() fails if there is
 // none.
 struct RecordedSearch {
-  // The fingerprint is that of TuneOptions, and the start is that of Problem.
+  // The fingerprint is that of TuneOptions, and the start is that of SearchProblem.
   std::string fingerprint, start;
 };
 Result<RecordedSearch> recorded_search(const std::string& directory);
@@ -178,7 +178,7 @@ bool holds_no_search_yet(const std::string& directory);
 // Runs the search. `model` and `estimator` may be null; all arguments must outlive the call. Fails
 // if the directory is in use, cannot be written, holds another search or has a damaged journal, and
 // with kStopped if its time was over before the journal was read.
-Result<TuneOutcome> tune(const Problem& problem, Evaluator& evaluator, Proposer& proposer,
+Result<TuneOutcome> tune(const SearchProblem& problem, Evaluator& evaluator, Proposer& proposer,
                          llm::ChatClient* model, Evaluator* estimator, const TuneOptions& options);
 
 }  // namespace groma::tuning

@@ -43,7 +43,7 @@ enum class RefusalCause : std::uint8_t {
 // that decided.
 struct Refusal {
   Diagnostic diagnostic;
-  Origin origin;
+  DecisionOrigin origin;
   RefusalCause cause = RefusalCause::kOther;
 };
 

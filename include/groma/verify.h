@@ -114,14 +114,14 @@ struct VerifyComparison {
 
 // The result of verify(): the measurements of all candidates and of the program without a mapping.
 struct Verification {
-  enum class Measure : std::uint8_t {
+  enum class ComparedValue : std::uint8_t {
     // The mappings are compared by the value that the metric finds in the output.
     kMetric,
     // The mappings are compared by the time that the program prints.
     kElapsed,
     // The mappings are compared by the run time of the whole process.
     kProcess,
-  } measure = Measure::kProcess;
+  } measure = ComparedValue::kProcess;
   std::string unit = "s";
   bool higher_is_better = false;
   // The number of measured runs of each mapping.

@@ -67,7 +67,7 @@ void ProgramEditor::add_statement_change(const edit::StatementParts& statement,
   const std::string with =
       setting.definition.empty() ? "" : fmt::format(" and `{}`", one_line(setting.definition));
   if (setting.replaced_item) {
-    const Origin origin{static_cast<std::uint32_t>(*setting.replaced_item + 1)};
+    const DecisionOrigin origin{static_cast<std::uint32_t>(*setting.replaced_item + 1)};
     add(fmt::format("in {} write `{}` for `{}`{}", line_of(program_.range(origin).begin), written,
                     statement_text(program_, origin), with),
         statement.statement_key(), std::move(setting.edits));
@@ -89,7 +89,7 @@ void ProgramEditor::add_changes(const edit::EditableMapping::Changes& changes) {
     if (item.has_comment || (statement && statement == item.statement)) continue;
     const std::string line = line_of(item.range.begin);
     const std::string before =
-        statement_text(program_, Origin{static_cast<std::uint32_t>(index + 1)});
+        statement_text(program_, DecisionOrigin{static_cast<std::uint32_t>(index + 1)});
     made.emplace(index, statement);
     add(statement
             ? fmt::format("in {} write `{}` for `{}`", line, statement->statement_text(), before)
@@ -111,12 +111,12 @@ void ProgramEditor::add_removal(MappingStatement statement) {
   std::set<std::uint32_t> done;
   for (const program::StatementRow& row : program_.data().rows) {
     if (row.key.table != static_cast<program::TableId>(statement)) continue;
-    if (done.insert(row.statement).second) add_removal(Origin{row.statement});
+    if (done.insert(row.statement).second) add_removal(DecisionOrigin{row.statement});
     if (done.size() == kRemoved) return;
   }
 }
 
-// The key of the change (CandidateChange::decision_key) is the offset in the mapping source at
+// The key of the change (ProposedChange::decision_key) is the offset in the mapping source at
 // which the replaced range begins, so that only one of several replacements of a range is
 // suggested.
 void ProgramEditor::add_replacement(Range range, const std::string& text) {
@@ -257,9 +257,9 @@ class CriticalPathTimes {
 };
 
 // Proposes changes of the mapping that may make a run faster.
-class Faster {
+class FasterMappings {
  public:
-  Faster(const ChangeInput& subject, const Profile& profile, const std::string& measured)
+  FasterMappings(const ChangeInput& subject, const Profile& profile, const std::string& measured)
       : subject_(subject),
         record_(*profile.record),
         weights_(profile, measured),
@@ -268,7 +268,7 @@ class Faster {
   // Returns the proposed changes. Changes of many statements come first. Changes for single tasks
   // and regions and for control replication follow in the order of the time that they concern. Then
   // come removals of InstanceLimit, CollectMemory and TaskSteal statements, and last other layouts.
-  std::vector<CandidateChange> changes() {
+  std::vector<ProposedChange> changes() {
     const auto tasks = weights_.tasks();
     let_all_run_elsewhere();
     forget_shared_placements();
@@ -396,7 +396,7 @@ class Faster {
       const auto memories =
           subject_.program.memories(task.name, {static_cast<std::int64_t>(r), names}, kind);
       if (memories.empty() || memories.front().memory == *fastest) continue;
-      const Origin origin = memories.front().origin;
+      const DecisionOrigin origin = memories.front().origin;
       edit::StatementParts statement = editor_.statement(origin);
       statement.memories = {*fastest};
       changes[origin.statement - 1] = std::move(statement);
@@ -475,9 +475,9 @@ class Faster {
 
 }  // namespace
 
-std::vector<CandidateChange> faster_changes(const ChangeInput& subject, const Profile& profile,
-                                            const std::string& measured) {
-  return Faster(subject, profile, measured).changes();
+std::vector<ProposedChange> faster_changes(const ChangeInput& subject, const Profile& profile,
+                                           const std::string& measured) {
+  return FasterMappings(subject, profile, measured).changes();
 }
 
 }  // namespace groma::inspect

@@ -20,7 +20,7 @@
 namespace groma::inspect {
 
 // A candidate change of a mapping program.
-struct CandidateChange {
+struct ProposedChange {
   // The key of the mapping decision that changes. Only one of several changes with the same key is
   // suggested.
   std::string decision_key;
@@ -39,11 +39,13 @@ class ProgramEditor {
   // find_statement() and statement() return the mapping statement of the program that an origin
   // refers to. If the origin is not a mapping statement, find_statement() returns null, and
   // statement() must not be called.
-  const edit::StatementParts* find_statement(Origin origin) const {
+  const edit::StatementParts* find_statement(DecisionOrigin origin) const {
     const auto& found = mapping_.item(origin).statement;
     return found ? &*found : nullptr;
   }
-  const edit::StatementParts& statement(Origin origin) const { return *find_statement(origin); }
+  const edit::StatementParts& statement(DecisionOrigin origin) const {
+    return *find_statement(origin);
+  }
 
   // Adds a change that writes `statement` in place of the program's statement with the same key, or
   // adds it if there is none. If the statement binds a mapping function, `function` is that
@@ -54,13 +56,13 @@ class ProgramEditor {
   // Adds one candidate change for each changed statement, and one for all of them together.
   void add_changes(const edit::EditableMapping::Changes& changes);
   // Adds a change that removes a statement.
-  void add_removal(Origin origin) { add_changes({{origin.statement - 1, std::nullopt}}); }
+  void add_removal(DecisionOrigin origin) { add_changes({{origin.statement - 1, std::nullopt}}); }
   // Adds changes that each remove one statement, for the first few statements of this kind.
   void add_removal(MappingStatement statement);
   // Adds a change that replaces a range of the source by `text`.
   void add_replacement(Range range, const std::string& text);
 
-  std::vector<CandidateChange> take_changes() { return std::move(changes_); }
+  std::vector<ProposedChange> take_changes() { return std::move(changes_); }
 
  private:
   void add(const std::string& title, std::string about, std::vector<Edit> edits);
@@ -68,7 +70,7 @@ class ProgramEditor {
 
   const Program& program_;
   edit::EditableMapping mapping_;
-  std::vector<CandidateChange> changes_;
+  std::vector<ProposedChange> changes_;
 };
 
 // The input of the functions that propose changes: a mapping program, a machine and an application.
@@ -94,8 +96,8 @@ void add_function_changes(const ChangeInput& subject, std::uint32_t task, ProcKi
 // faster_changes() returns changes that may make a run faster, and repairing_changes() returns
 // changes that may make a refused run possible, the most promising ones first. `measured` is the
 // name of the measured phase of the run.
-std::vector<CandidateChange> faster_changes(const ChangeInput& subject, const Profile& profile,
-                                            const std::string& measured);
-std::vector<CandidateChange> repairing_changes(const ChangeInput& subject, const Refusal& refusal);
+std::vector<ProposedChange> faster_changes(const ChangeInput& subject, const Profile& profile,
+                                           const std::string& measured);
+std::vector<ProposedChange> repairing_changes(const ChangeInput& subject, const Refusal& refusal);
 
 }  // namespace groma::inspect

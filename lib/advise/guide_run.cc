@@ -17,7 +17,7 @@
 namespace groma {
 namespace {
 
-using inspect::CandidateChange;
+using inspect::ProposedChange;
 
 // A change that shall make a run faster is suggested only if the run then takes at most this
 // fraction of its time before.
@@ -97,7 +97,7 @@ class Adviser {
   // Tries changes for the tasks and regions that take the most time, and suggests the fastest
   // changes. If the run has too many tasks for trials of the whole run, the trials are shortened,
   // and the best ones are repeated as whole runs.
-  void make_faster(Feedback* feedback) {
+  void make_faster(GuideFeedback* feedback) {
     const std::int64_t whole = run_.result->tasks;
     const double before = noisy_ ? run_without_noise(kWhole).seconds : run_.result->seconds;
     double of_trials = before;
@@ -109,7 +109,7 @@ class Adviser {
     const std::string measured = profile_words_of(*run_.workload, *run_.machine, nullptr).measured;
     std::vector<TriedChange> found;
     bool all = true;
-    for (CandidateChange& change :
+    for (ProposedChange& change :
          inspect::faster_changes({program, *run_.machine, app_, uses_}, *run_.profile, measured)) {
       all = tasks_left_ >= tasks;
       if (!all) break;
@@ -145,7 +145,7 @@ class Adviser {
   // Searches for successive changes that together make a failing run possible. After each change
   // except the last, the run fails for another reason, which the next change addresses. After the
   // last change, the run succeeds.
-  void make_possible(Feedback* feedback) {
+  void make_possible(GuideFeedback* feedback) {
     std::string titles;
     // The titles of all changes so far, joined by "; then ", without the "add " at the beginning.
     // Empty if the first change does more than add statements.
@@ -158,7 +158,7 @@ class Adviser {
       const Program program = compile(at, diags);
       std::vector<TriedChange> found;
       std::optional<TriedChange> further;
-      for (CandidateChange& change :
+      for (ProposedChange& change :
            inspect::repairing_changes({program, *run_.machine, app_, uses_}, why.front())) {
         auto attempt = this->attempt(at, change.fix);
         if (!attempt) continue;
@@ -198,7 +198,7 @@ class Adviser {
 
   // Suggests the fixes that the diagnostics of a mapping propose, if the mapping with all fixes
   // runs. Of several fixes that overlap, only the first one is applied.
-  void make_readable(Feedback* feedback) {
+  void make_readable(GuideFeedback* feedback) {
     std::vector<Fix> fixes;
     Fix whole;
     for (const Diagnostic& diagnostic : run_.diags->sorted()) {
@@ -229,7 +229,7 @@ class Adviser {
   };
   // A change of the mapping, and the simulated run that tried the change.
   struct TriedChange {
-    CandidateChange change;
+    ProposedChange change;
     Attempt attempt;
   };
 
@@ -284,7 +284,7 @@ class Adviser {
     }
   }
 
-  void say_why_not(Feedback* feedback) const {
+  void say_why_not(GuideFeedback* feedback) const {
     feedback->explain.push_back(fmt::format(
         "No change was tried: the run has {} point tasks, more than the {} of all trials together; "
         "a run of fewer steps or pieces can be tried.",
@@ -393,7 +393,7 @@ class Adviser {
   // Replaces the guide's suggestions by the changes in `found`, which were tried. Does nothing if
   // `found` is empty.
   template <typename Words>
-  void suggest(std::vector<TriedChange> found, Feedback* feedback, const Words& words) {
+  void suggest(std::vector<TriedChange> found, GuideFeedback* feedback, const Words& words) {
     std::vector<std::string> said;
     for (TriedChange& each : found) {
       std::string text = each.change.fix.title;
@@ -452,14 +452,14 @@ std::vector<std::string> missing_machine_kinds(const Machine& machine) {
 // Explains a run by the guide's rules and by its profile, then tries changes of the mapping. After
 // a successful run, the changes may make the run faster. After a failed run, they may make it
 // possible.
-Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideRules* rules) {
+GuideFeedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideRules* rules) {
   const Program* program = run.bound != nullptr ? &run.bound->program() : nullptr;
   Adviser adviser(run, limits);
   if (run.result != nullptr && run.result->ok()) {
     const ProfileFacts facts =
         facts_of(*run.profile, profile_words_of(*run.workload, *run.machine, program));
-    Feedback feedback;
-    feedback.status = Feedback::Status::kOk;
+    GuideFeedback feedback;
+    feedback.status = GuideFeedback::Status::kOk;
     feedback.known = true;
     feedback.profile = facts;
     guide::explain_profile(facts, program, run.machine->has(ProcKind::kGpu), &feedback);
@@ -475,8 +475,8 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
   // The output of a stopped run says why it was stopped, so its diagnostics are not needed.
   if (!stopped) context.diags = run.diags;
   context.lacking = missing_machine_kinds(*run.machine);
-  Feedback feedback = guide_log(rules == nullptr ? *own : *rules,
-                                run.result == nullptr ? "" : run.result->raw, context);
+  GuideFeedback feedback = guide_log(rules == nullptr ? *own : *rules,
+                                     run.result == nullptr ? "" : run.result->raw, context);
   feedback.fixes.clear();
   if (run.result == nullptr) {
     adviser.make_readable(&feedback);

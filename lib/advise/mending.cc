@@ -11,14 +11,14 @@ namespace groma::inspect {
 namespace {
 
 // Proposes changes of a mapping because of one reason for which the runtime refused to run it.
-class Mending {
+class RefusalFixes {
  public:
-  Mending(const ChangeInput& subject, const Refusal& refusal)
+  RefusalFixes(const ChangeInput& subject, const Refusal& refusal)
       : subject_(subject), refusal_(refusal), editor_(subject.program) {}
 
   // Returns the proposed changes. The id of the refusal's diagnostic decides which ones are
   // proposed. The last change removes the statement that caused the refusal.
-  std::vector<CandidateChange> changes() {
+  std::vector<ProposedChange> changes() {
     switch (refusal_.diagnostic.id) {
       case DiagId::kNoVariant:
         kinds(argument(0));
@@ -255,8 +255,8 @@ class Mending {
 
 }  // namespace
 
-std::vector<CandidateChange> repairing_changes(const ChangeInput& subject, const Refusal& refusal) {
-  return Mending(subject, refusal).changes();
+std::vector<ProposedChange> repairing_changes(const ChangeInput& subject, const Refusal& refusal) {
+  return RefusalFixes(subject, refusal).changes();
 }
 
 }  // namespace groma::inspect

@@ -493,7 +493,7 @@ void Builder::read_pieces(const std::string& path, const AppPartition& from, Par
   check_variable_names(path + "/index", from.index);
   if (!ok()) return;
   // The formulas of the pieces may use the names of the colour's own coordinates.
-  const Scope::Mark mark = scope_.mark();
+  const Scope::ScopeMark mark = scope_.mark();
   for (const std::string& name : from.index) scope_.add_variable(name);
   to.lower = compile_all(path + "/lower", from.lower);
   to.extents = compile_all(path + "/extents", from.extents);

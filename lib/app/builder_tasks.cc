@@ -66,7 +66,7 @@ void Builder::read_arguments_and_requirements(const std::string& path, const App
   check_count(path + "/requirements", from.requirements.size(), kMaxAppRequirements,
               "requirements");
   if (!check_variable_names(path + "/arguments", from.arguments)) return;
-  const Scope::Mark mark = scope_.mark();
+  const Scope::ScopeMark mark = scope_.mark();
   for (const std::string& name : from.arguments) scope_.add_variable(name);
   for (std::size_t r = 0; r < from.requirements.size() && !enough_; ++r) {
     read_independently([&] {
@@ -262,7 +262,7 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   if (from.variants.empty()) fail(path + "/variants", "a task has at least one variant");
   check_count(path + "/variants", from.variants.size(), kMaxAppVariants, "variants");
   if (!ok()) return;
-  const Scope::Mark mark = scope_.mark();
+  const Scope::ScopeMark mark = scope_.mark();
   for (const std::string& name : from.arguments) scope_.add_variable(name);
   frame_size_ = scope_.variables();
   futures_.clear();
@@ -385,7 +385,7 @@ void Builder::read_statement(const std::string& path, const AppStatement& from, 
     read.count = compile(path + "/repeat", loop->count);
     if (!loop->variable.empty()) check_formula_name(path + "/variable", loop->variable);
     if (!ok()) return;
-    const Scope::Mark mark = scope_.mark();
+    const Scope::ScopeMark mark = scope_.mark();
     if (!loop->variable.empty()) read.slot = scope_.add_variable(loop->variable);
     frame_size_ = std::max(frame_size_, scope_.variables());
     read_body(path + "/body", loop->body, depth + 1, read.body);
@@ -441,7 +441,7 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
     fail(path + "/arguments",
          fmt::format("{} given, `{}` has {}", from.arguments.size(), to.name, to.arguments));
   }
-  const Scope::Mark mark = scope_.mark();
+  const Scope::ScopeMark mark = scope_.mark();
   // The coordinates of the point get slots even without names, because the runtime stores the point
   // there.
   launch.point_slot = scope_.variables();

@@ -112,12 +112,12 @@ class Scope {
   // A moment of the parse, given by the number of names and variables at that moment.
   // remove_names_since() removes all names that were added later. Builder calls it where a task, a
   // loop or a launch ends.
-  struct Mark {
+  struct ScopeMark {
     std::size_t names;
     int variables;
   };
-  Mark mark() const { return {names_.size(), variables_}; }
-  void remove_names_since(Mark mark) {
+  ScopeMark mark() const { return {names_.size(), variables_}; }
+  void remove_names_since(ScopeMark mark) {
     names_.resize(mark.names);
     variables_ = mark.variables;
   }

@@ -13,9 +13,10 @@
 
 namespace groma::app {
 
-// Limits over all regions with cells together. kMaxPieceBoxes: boxes of their pieces.
-// kMaxPieceCells: elementary boxes into which the boxes cut the regions, and cells in the sets of
-// the pieces. kMaxPieceSteps: boxes that are compared and elementary boxes that are visited.
+// Limits for one application. They count the regions that are cut into cells, all of them together.
+// kMaxPieceBoxes: the number of boxes of all pieces. kMaxPieceCells: the number of elementary boxes
+// (the parts into which the boxes of the pieces cut a region), plus the number of cells that the
+// pieces list. kMaxPieceSteps: the number of comparisons of boxes and visits of elementary boxes.
 inline constexpr std::int64_t kMaxPieceBoxes = std::int64_t{1} << 17;
 inline constexpr std::int64_t kMaxPieceCells = std::int64_t{1} << 22;
 inline constexpr std::int64_t kMaxPieceSteps = std::int64_t{1} << 24;

@@ -18,9 +18,9 @@ constexpr std::int64_t kMaxSteps = 1 << 18;
 using Coordinates = std::vector<std::int64_t>;
 
 // Walks from the top-level task through all launched tasks and collects each launch once.
-class Walker {
+class LaunchCollector {
  public:
-  Walker(const Data& data, std::size_t most) : data_(data), most_(most) {}
+  LaunchCollector(const Data& data, std::size_t most) : data_(data), most_(most) {}
 
   // Returns the launches, the top-level task first. Sets `complete` to false if a limit ended the
   // walk.
@@ -143,7 +143,7 @@ std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t
 }
 
 std::vector<DistinctLaunch> list_launches(const Data& data, std::size_t most, bool& complete) {
-  return Walker(data, most).walk(complete);
+  return LaunchCollector(data, most).walk(complete);
 }
 
 }  // namespace groma::app

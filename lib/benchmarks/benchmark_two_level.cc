@@ -24,7 +24,7 @@ Formula squarest() {
 }
 
 // The order in which an algorithm multiplies the blocks of k, as formulas.
-struct Order {
+struct MultiplicationOrder {
   // The block of k that node (in, jn) multiplies in outer step kos.
   const char* outer;
   // The half of this block that GPU (il, jl) multiplies in inner step kios.
@@ -35,7 +35,8 @@ struct Order {
 // and launches task_6 for each block of k, task_6 launches task_5 on each GPU of the node, and
 // task_5 launches task_4 for each half. `narrow`: gy is the smaller edge of the grid of nodes;
 // otherwise gx is.
-Application two_level(std::string name, std::string description, bool narrow, const Order& order) {
+Application two_level(std::string name, std::string description, bool narrow,
+                      const MultiplicationOrder& order) {
   MatrixMultiplication multiplication(std::move(name), std::move(description));
   AppBuilder& app = multiplication.app();
   app.define(narrow ? "gy" : "gx", squarest())

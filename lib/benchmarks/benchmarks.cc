@@ -23,7 +23,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"cosma", "matrix multiplication, 3-D: the grid that moves least", app::cosma},
 };
 
-// Removes what the variant demands of the layout of data that it reduces to.
+// Removes the layout demands of the variant for requirements with a reduction privilege.
 void remove_demands_on_reductions(const AppTask& task, AppVariant& variant) {
   std::erase_if(variant.demands, [&](const LayoutDemand& demand) {
     return demand.requirement < task.requirements.size() &&

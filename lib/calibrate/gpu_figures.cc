@@ -118,7 +118,7 @@ std::vector<double> values_at(JsonReader& json, const JsonPlace& place) {
 
 // Reads one figure. The text states the unit for people and programs. An error is reported if it is
 // not the unit of the figure.
-std::optional<GpuFigures::Figure> figure_at(JsonReader& json, const JsonPlace& place) {
+std::optional<GpuFigures::CalibrationFigure> figure_at(JsonReader& json, const JsonPlace& place) {
   const std::size_t before = json.error_count();
   if (!json.is_object(place, kEntryKeys)) return std::nullopt;
   const std::vector<std::string_view> keys = figure_keys();
@@ -133,7 +133,7 @@ std::optional<GpuFigures::Figure> figure_at(JsonReader& json, const JsonPlace& p
       !json.failed_since(before) && given != unit_name(known.unit)) {
     json.fail(*unit, fmt::format("`{}` is given in `{}`", known.key, unit_name(known.unit)));
   }
-  GpuFigures::Figure figure{std::string(known.key), 0, values_at(json, *values)};
+  GpuFigures::CalibrationFigure figure{std::string(known.key), 0, values_at(json, *values)};
   if (const auto size = JsonReader::member(place, kSize))
     figure.size = count_at(json, *size, 0, std::int64_t{1} << 40);
   return figure;
@@ -177,9 +177,9 @@ Result<GpuFigures> gpu_figures_from_json(std::string_view text, std::string_view
   // Missing figures are reported only if there is no other error.
   for (const KnownFigure& known : kFigures) {
     if (!json.ok() || !known.is_required) continue;
-    const bool is_there =
-        std::any_of(gpu.figures.begin(), gpu.figures.end(),
-                    [&](const GpuFigures::Figure& figure) { return figure.key == known.key; });
+    const bool is_there = std::any_of(
+        gpu.figures.begin(), gpu.figures.end(),
+        [&](const GpuFigures::CalibrationFigure& figure) { return figure.key == known.key; });
     if (!is_there) json.fail(*list, fmt::format("the figure `{}` is missing", known.key));
   }
   if (!json.ok()) return json.error();
@@ -200,7 +200,7 @@ void calibration::for_each_gpu_figure(
   use_number("GPU memory", Unit::kBytes, static_cast<double>(gpu.memory_bytes),
              &NodeFigures::gpu_bytes, source);
   MeasuredFigure fastest;
-  for (const GpuFigures::Figure& figure : gpu.figures) {
+  for (const GpuFigures::CalibrationFigure& figure : gpu.figures) {
     const KnownFigure& known = known_figure(figure.key);
     const std::string what =
         figure.size > 0 ? fmt::format("{} {}", known.what, figure.size) : std::string(known.what);

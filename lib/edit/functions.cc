@@ -51,14 +51,14 @@ std::string number_of_point(Numbering numbering, int dimensions) {
 
 // A way to assign numbered points to processors: an expression for the processor of point number i
 // on machine m, whose dimensions are nodes and the processors of a node.
-struct Deal {
+struct PointAssignment {
   std::string_view name;
   std::string_view text;
   // True if guide_run() tries mapping functions that assign points in this way.
   bool common;
 };
 constexpr std::string_view kNodesFirst = "  return m[i % m.size[0], i / m.size[0] % m.size[1]];\n";
-constexpr std::array<Deal, 3> kDeals = {{
+constexpr std::array<PointAssignment, 3> kDeals = {{
     {"cyclic", "  return m[i % m.size[0], i % m.size[1]];\n", true},
     {"cyclic1d", kNodesFirst, false},
     {"linearblock", "  return m[i / m.size[1], i % m.size[1]];\n", true},
@@ -84,7 +84,7 @@ std::vector<std::string> names_of(int dimensions, bool common_only) {
     if (common_only && !common) continue;
     const std::string how =
         numbering == Numbering::kFirst ? "first" : fmt::format("{}{}", kNumberings[n], dimensions);
-    for (const Deal& deal : kDeals) {
+    for (const PointAssignment& deal : kDeals) {
       if (deal.common || !common_only) names.push_back(fmt::format("{}_{}", how, deal.name));
     }
     // Equal blocks can only be formed from points that are numbered without gaps.
@@ -125,7 +125,7 @@ std::string body(std::string_view name) {
                         way == Numbering::kFirst ? "task.ispace[0]" : "task.ispace.volume");
     return text + "  return m[p / m.size[1], p % m.size[1]];\n";
   }
-  for (const Deal& each : kDeals) {
+  for (const PointAssignment& each : kDeals) {
     if (each.name == deal) text += each.text;
   }
   return text;

@@ -56,9 +56,9 @@ class EditableMapping {
       : EditableMapping(Source("mapping", std::string(text))) {}
 
   const Source& source() const { return source_; }
-  // Returns the items in the order of the text. The item with index i has the Origin i + 1.
+  // Returns the items in the order of the text. The item with index i has the DecisionOrigin i + 1.
   const std::vector<ProgramItem>& items() const { return items_; }
-  const ProgramItem& item(Origin origin) const { return items_[origin.statement - 1]; }
+  const ProgramItem& item(DecisionOrigin origin) const { return items_[origin.statement - 1]; }
   // Returns the text of an item with its `;`.
   std::string_view item_text(const ProgramItem& item) const {
     return source_.text({item.range.begin, item.end});

@@ -103,14 +103,14 @@ std::size_t line_end(std::string_view text, std::size_t at, std::size_t most) {
 
 // The range of a statement, without the comments above it, and the segment that the statement
 // belongs to.
-struct Stretch {
+struct StatementRange {
   std::size_t begin, end, segment;
 };
 
 // Adds the lines in [begin, end) that the parser could not read but that begin with a statement's
 // keyword.
 void add_broken(std::string_view text, std::size_t begin, std::size_t end,
-                std::vector<Stretch>& found) {
+                std::vector<StatementRange>& found) {
   std::size_t at = begins_line(text, begin) ? begin : line_end(text, begin, end);
   while (at < end) {
     const std::size_t next = line_end(text, at, end);
@@ -132,9 +132,9 @@ void add_broken(std::string_view text, std::size_t begin, std::size_t end,
 }
 
 // Returns the ranges of all statements of a program, including damaged ones.
-std::vector<Stretch> stretches_of(const Source& program) {
+std::vector<StatementRange> stretches_of(const Source& program) {
   const std::string_view text = program.text();
-  std::vector<Stretch> found;
+  std::vector<StatementRange> found;
   std::size_t end = 0;
   const edit::EditableMapping mapping(program);
   for (const edit::EditableMapping::ProgramItem& item : mapping.items()) {
@@ -245,7 +245,7 @@ Segments Segments::of_mapping(const Source& program) {
   } else {
     const std::size_t first = text.starts_with(kBom) ? kBom.size() : 0;
     std::size_t begin = first, least = first, segment = kTask;
-    for (const Stretch& stretch : stretches_of(program)) {
+    for (const StatementRange& stretch : stretches_of(program)) {
       const std::size_t next = with_comments(text, stretch.begin, least);
       add(segment, begin, next);
       begin = next;

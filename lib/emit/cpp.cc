@@ -117,7 +117,7 @@ ScopeNames::ScopeNames() {
       "machine_ "
       "InstanceLimits LimitMessage LimitScope read_limit_message "
       "AutoSearch Box Cost Decomposition Divisors Failure PrimeFactor Shared Sharding Shardings "
-      "Site "
+      "LegionMachine "
       "Sizes "
       "StatedLayout SplitError SplitResult Tail Ways memories_of place replicates single_function "
       "steal_of "

@@ -64,9 +64,9 @@ bool EmittedCodeTemplates::is_needed(std::string_view condition) const {
   return false;
 }
 
-// Returns the text of a file without the blocks that are not needed and without the checks of
-// Groma's own errors, and with the names of the emitted mapper. The includes of the file are
-// collected.
+// Returns the text of a template file for the emitted mapper. Leaves out the blocks that this
+// mapper does not need and the assertions that check Groma's own code, replaces the placeholders of
+// names, and moves the `#include` lines to the list of all includes.
 std::string EmittedCodeTemplates::part_text(std::string_view file) {
   const auto files = part_files();
   const auto found = std::find_if(files.begin(), files.end(),

@@ -101,15 +101,16 @@ std::int64_t FunctionEvaluator::steps() const { return state_->interpreter.steps
 // set of processors. If `kind` is given, it is the processor kind on which the task runs, and the
 // result must be of this kind. A set with processors of several nodes gets a warning. Returns
 // nothing after an error.
-std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPoint& task,
-                                               std::optional<ProcKind> kind, Diagnostics& diags) {
+std::optional<PointTarget> FunctionEvaluator::place(FunctionId function, const TaskPoint& task,
+                                                    std::optional<ProcKind> kind,
+                                                    Diagnostics& diags) {
   const Program& program = state_->bound.program();
   GROMA_REQUIRE(program.is_mapping_function(function),
                 "only a mapping function of the bound program can be evaluated");
   const mapper::ProgramValue value = state_->interpreter.evaluate_function(function, task, diags);
   if (value.get<std::monostate>() != nullptr) return std::nullopt;
   const std::string_view name = program.function_name(function);
-  Placed placed;
+  PointTarget placed;
   if (const auto* processor = value.get<Processor>()) {
     placed.processors = {*processor};
   } else if (const auto* set = value.get<std::shared_ptr<const mapper::ProcessorSet>>()) {

@@ -40,7 +40,7 @@ Cost multiply(Cost a, Cost b) {
 
 // The sizes of dimensions i..k-1 in a split that has the least crossing cost (the first sum of
 // decompose() in splits.h).
-struct Tail {
+struct TailSizes {
   Cost volume;       // The product of the extents b_j of the largest block, for j = i..k-1.
   Cost surface;      // Sum over j = i..k-1 of halo_j * (product of the other b's from b_i on).
   std::size_t size;  // Index of the divisor o_i, the size of dimension i.
@@ -81,7 +81,7 @@ class Decomposition {
   SplitResult run() {
     find_least();
     if (least_[at(0, divisors_.index_of_number())] == kNoCost) return SplitError::kOverflow;
-    const std::vector<Tail>& best = tails(0, divisors_.index_of_number());
+    const std::vector<TailSizes>& best = tails(0, divisors_.index_of_number());
     if (too_many_) return SplitError::kTooMany;
     if (best.front().surface == kNoCost) return SplitError::kOverflow;
     return sizes_of(best.front());
@@ -152,12 +152,12 @@ class Decomposition {
   // lexicographic order. The product of the sizes is the divisor with the index `left`. The first
   // call computes the list, and later calls return the same list. It is empty only if the least
   // cost is kNoCost or if too many tails were examined.
-  const std::vector<Tail>& tails(std::size_t i, std::size_t left) {
-    std::vector<Tail>& result = tails_[at(i, left)];
+  const std::vector<TailSizes>& tails(std::size_t i, std::size_t left) {
+    std::vector<TailSizes>& result = tails_[at(i, left)];
     if (!result.empty()) return result;
-    std::vector<Tail> candidates;
+    std::vector<TailSizes> candidates;
     for (std::size_t size : best_sizes(i, left)) {
-      const std::vector<Tail>& rests = tails(i + 1, left - size);
+      const std::vector<TailSizes>& rests = tails(i + 1, left - size);
       looked_at_ += static_cast<std::int64_t>(rests.size());
       too_many_ = too_many_ || looked_at_ > kMaxTails;
       if (too_many_) return result;
@@ -172,7 +172,7 @@ class Decomposition {
   // A tail is a choice of sizes for the last dimensions. Returns the tail that gives dimension i
   // the divisor with the index `size`, and the later dimensions the sizes of the tail `rest`.
   // `next` is the index of `rest` among the tails of dimension i + 1.
-  Tail extend(std::size_t i, std::size_t size, const Tail& rest, std::size_t next) const {
+  TailSizes extend(std::size_t i, std::size_t size, const TailSizes& rest, std::size_t next) const {
     const std::int64_t parts = divisors_.divisor_value(size);
     const Cost block = unsigned_of((extents_[i] - 1) / parts + 1);
     const Cost face = multiply(unsigned_of(halo_[i]), rest.volume);
@@ -187,7 +187,7 @@ class Decomposition {
   //   other is worse, whatever the sizes of the dimensions before i are.
   //
   // Among tails that are equal in what counts, the first is kept.
-  std::vector<Tail> unbeaten(const std::vector<Tail>& candidates, std::size_t i) const {
+  std::vector<TailSizes> unbeaten(const std::vector<TailSizes>& candidates, std::size_t i) const {
     const auto before = halo_.first(i);
     if (std::all_of(before.begin(), before.end(), [](std::int64_t halo) { return halo == 0; })) {
       return {*std::min_element(candidates.begin(), candidates.end(), has_less_surface)};
@@ -207,16 +207,18 @@ class Decomposition {
       }
     }
     std::sort(kept.begin(), kept.end());
-    std::vector<Tail> result;
+    std::vector<TailSizes> result;
     for (std::size_t index : kept) result.push_back(candidates[index]);
     return result;
   }
 
-  static bool has_less_surface(const Tail& a, const Tail& b) { return a.surface < b.surface; }
+  static bool has_less_surface(const TailSizes& a, const TailSizes& b) {
+    return a.surface < b.surface;
+  }
 
   // Returns the sizes that a tail of dimension 0 stands for: it holds the size of its own dimension
   // and the index of the tail that holds the next one.
-  Sizes sizes_of(Tail tail) const {
+  Sizes sizes_of(TailSizes tail) const {
     Sizes sizes;
     std::size_t left = divisors_.index_of_number();
     for (std::size_t i = 0; i < dimensions_; ++i) {
@@ -241,7 +243,7 @@ class Decomposition {
   // [i][index of the product among the divisors].
   std::vector<Cost> least_;
   // The result of tails(i, left), at [i][left]. An empty list was not computed yet.
-  std::vector<std::vector<Tail>> tails_;
+  std::vector<std::vector<TailSizes>> tails_;
   std::int64_t looked_at_ = 0;
   bool too_many_ = false;
 };

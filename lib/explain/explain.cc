@@ -148,8 +148,9 @@ class Explainer {
     ExplainedKind explained;
     const auto decision = mapper::decide_kind(program_, view, machine_);
     const auto statement = program_.task(view.name);
-    static_cast<Decided&>(explained) = statements_.note_decision(
-        {MappingStatement::kTask, view.name, {}, {}, {}}, statement ? statement->origin : Origin{});
+    static_cast<DecidingStatement&>(explained) =
+        statements_.note_decision({MappingStatement::kTask, view.name, {}, {}, {}},
+                                  statement ? statement->origin : DecisionOrigin{});
     if (decision) explained.kind = decision->kind;
     for (ProcKind kind : statement ? statement->kinds : std::vector<ProcKind>{}) {
       if (kind == explained.kind) break;
@@ -198,13 +199,13 @@ class Explainer {
     explained.depth = view.depth;
     if (use.depth > 1) explained.parent = app_.tasks[static_cast<std::size_t>(use.parent)].name;
     const auto function = mapper::decide_function(program_, view, kind);
-    static_cast<Decided&>(explained) = statements_.note_decision(
+    static_cast<DecidingStatement&>(explained) = statements_.note_decision(
         {is_index ? MappingStatement::kIndexTaskMap : MappingStatement::kSingleTaskMap,
          view.name,
          {},
          kind,
          {}},
-        function ? function->origin : Origin{});
+        function ? function->origin : DecisionOrigin{});
     if (function) explained.function = program_.function_name(function->function);
     if (!asked_) return explained;
     if (!is_index && function) {
@@ -399,7 +400,7 @@ class Explainer {
   // Layout statements that match but have no effect.
   void explain_beaten_regions(MatchQuery query, const InstanceChoice& choice,
                               ExplainedRequirement& explained) {
-    std::vector<Origin> deciding;
+    std::vector<DecisionOrigin> deciding;
     for (const InstanceCandidate& candidate : choice.candidates()) {
       if (candidate.memory_origin) deciding.push_back(candidate.memory_origin);
     }
@@ -431,11 +432,12 @@ class Explainer {
     }
     explained.limit_decided =
         statements_.note_decision({MappingStatement::kInstanceLimit, view.name, {}, kind, {}},
-                                  limit ? limit->origin : Origin{});
+                                  limit ? limit->origin : DecisionOrigin{});
     const auto steal = program_.task_steal(view.name, kind);
     if (steal) explained.steal = steal->scope;
-    explained.stealing = statements_.note_decision(
-        {MappingStatement::kTaskSteal, view.name, {}, kind, {}}, steal ? steal->origin : Origin{});
+    explained.stealing =
+        statements_.note_decision({MappingStatement::kTaskSteal, view.name, {}, kind, {}},
+                                  steal ? steal->origin : DecisionOrigin{});
     TaskView start = view;
     // For a single task, select_task_options() would also call the mapping function that chooses
     // the first processor. The task is passed as an index launch, for which the mapper decides only

@@ -34,10 +34,10 @@ class JsonWriter {
 
  private:
   // Returns the location and the text of a statement as JSON, or null for the default mapper.
-  Json statement(Origin origin) const { return json_of(program_, origin); }
-  Json list(const std::vector<Origin>& origins) const {
+  Json statement(DecisionOrigin origin) const { return json_of(program_, origin); }
+  Json list(const std::vector<DecisionOrigin>& origins) const {
     Json json = Json::array();
-    for (Origin origin : origins) json.push_back(statement(origin));
+    for (DecisionOrigin origin : origins) json.push_back(statement(origin));
     return json;
   }
   // Returns as a JSON list the statements that matched but did not decide, each with the reason why
@@ -52,7 +52,7 @@ class JsonWriter {
     return json;
   }
   // Returns a decision with its statement: {"value": ..., "by": ..., "over": [...]}.
-  Json decision(Json value, const Decided& decided) const {
+  Json decision(Json value, const DecidingStatement& decided) const {
     return {
         {"value", std::move(value)}, {"by", statement(decided.by)}, {"over", over(decided.beaten)}};
   }

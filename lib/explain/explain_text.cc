@@ -65,7 +65,7 @@ class TextWriter {
   }
 
   // Writes a line that says who decided: a statement or the default mapper.
-  void by(int depth, Origin origin) {
+  void by(int depth, DecisionOrigin origin) {
     dim_line(depth, origin ? "by " + statement_line(program_, origin)
                            : std::string("by the default mapper"));
   }
@@ -78,7 +78,7 @@ class TextWriter {
     }
   }
   // Writes which statement decided, and which other statements matched but did not decide.
-  void decided(int depth, const Decided& decision) {
+  void decided(int depth, const DecidingStatement& decision) {
     by(depth, decision.by);
     beaten(depth, decision.beaten);
   }
@@ -175,7 +175,7 @@ class TextWriter {
                         memory.state == State::kTaken ? taken : ", if those before have no room"));
     by(3, memory.by);
     if (is_virtual) return;
-    const Decided& layout = memory.layout_decided;
+    const DecidingStatement& layout = memory.layout_decided;
     line(3, fmt::format("layout {}", layout_words(memory.layout)));
     for (const LayoutSpec& other : memory.other_layouts) {
       dim_line(4, fmt::format("or {}, for launches that run another variant", layout_words(other)));
@@ -192,7 +192,8 @@ class TextWriter {
   void write_options(const ExplainedTask& task) {
     // The options that no statement decides.
     std::string rest;
-    const auto option = [&](bool is_on, const Decided& decision, const std::string& words) {
+    const auto option = [&](bool is_on, const DecidingStatement& decision,
+                            const std::string& words) {
       if (!is_on && !decision.by && decision.beaten.empty()) {
         rest += (rest.empty() ? "" : ", ") + words;
         return;
@@ -210,7 +211,7 @@ class TextWriter {
   }
 
   // Writes a heading and a list of statements below it, at most kListed of them.
-  void list(std::string_view heading, const std::vector<Origin>& origins) {
+  void list(std::string_view heading, const std::vector<DecisionOrigin>& origins) {
     if (origins.empty()) return;
     constexpr std::size_t kListed = 100;
     text_ += '\n';

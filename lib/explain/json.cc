@@ -69,7 +69,7 @@ Json json_of(const Diagnostics& diags) {
 }
 
 // Returns the place and the text of a statement, or null for the default mapper.
-OrderedJson json_of(const Program& program, Origin origin) {
+OrderedJson json_of(const Program& program, DecisionOrigin origin) {
   if (!origin) return nullptr;
   const Position at = program.source().position(program.range(origin).begin);
   return {{"file", program.source().name()},

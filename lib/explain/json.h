@@ -18,7 +18,7 @@ OrderedJson json_of(const Source& source, const Fix& fix);
 OrderedJson json_of(const Diagnostics& diags);
 // Returns a statement as JSON: {"file": ..., "line": ..., "column": ..., "text": ...}. Null if
 // `origin` is empty, because the default mapper decides.
-OrderedJson json_of(const Program& program, Origin origin);
+OrderedJson json_of(const Program& program, DecisionOrigin origin);
 // Returns an explanation as JSON, without its diagnostics.
 OrderedJson json_of(const Explanation& explanation, const Program& program);
 // Returns the JSON as one line with its line end; invalid UTF-8 becomes replacement characters.

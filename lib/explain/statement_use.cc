@@ -12,7 +12,7 @@ namespace groma {
 using Reason = OverruledStatement::Reason;
 
 // Notes that the statement decides something. A statement that decides also matches.
-void StatementUseRecorder::note_deciding_statement(Origin origin) {
+void StatementUseRecorder::note_deciding_statement(DecisionOrigin origin) {
   if (!origin) return;
   decides_.insert(origin.statement);
   matches_.insert(origin.statement);
@@ -21,7 +21,7 @@ void StatementUseRecorder::note_deciding_statement(Origin origin) {
 // Returns the matching statements that do not decide, in order of precedence. Notes that each of
 // them matches something.
 std::vector<OverruledStatement> StatementUseRecorder::find_overruled_statements(
-    const MatchQuery& query, std::span<const Origin> deciding, Reason reason) {
+    const MatchQuery& query, std::span<const DecisionOrigin> deciding, Reason reason) {
   std::vector<OverruledStatement> others;
   for (const Match& match : program_.matches(query)) {
     matches_.insert(match.origin.statement);
@@ -33,8 +33,8 @@ std::vector<OverruledStatement> StatementUseRecorder::find_overruled_statements(
 
 // Notes that the statement `by` decides. If `by` is empty, the default mapper decides, and no
 // statement that matches the query does.
-Decided StatementUseRecorder::note_decision(const MatchQuery& query, Origin by) {
-  const Origin deciding[] = {by};
+DecidingStatement StatementUseRecorder::note_decision(const MatchQuery& query, DecisionOrigin by) {
+  const DecisionOrigin deciding[] = {by};
   note_deciding_statement(by);
   return {by, find_overruled_statements(query, std::span(deciding, by ? 1 : 0))};
 }

@@ -17,15 +17,15 @@ class StatementUseRecorder {
   explicit StatementUseRecorder(const Program& program) : program_(program) {}
 
   // Notes that the statement decides something. Does nothing if `origin` is empty.
-  void note_deciding_statement(Origin origin);
+  void note_deciding_statement(DecisionOrigin origin);
   // Returns the statements that match the query, except those in `deciding`. `reason` says why a
   // statement that is not shadowed does not decide.
   std::vector<OverruledStatement> find_overruled_statements(
-      const MatchQuery& query, std::span<const Origin> deciding,
+      const MatchQuery& query, std::span<const DecisionOrigin> deciding,
       OverruledStatement::Reason reason = OverruledStatement::Reason::kPrecedence);
   // Notes that the statement `by` decides the question `query`. Returns `by` together with the
   // other statements that match the query and do not decide.
-  Decided note_decision(const MatchQuery& query, Origin by);
+  DecidingStatement note_decision(const MatchQuery& query, DecisionOrigin by);
 
   // Adds to `explanation` the statements that decide nothing. Call it once all decisions are noted.
   void add_statements_without_effect(Explanation& explanation) const;

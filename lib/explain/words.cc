@@ -16,14 +16,14 @@
 namespace groma {
 
 // Returns the text of a statement on one line. A text that is longer than kShown characters is cut.
-std::string statement_text(const Program& program, Origin origin) {
+std::string statement_text(const Program& program, DecisionOrigin origin) {
   constexpr std::size_t kShown = 100;
   const std::string_view whole = program.source().text(program.range(origin));
   return harmless(whole, kShown);
 }
 
 // Returns the statement's location and text: "a.mapper:4:1: Region * * GPU FBMEM".
-std::string statement_line(const Program& program, Origin origin) {
+std::string statement_line(const Program& program, DecisionOrigin origin) {
   const Source& source = program.source();
   const Position at = source.position(program.range(origin).begin);
   return fmt::format("{}:{}:{}: {}", harmless(source.name()), at.line, at.column,
@@ -109,7 +109,7 @@ ProfileWords profile_words_of(const std::string& title, const Program* program) 
   words.title += fmt::format(" by {}", program->source().name());
   words.mapping = mapping_mark(*program);
   words.statement = [program](std::int32_t statement) {
-    const Origin origin{static_cast<std::uint32_t>(std::max(statement, 0))};
+    const DecisionOrigin origin{static_cast<std::uint32_t>(std::max(statement, 0))};
     if (!origin || origin.statement > program->data().statement_ranges.size())
       return StatementText{};
     const Source& source = program->source();

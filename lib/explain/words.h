@@ -15,10 +15,10 @@
 namespace groma {
 
 // Returns the text of a statement on one line, cut if it is long.
-std::string statement_text(const Program& program, Origin origin);
+std::string statement_text(const Program& program, DecisionOrigin origin);
 
 // Returns a statement with its location: "a.mapper:4:1: Region * * GPU FBMEM".
-std::string statement_line(const Program& program, Origin origin);
+std::string statement_line(const Program& program, DecisionOrigin origin);
 
 // Returns a layout as a Layout statement writes it: "AOS C_order Align==128".
 std::string layout_words(const LayoutSpec& layout);

@@ -369,7 +369,7 @@ bool task_prefers_gpus(const Program& program, const std::string& task, ProcKind
 // unknown.
 void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                    const ProfileFacts& facts, const Program* program, bool has_gpus,
-                   Feedback* feedback) {
+                   GuideFeedback* feedback) {
   if (cause.doing == "copy" || cause.doing == "reduction") {
     std::string text = fmt::format("{} of the time is {} of `{}` {}{}", percent(cause.share),
                                    cause.doing == "copy" ? "copies" : "reductions", cause.region,
@@ -430,7 +430,7 @@ bool has_statement_of_kinds(const Program& program,
 // If several statements may be at fault but the rule can correct only one of them, that one is
 // blamed.
 void suggest_statement_changes(const Rule& rule, const CapturedGroups& groups,
-                               const Program& program, Feedback* feedback) {
+                               const Program& program, GuideFeedback* feedback) {
   const edit::EditableMapping mapping(program.source());
   bool any = false;
   for (const MappingStatement statement : rule.statements) {
@@ -460,7 +460,7 @@ void suggest_statement_changes(const Rule& rule, const CapturedGroups& groups,
   // left out for a rule that matched only how the run ended, for a rule whose correction removes a
   // statement, and for a rule that blames only InstanceLimit.
   const bool lacks =
-      rule.role != Role::kSilent && rule.mend != StatementCorrection::kRemove &&
+      rule.role != RuleRole::kSilent && rule.mend != StatementCorrection::kRemove &&
       std::any_of(rule.statements.begin(), rule.statements.end(), [](MappingStatement statement) {
         return statement != MappingStatement::kInstanceLimit;
       });
@@ -512,7 +512,7 @@ bool prefers_gpus(const Program& program) {
 // processors that ran nothing or too much, and memories that are nearly full. If the profile has
 // suggestions that were tried in the simulator, they replace the suggestions of this function.
 void explain_profile(const ProfileFacts& facts, const Program* program, bool has_gpus,
-                     Feedback* feedback) {
+                     GuideFeedback* feedback) {
   constexpr double kWorthSaying = 0.1;
   constexpr double kUneven = 1.25;
   constexpr double kNearlyFull = 0.9;

@@ -18,7 +18,7 @@ bool has_statement_of_kinds(const Program& program,
 // Adds a suggestion to `feedback` that names the statements of the program which the rule blames.
 // If the rule can correct exactly one of them, adds that fix too.
 void suggest_statement_changes(const Rule& rule, const CapturedGroups& groups,
-                               const Program& program, Feedback* feedback);
+                               const Program& program, GuideFeedback* feedback);
 
 // Returns an edit that keeps one index of an indexed machine view, such as `m[i, j]`, within its
 // bounds: `i` becomes `i % m.size[0]`. `item` is the source range of the index. If `negative` is
@@ -32,6 +32,6 @@ bool prefers_gpus(const Program& program);
 // Adds to `feedback` which events took most of the run's time, and which changes would reduce that
 // time. `program` is the mapping if it is known, else null. `has_gpus`: the machine may have GPUs.
 void explain_profile(const ProfileFacts& facts, const Program* program, bool has_gpus,
-                     Feedback* feedback);
+                     GuideFeedback* feedback);
 
 }  // namespace groma::guide

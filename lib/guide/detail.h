@@ -1,4 +1,4 @@
-// Removes the parts of a Feedback that a chosen level of detail leaves out.
+// Removes the parts of a GuideFeedback that a chosen level of detail leaves out.
 #pragma once
 
 #include "groma/guide.h"
@@ -6,6 +6,6 @@
 namespace groma {
 
 // Removes from `feedback` everything that is more detailed than `detail`.
-void remove_details_above(GuideDetail detail, Feedback* feedback);
+void remove_details_above(GuideDetail detail, GuideFeedback* feedback);
 
 }  // namespace groma

@@ -1,4 +1,4 @@
-// Writes a Feedback as JSON for tools and as text for people.
+// Writes a GuideFeedback as JSON for tools and as text for people.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ Json json_of(const Fix& fix, const Source& source) {
   return {{"title", fix.title}, {"edits", std::move(edits)}, {"sure", fix.sure}};
 }
 
-// The words for Feedback::Status, in the order of its values.
+// The words for GuideFeedback::Status, in the order of its values.
 constexpr std::string_view kStatusNames[] = {"ok", "error", "unknown"};
 
 // Appends a title and indented lines to `text`. Appends nothing if there are no lines. `on` and
@@ -107,7 +107,7 @@ std::string with_blocks(std::string sentence) {
 
 // Returns the feedback as one line of JSON. If `source` is null, the fixes are left out, because
 // their line numbers need the source.
-std::string to_json(const Feedback& feedback, const Source* source) {
+std::string to_json(const GuideFeedback& feedback, const Source* source) {
   Json json;
   json["status"] = kStatusNames[static_cast<std::size_t>(feedback.status)];
   json["execution"] = feedback.execution;
@@ -137,7 +137,7 @@ std::string to_json(const Feedback& feedback, const Source* source) {
 }
 
 // Returns the explanations and the suggestions of a feedback as text for a person.
-std::string draw_advice(const Feedback& feedback, bool color) {
+std::string draw_advice(const GuideFeedback& feedback, bool color) {
   const std::string_view bold = color ? "\x1b[1m" : "";
   const std::string_view off = color ? "\x1b[0m" : "";
   std::string text;
@@ -150,7 +150,7 @@ std::string draw_advice(const Feedback& feedback, bool color) {
 
 // The first line says how the run ended, in red for a failure. Explanations, suggestions, matched
 // rules and the last lines of the run's output follow.
-std::string draw(const Feedback& feedback, bool color) {
+std::string draw(const GuideFeedback& feedback, bool color) {
   const std::string_view bold = color ? "\x1b[1m" : "";
   const std::string_view red = color ? "\x1b[1;31m" : "";
   const std::string_view off = color ? "\x1b[0m" : "";
@@ -160,7 +160,7 @@ std::string draw(const Feedback& feedback, bool color) {
                ? fmt::format("{:.6g} {}\n", feedback.score->value, feedback.score->unit)
                : fmt::format("{}\n", kStatusNames[static_cast<std::size_t>(feedback.status)]);
   } else {
-    const bool failed = feedback.status == Feedback::Status::kError;
+    const bool failed = feedback.status == GuideFeedback::Status::kError;
     text = fmt::format("{}{}{}\n", failed ? red : bold, feedback.execution, off);
   }
   text += draw_advice(feedback, color);

@@ -1,5 +1,6 @@
-// Builds a Feedback from what the guide's rules matched in a run's output, from Groma's diagnostics
-// and from the run's profile. Causes come before consequences, and errors before warnings.
+// Builds a GuideFeedback from what the guide's rules matched in a run's output, from Groma's
+// diagnostics and from the run's profile. Causes come before consequences, and errors before
+// warnings.
 #include "groma/guide.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ namespace groma {
 
 // A level of detail includes all lower levels, so a part of the feedback is kept if `detail` is at
 // least the level of that part.
-void remove_details_above(GuideDetail detail, Feedback* feedback) {
+void remove_details_above(GuideDetail detail, GuideFeedback* feedback) {
   if (detail < GuideDetail::kProfile) feedback->profile.reset();
   if (detail < GuideDetail::kSuggest) {
     feedback->suggest.clear();
@@ -67,7 +68,7 @@ struct Finding {
   // The rule that matched. Null for a diagnostic of Groma for which there is no rule.
   const Rule* rule = nullptr;
   GuideMatch match;
-  Role role = Role::kError;
+  RuleRole role = RuleRole::kError;
   std::int64_t order = 0;
   CapturedGroups groups;
   std::vector<FollowingLine> follow;
@@ -77,9 +78,9 @@ struct Finding {
 };
 
 // Returns true if a finding with this role means that the run failed.
-bool fails(Role role) {
-  return role == Role::kError || role == Role::kGeneral || role == Role::kSilent ||
-         role == Role::kConsequence;
+bool fails(RuleRole role) {
+  return role == RuleRole::kError || role == RuleRole::kGeneral || role == RuleRole::kSilent ||
+         role == RuleRole::kConsequence;
 }
 
 // Builds the feedback about one run. Each object builds only one feedback.
@@ -91,7 +92,7 @@ class Composer {
   // Collects the findings about the run, sorts them by rank, and explains the most important ones.
   // Failures of the same rank stay in the order of the log. Warnings are sorted by how often they
   // occurred.
-  Feedback compose() {
+  GuideFeedback compose() {
     add_diagnostics();
     add_found();
     add_silent();
@@ -114,8 +115,8 @@ class Composer {
   // Returns the rank of a finding; a smaller rank is more important. Only the findings with the
   // smallest rank are explained. Warnings and performance problems share a rank.
   static int rank(const Finding& finding) {
-    return finding.role == Role::kPerformance ? static_cast<int>(Role::kWarning)
-                                              : static_cast<int>(finding.role);
+    return finding.role == RuleRole::kPerformance ? static_cast<int>(RuleRole::kWarning)
+                                                  : static_cast<int>(finding.role);
   }
 
   // Adds a finding for each error and warning that Groma reported when it checked or ran the
@@ -127,12 +128,13 @@ class Composer {
       Finding finding;
       finding.rule = rules_.find_rule_for_diagnostic(diagnostic);
       finding.shortage = shortage_of(diagnostic);
-      finding.match.from = GuideMatch::From::kGroma;
+      finding.match.from = GuideMatch::MatchSource::kGroma;
       finding.match.rule = finding.rule != nullptr
                                ? finding.rule->id
                                : fmt::format("groma.{}", name_of(diagnostic.id));
       finding.match.text = harmless(diagnostic.message);
-      finding.role = diagnostic.severity == Severity::kError ? Role::kError : Role::kWarning;
+      finding.role =
+          diagnostic.severity == Severity::kError ? RuleRole::kError : RuleRole::kWarning;
       finding.order = static_cast<std::int64_t>(findings_.size());
       const Source& source = context_.diags->source();
       if (diagnostic.range) {
@@ -168,10 +170,10 @@ class Composer {
     for (std::size_t i = 0; i < scanner_.matches_by_rule().size(); ++i) {
       const RuleMatches& found = scanner_.matches_by_rule()[i];
       const Rule& rule = rules_.rules[i];
-      if (found.count > 0 && rule.role == Role::kSuccess) ended_well_ = true;
+      if (found.count > 0 && rule.role == RuleRole::kSuccess) ended_well_ = true;
       if (found.count > 0 && !rule.lacking_processor_kind.empty())
         said_lacking_.insert(rule.lacking_processor_kind);
-      const bool stays_out = rule.role == Role::kHarmless || rule.role == Role::kSuccess;
+      const bool stays_out = rule.role == RuleRole::kHarmless || rule.role == RuleRole::kSuccess;
       if (found.count == 0 || stays_out) continue;
       // Groma's diagnostics explain the failure better than the runtime's message about the same
       // failure.
@@ -181,17 +183,21 @@ class Composer {
       finding.role = found.role;
       // The output of a run that ended well may contain words that a catch-all rule or a rule about
       // consequences matches. The match is then only a warning.
-      const bool vague = found.role == Role::kGeneral || found.role == Role::kConsequence;
-      if (vague && context_.exit_code == 0 && !context_.timed_out) finding.role = Role::kWarning;
+      const bool vague = found.role == RuleRole::kGeneral || found.role == RuleRole::kConsequence;
+      if (vague && context_.exit_code == 0 && !context_.timed_out)
+        finding.role = RuleRole::kWarning;
       finding.order = known + found.offset;
       for (const std::string& line : found.follow) finding.follow.push_back(following_line(line));
-      const bool metric = rule.role == Role::kMetric;
+      const bool metric = rule.role == RuleRole::kMetric;
       finding.groups = captured_groups(rule, metric ? found.last_text : found.text);
       const std::string text = shown(metric ? found.last_text : found.text);
       finding.match = {
-          rule.id,    found.log,
-          found.line, found.count,
-          text,       rule.by_groma ? GuideMatch::From::kGroma : GuideMatch::From::kProgram};
+          rule.id,
+          found.log,
+          found.line,
+          found.count,
+          text,
+          rule.by_groma ? GuideMatch::MatchSource::kGroma : GuideMatch::MatchSource::kProgram};
       finding.shortage = shortage_of(rule, finding.groups);
       if (!rule.diagnostic.empty()) {
         finding.match.text = fill_template("{place|error}: {message}", finding.groups);
@@ -234,14 +240,14 @@ class Composer {
       scale *= unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9;
       unit = "s";
     }
-    score_ = Score{value * scale, unit, rule.higher_is_better};
+    score_ = MeasuredScore{value * scale, unit, rule.higher_is_better};
   }
 
   // If the run failed but its output has no error message, adds a finding from the exit code or the
   // timeout.
   void add_silent() {
     if (std::any_of(findings_.begin(), findings_.end(), [](const Finding& finding) {
-          return finding.role == Role::kError || finding.role == Role::kGeneral;
+          return finding.role == RuleRole::kError || finding.role == RuleRole::kGeneral;
         })) {
       return;
     }
@@ -252,7 +258,7 @@ class Composer {
     if (code < 0 && code > -128) code = 128 - code;
     const Rule* found = nullptr;
     for (const Rule& rule : rules_.rules) {
-      if (rule.role != Role::kSilent || found != nullptr) continue;
+      if (rule.role != RuleRole::kSilent || found != nullptr) continue;
       const std::vector<std::int64_t>& codes = rule.exit_codes;
       // A rule without exit codes and without a timeout matches every exit code except 0.
       const bool any = codes.empty() && !rule.timed_out;
@@ -262,10 +268,10 @@ class Composer {
     if (found == nullptr) return;
     Finding finding;
     finding.rule = found;
-    finding.role = Role::kSilent;
+    finding.role = RuleRole::kSilent;
     finding.groups["exit"] = fmt::format("{}", code);
     finding.match.rule = found->id;
-    finding.match.from = GuideMatch::From::kEnd;
+    finding.match.from = GuideMatch::MatchSource::kEnd;
     finding.match.text = context_.timed_out ? "time-out" : fmt::format("exit code {}", code);
     findings_.push_back(std::move(finding));
   }
@@ -275,15 +281,15 @@ class Composer {
   void set_status() {
     const bool failed = !findings_.empty() && fails(findings_.front().role);
     const bool ended = context_.exit_code == 0 || ended_well_ || feedback_.score.has_value();
-    feedback_.status = failed  ? Feedback::Status::kError
-                       : ended ? Feedback::Status::kOk
-                               : Feedback::Status::kUnknown;
+    feedback_.status = failed  ? GuideFeedback::Status::kError
+                       : ended ? GuideFeedback::Status::kOk
+                               : GuideFeedback::Status::kUnknown;
   }
 
   // Explains the findings with the smallest rank, and writes how the run ended into
   // feedback_.execution.
   void explain() {
-    if (findings_.empty() || findings_.front().role == Role::kMetric) {
+    if (findings_.empty() || findings_.front().role == RuleRole::kMetric) {
       explain_success();
       explain_no_end();
       return;
@@ -298,7 +304,7 @@ class Composer {
     for (const Finding& finding : findings_) {
       // If a run ended without an error message, findings of other ranks may explain why, such as
       // earlier warnings.
-      const bool hint = first.role == Role::kSilent && finding.role != Role::kMetric;
+      const bool hint = first.role == RuleRole::kSilent && finding.role != RuleRole::kMetric;
       if (rank(finding) != rank(first) && !hint) continue;
       if (said++ == kMaxExplained) break;
       explain(finding);
@@ -307,9 +313,9 @@ class Composer {
       explain_success();
       explain_no_end();
     }
-    if (first.role == Role::kSilent) feedback_.last_lines = scanner_.last_lines();
-    // Feedback::shortage is taken from the first failure whose message names a task argument for
-    // which a memory had no room.
+    if (first.role == RuleRole::kSilent) feedback_.last_lines = scanner_.last_lines();
+    // GuideFeedback::shortage is taken from the first failure whose message names a task argument
+    // for which a memory had no room.
     for (const Finding& finding : findings_) {
       if (!fails(finding.role) || finding.rule == nullptr || feedback_.shortage) continue;
       feedback_.shortage = finding.shortage;
@@ -343,7 +349,8 @@ class Composer {
       add_suggestion(fill_template(cause.change, finding.groups));
     // Legion's checks find the errors that a wrong mapping statement can cause. If a run crashed
     // without a message although the checks were on, no statement is blamed.
-    const bool cleared = rule.role == Role::kSilent && !rule.timed_out && context_.checks.empty();
+    const bool cleared =
+        rule.role == RuleRole::kSilent && !rule.timed_out && context_.checks.empty();
     if (cleared || context_.maps_itself) return;
     if (context_.program == nullptr || has_statement_of_kinds(*context_.program, rule.statements)) {
       for (const std::string& change : rule.change)
@@ -357,7 +364,7 @@ class Composer {
   bool has_other_failure(const Rule& rule) const {
     return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
       return finding.rule != &rule &&
-             (finding.role == Role::kError || finding.role == Role::kGeneral);
+             (finding.role == RuleRole::kError || finding.role == RuleRole::kGeneral);
     });
   }
 
@@ -494,7 +501,7 @@ class Composer {
 
   // Describes a failed run in one line: by the message of the failure, or by how the run ended.
   static std::string execution_of(const Finding& finding) {
-    if (finding.role == Role::kSilent) {
+    if (finding.role == RuleRole::kSilent) {
       return fmt::format("Execution Error: {}, and no text says why", finding.match.text);
     }
     for (const char* prefix : {"Execution Error:", "Compile Error:", "Performance Metric:"}) {
@@ -522,10 +529,10 @@ class Composer {
   // Explains what may be wrong if a run hung but no timeout was reported: nothing says how the run
   // ended. The possible causes are those of a timeout.
   void explain_no_end() {
-    const bool may_hang = feedback_.status == Feedback::Status::kUnknown && !context_.exit_code &&
-                          context_.profile == nullptr && !scanner_.empty();
+    const bool may_hang = feedback_.status == GuideFeedback::Status::kUnknown &&
+                          !context_.exit_code && context_.profile == nullptr && !scanner_.empty();
     const auto hang = std::find_if(rules_.rules.begin(), rules_.rules.end(), [](const Rule& rule) {
-      return rule.role == Role::kSilent && rule.timed_out;
+      return rule.role == RuleRole::kSilent && rule.timed_out;
     });
     if (!may_hang || hang == rules_.rules.end()) return;
     add_sentence(fmt::format("if the run had to be stopped: {}", fill_template(hang->meaning, {})),
@@ -538,12 +545,12 @@ class Composer {
   // advice of a metric rule.
   void explain_success() {
     execution_of_success();
-    const bool metric = !findings_.empty() && findings_.back().role == Role::kMetric;
+    const bool metric = !findings_.empty() && findings_.back().role == RuleRole::kMetric;
     if (context_.profile != nullptr) {
       explain_profile(*context_.profile, context_.program, !lacks("GPU"), &feedback_);
     } else if (metric) {
       for (const Finding& finding : findings_) {
-        if (finding.role != Role::kMetric) continue;
+        if (finding.role != RuleRole::kMetric) continue;
         explain(finding);
         break;
       }
@@ -568,10 +575,10 @@ class Composer {
   std::vector<Finding> findings_;
   // The processor kinds that the machine lacks according to the log.
   std::set<std::string, std::less<>> said_lacking_;
-  std::optional<Score> score_;
+  std::optional<MeasuredScore> score_;
   // True if the run's output says that the run ended well.
   bool ended_well_ = false;
-  Feedback feedback_;
+  GuideFeedback feedback_;
 };
 
 }  // namespace
@@ -596,21 +603,22 @@ GuideReader& GuideReader::operator=(GuideReader&&) noexcept = default;
 void GuideReader::begin(std::string name) { scanner_->begin_log(std::move(name)); }
 void GuideReader::read(std::string_view bytes) { scanner_->read(bytes); }
 
-Feedback GuideReader::feedback(const GuideContext& context) {
+GuideFeedback GuideReader::feedback(const GuideContext& context) {
   scanner_->finish_log();
   return guide::Composer(rules_.set(), *scanner_, context).compose();
 }
 
-Feedback guide_log(const GuideRules& rules, std::string_view log, const GuideContext& context) {
+GuideFeedback guide_log(const GuideRules& rules, std::string_view log,
+                        const GuideContext& context) {
   GuideReader reader(rules);
   reader.read(log);
   return reader.feedback(context);
 }
 
 // Only a run that ended well has a profile, so the status of the feedback is kOk.
-Feedback guide_profile(const ProfileFacts& facts, const Program* program) {
-  Feedback feedback;
-  feedback.status = Feedback::Status::kOk;
+GuideFeedback guide_profile(const ProfileFacts& facts, const Program* program) {
+  GuideFeedback feedback;
+  feedback.status = GuideFeedback::Status::kOk;
   feedback.known = true;
   feedback.profile = facts;
   guide::explain_profile(facts, program, /*has_gpus=*/true, &feedback);

@@ -132,14 +132,14 @@ bool LiteralFinder::build(std::span<const std::pair<std::string, std::uint32_t>>
 
 // Every hit has a state from first_output_ on, because only these states end a literal and have
 // rules.
-std::span<const std::uint32_t> LiteralFinder::rules_needing_literal(const Hit& hit) const {
+std::span<const std::uint32_t> LiteralFinder::rules_needing_literal(const LiteralMatch& hit) const {
   const std::size_t output = hit.state - first_output_;
   return std::span(output_rules_)
       .subspan(output_begin_[output], output_begin_[output + 1] - output_begin_[output]);
 }
 
 void LiteralFinder::scan_part(std::string_view text, std::size_t from, std::size_t to,
-                              std::uint32_t state, std::vector<Hit>* hits) const {
+                              std::uint32_t state, std::vector<LiteralMatch>* hits) const {
   for (std::size_t i = from; i < to; ++i) {
     state = next_state(state, text[i]);
     if (state >= first_output_) hits->push_back({static_cast<std::uint32_t>(i + 1), state});
@@ -148,7 +148,7 @@ void LiteralFinder::scan_part(std::string_view text, std::size_t from, std::size
 
 // Divides the text into kLanes parts, and scans all parts in one loop up to the length of the
 // shortest part. Then scans the rest of each part alone.
-void LiteralFinder::scan(std::string_view text, std::vector<Hit>* hits) const {
+void LiteralFinder::scan(std::string_view text, std::vector<LiteralMatch>* hits) const {
   hits->clear();
   // A part begins after a line end, where the automaton is in its start state. If no line end is
   // near, the scan of the part begins kOverlap bytes early, so that the automaton knows the
@@ -166,7 +166,7 @@ void LiteralFinder::scan(std::string_view text, std::vector<Hit>* hits) const {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     together = std::min(together, cuts[lane + 1] - starts[lane]);
   }
-  std::array<std::vector<Hit>, kLanes> found;
+  std::array<std::vector<LiteralMatch>, kLanes> found;
   const char* const a = text.data() + starts[0];
   const char* const b = text.data() + starts[1];
   const char* const c = text.data() + starts[2];
@@ -190,7 +190,7 @@ void LiteralFinder::scan(std::string_view text, std::vector<Hit>* hits) const {
   states = {sa, sb, sc, sd};
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     scan_part(text, starts[lane] + together, cuts[lane + 1], states[lane], &found[lane]);
-    for (const Hit& hit : found[lane]) {
+    for (const LiteralMatch& hit : found[lane]) {
       // A hit in the overlap was already found in the previous part.
       if (hit.end > cuts[lane]) hits->push_back(hit);
     }

@@ -17,7 +17,7 @@ namespace groma::guide {
 class LiteralFinder {
  public:
   // A position in the text at which at least one literal ends, and the automaton's state there.
-  struct Hit {
+  struct LiteralMatch {
     // The offset of the byte behind the last byte of the literal.
     std::uint32_t end;
     std::uint32_t state;
@@ -33,9 +33,9 @@ class LiteralFinder {
 
   // Stores in `hits` every position of `text` at which a literal ends, in ascending order. Removes
   // earlier content of `hits`. A literal never matches across a line end.
-  void scan(std::string_view text, std::vector<Hit>* hits) const;
+  void scan(std::string_view text, std::vector<LiteralMatch>* hits) const;
   // Returns the numbers of the rules that need a literal which ends at this position.
-  std::span<const std::uint32_t> rules_needing_literal(const Hit& hit) const;
+  std::span<const std::uint32_t> rules_needing_literal(const LiteralMatch& hit) const;
 
  private:
   // Returns the automaton's state after it has read the character `c` in `state`.
@@ -45,7 +45,7 @@ class LiteralFinder {
   // Runs the automaton over the bytes of `text` from `from` to `to`, beginning in `state`. Appends
   // the positions at which literals end to `hits`.
   void scan_part(std::string_view text, std::size_t from, std::size_t to, std::uint32_t state,
-                 std::vector<Hit>* hits) const;
+                 std::vector<LiteralMatch>* hits) const;
 
   // The class of each byte. Bytes that no literal distinguishes share a class, which keeps the
   // table small.

@@ -227,9 +227,10 @@ std::string_view last_bytes(std::string_view text) {
 }
 
 // Decides for each number of a printed line whether it is a result, a time or a location.
-class Roles {
+class NumberRoles {
  public:
-  Roles(std::string_view line, bool ignores_times) : line_(line), ignores_times_(ignores_times) {}
+  NumberRoles(std::string_view line, bool ignores_times)
+      : line_(line), ignores_times_(ignores_times) {}
 
   // Decides the role of one number of the line. The numbers must be passed in the order of the
   // line, because the words since the previous number decide the role.
@@ -288,7 +289,7 @@ class Roles {
 std::string extract_numbers(std::string_view text, bool ignores_times,
                             std::vector<PrintedNumber>& numbers) {
   std::string skeleton;
-  Roles roles(text, ignores_times);
+  NumberRoles roles(text, ignores_times);
   scan(
       text,
       [&](std::size_t begin, std::size_t end, PrintedNumber number) {

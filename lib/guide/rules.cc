@@ -22,12 +22,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Tables of the words that rule files use for roles, corrections, statements and causes.
-constexpr std::pair<std::string_view, Role> kRoles[] = {
-    {"error", Role::kError},     {"general", Role::kGeneral},
-    {"silent", Role::kSilent},   {"consequence", Role::kConsequence},
-    {"warning", Role::kWarning}, {"performance", Role::kPerformance},
-    {"metric", Role::kMetric},   {"harmless", Role::kHarmless},
-    {"success", Role::kSuccess},
+constexpr std::pair<std::string_view, RuleRole> kRoles[] = {
+    {"error", RuleRole::kError},     {"general", RuleRole::kGeneral},
+    {"silent", RuleRole::kSilent},   {"consequence", RuleRole::kConsequence},
+    {"warning", RuleRole::kWarning}, {"performance", RuleRole::kPerformance},
+    {"metric", RuleRole::kMetric},   {"harmless", RuleRole::kHarmless},
+    {"success", RuleRole::kSuccess},
 };
 constexpr std::pair<std::string_view, StatementCorrection> kMends[] = {
     {"remove", StatementCorrection::kRemove}, {"memory", StatementCorrection::kMemory},
@@ -237,11 +237,11 @@ class RuleReader {
 
   // Reads the member `possible_causes` of a rule. Only a rule with the role `silent` may have
   // causes.
-  std::vector<PossibleCause> read_causes(const Json& json, Role role) {
+  std::vector<PossibleCause> read_causes(const Json& json, RuleRole role) {
     constexpr std::string_view kCauseKeys[] = {"text", "statement", "mapper", "checked", "change"};
     std::vector<PossibleCause> all;
     if (!json.contains("possible_causes")) return all;
-    if (role != Role::kSilent) fail("`possible_causes` is for a `silent` rule");
+    if (role != RuleRole::kSilent) fail("`possible_causes` is for a `silent` rule");
     for (const Json& item : json["possible_causes"]) {
       if (!json["possible_causes"].is_array() || !item.is_object()) {
         fail("`possible_causes` is not a list of objects");
@@ -366,7 +366,7 @@ class RuleReader {
   // Reads the pattern of a rule and compiles it. A rule about Groma's own diagnostic needs no
   // pattern. A rule for runs that print nothing has none.
   void read_pattern(const Json& json, Rule* rule) {
-    if (rule->role == Role::kSilent) return;
+    if (rule->role == RuleRole::kSilent) return;
     std::string pattern = text(json, "pattern");
     if (pattern.empty() && !rule->diagnostic.empty()) {
       pattern = pattern_of_diagnostic(rule->diagnostic, rule->required_message_text);
@@ -381,7 +381,7 @@ class RuleReader {
     options.set_max_mem(std::int64_t{1} << 20);
     rule->regex = std::make_unique<const RE2>(rule->pattern, options);
     if (!rule->regex->ok()) return fail(rule->regex->error());
-    if (rule->role == Role::kMetric && !rule->regex->NamedCapturingGroups().contains("value")) {
+    if (rule->role == RuleRole::kMetric && !rule->regex->NamedCapturingGroups().contains("value")) {
       return fail("a metric's pattern needs a group `value`");
     }
     read_literals(json, rule);
@@ -390,8 +390,8 @@ class RuleReader {
   // Checks that a rule has a meaning or advice if its role needs one, that its pattern matches its
   // example, and that its texts refer only to groups of its pattern.
   void check_texts(const Rule& rule) {
-    const bool speaks =
-        rule.role != Role::kMetric && rule.role != Role::kHarmless && rule.role != Role::kSuccess;
+    const bool speaks = rule.role != RuleRole::kMetric && rule.role != RuleRole::kHarmless &&
+                        rule.role != RuleRole::kSuccess;
     if (speaks && rule.meaning.empty() && rule.advice.empty()) {
       return fail("it has neither `meaning` nor `advice`");
     }

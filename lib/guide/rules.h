@@ -29,7 +29,7 @@ inline constexpr std::size_t kMinLiteral = 4;
 
 // What a match of a rule says about the run. If rules with different roles match, the role that
 // stands first in this list is explained.
-enum class Role : std::uint8_t {
+enum class RuleRole : std::uint8_t {
   // The matched message is the cause of a failure.
   kError,
   // The message is about a failure that only the message itself explains (a catch-all rule).
@@ -105,7 +105,7 @@ struct PossibleCause {
 // A rule of the guide: recognises a message in the output of a run and explains it.
 struct Rule {
   std::string id, hook;
-  Role role = Role::kError;
+  RuleRole role = RuleRole::kError;
   // The regular expression (RE2 syntax) of the message. Empty if the role is kSilent.
   std::string pattern;
   // What the message means. The text may contain groups of the pattern, such as {task}.

@@ -60,23 +60,24 @@ int realm_level(std::string_view text, std::size_t at) {
 // Returns the role of a rule, corrected by the severity of the matched message in the log. Groma's
 // diagnostics may have been lowered to warnings. A warning of one Legion release may be an error in
 // another release, or with -lg:werror.
-Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std::size_t end) {
-  const Role role = rule.role;
+RuleRole role_there(const Rule& rule, std::string_view text, std::size_t begin, std::size_t end) {
+  const RuleRole role = rule.role;
   if (!rule.diagnostic.empty()) {
     const std::string_view match = text.substr(begin, end - begin);
     const auto first = [&](std::string_view a, std::string_view b) {
       return std::min(match.find(a), match.find(b));
     };
-    return first("warning: ", "\"warning\"") < first("error: ", "\"error\"") ? Role::kWarning
-                                                                             : Role::kError;
+    return first("warning: ", "\"warning\"") < first("error: ", "\"error\"") ? RuleRole::kWarning
+                                                                             : RuleRole::kError;
   }
   const int level = realm_level(text, begin);
   if (level == 0 || text.substr(0, end).rfind("LEGION WARNING") == std::string_view::npos) {
     return role;
   }
-  const bool failure = role == Role::kError || role == Role::kGeneral;
-  if (failure && level <= 4) return Role::kWarning;
-  if ((role == Role::kWarning || role == Role::kPerformance) && level >= 5) return Role::kError;
+  const bool failure = role == RuleRole::kError || role == RuleRole::kGeneral;
+  if (failure && level <= 4) return RuleRole::kWarning;
+  if ((role == RuleRole::kWarning || role == RuleRole::kPerformance) && level >= 5)
+    return RuleRole::kError;
   return role;
 }
 
@@ -217,8 +218,8 @@ void LogScanner::match_window(std::string_view block, Window window, bool whole_
   const std::int64_t offset = buffer_offset_ + static_cast<std::int64_t>(window.begin);
   const auto last_resort =
       std::stable_partition(candidates_.begin(), candidates_.end(), [&](std::uint32_t rule) {
-        const Role role = rules_.rules[rule].role;
-        return role != Role::kGeneral && role != Role::kConsequence;
+        const RuleRole role = rules_.rules[rule].role;
+        return role != RuleRole::kGeneral && role != RuleRole::kConsequence;
       });
   auto end = last_resort;
   // For a complete line, first tests whether a pattern matches, because that is faster than finding
@@ -227,7 +228,7 @@ void LogScanner::match_window(std::string_view block, Window window, bool whole_
     end = std::remove_if(candidates_.begin(), last_resort,
                          [&](std::uint32_t rule) { return !matches(rule, text); });
     const bool one = end - candidates_.begin() == 1;
-    const bool harmless = one && rules_.rules[candidates_.front()].role == Role::kHarmless;
+    const bool harmless = one && rules_.rules[candidates_.front()].role == RuleRole::kHarmless;
     if (one && !harmless && count_repeated_match(candidates_.front())) return;
   }
   bool any = false;
@@ -235,7 +236,7 @@ void LogScanner::match_window(std::string_view block, Window window, bool whole_
     const bool matched = match_rule(*rule, text, offset, whole_line);
     // Several messages may stand in one line if line ends were lost. A harmless match therefore
     // keeps catch-all rules only from matching the same words, and not from the whole line.
-    any = any || (matched && rules_.rules[*rule].role != Role::kHarmless);
+    any = any || (matched && rules_.rules[*rule].role != RuleRole::kHarmless);
   }
   for (auto rule = last_resort; rule != candidates_.end() && !(whole_line && any); ++rule) {
     if (whole_line && !matches(*rule, text)) continue;
@@ -254,7 +255,7 @@ bool LogScanner::matches(std::uint32_t rule, std::string_view text) const {
 // matches and returns true. Otherwise returns false, and the caller must add the match together
 // with its text.
 bool LogScanner::count_repeated_match(std::uint32_t rule) {
-  if (found_[rule].count == 0 || rules_.rules[rule].role == Role::kMetric) return false;
+  if (found_[rule].count == 0 || rules_.rules[rule].role == RuleRole::kMetric) return false;
   ++found_[rule].count;
   return true;
 }
@@ -299,7 +300,7 @@ void LogScanner::add_match(std::uint32_t number, std::string_view text, std::siz
                            std::size_t end, std::int64_t offset) {
   const Rule& rule = rules_.rules[number];
   RuleMatches& found = found_[number];
-  if (rule.role == Role::kMetric) found.last_text = text;
+  if (rule.role == RuleRole::kMetric) found.last_text = text;
   if (found.count++ > 0) return;
   found.log = log_;
   found.line = line_;
@@ -364,11 +365,11 @@ void LogScanner::remove_escape_sequences(std::string* text) {
 
 // Returns true if a rule with the role kHarmless matches the line.
 bool LogScanner::is_harmless(std::string_view line) const {
-  std::vector<LiteralFinder::Hit> hits;
+  std::vector<LiteralFinder::LiteralMatch> hits;
   rules_.literal_finder.scan(line, &hits);
-  for (const LiteralFinder::Hit& hit : hits) {
+  for (const LiteralFinder::LiteralMatch& hit : hits) {
     for (const std::uint32_t rule : rules_.literal_finder.rules_needing_literal(hit)) {
-      if (rules_.rules[rule].role == Role::kHarmless && matches(rule, line)) return true;
+      if (rules_.rules[rule].role == RuleRole::kHarmless && matches(rule, line)) return true;
     }
   }
   return false;

@@ -32,7 +32,7 @@ struct RuleMatches {
   std::string text;
   // For the role kMetric, the line, or part of a line, with the last match.
   std::string last_text;
-  Role role = Role::kError;
+  RuleRole role = RuleRole::kError;
   // The lines after the first match that belong to it, such as notes.
   std::vector<std::string> follow;
 };
@@ -94,7 +94,7 @@ class LogScanner {
   std::int64_t line_ = 0;
   std::int64_t bytes_ = 0;
   std::string tail_;
-  std::vector<LiteralFinder::Hit> hits_;
+  std::vector<LiteralFinder::LiteralMatch> hits_;
   std::vector<std::uint32_t> candidates_;
   // The parts of the current line that rules have matched.
   std::vector<Span> spans_;

@@ -116,9 +116,10 @@ std::shared_ptr<const RunsByDimension> runs_of(const SpecialisedMap& map,
 }
 
 // Searches for combinations of runs whose values add up to a number.
-class Search {
+class RunCombinationSearch {
  public:
-  Search(const Rect& domain, const std::vector<Dimension>& dimensions, const BoxSink& sink)
+  RunCombinationSearch(const Rect& domain, const std::vector<Dimension>& dimensions,
+                       const BoxSink& sink)
       : domain_(domain), dimensions_(dimensions), sink_(sink), box_(domain) {
     chosen_.resize(dimensions_.size());
   }
@@ -234,7 +235,7 @@ void for_numbers(const SpecialisedMap& map, const Processor& processor, const Us
 bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
                          Diagnostics& diags) {
   if (const auto runs = runs_of(map_, map_.separated_number, number_runs_)) {
-    Search search(map_.launch.domain, runs->dimensions, sink);
+    RunCombinationSearch search(map_.launch.domain, runs->dimensions, sink);
     for (const Processor& processor : processors) {
       for_numbers(map_, processor, [&](std::int64_t number) {
         search.find(number - map_.separated_number->constant);
@@ -252,7 +253,8 @@ bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& s
 // Passes on the boxes whose first processor is on the node. Returns false if the function fails.
 bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
   if (const auto runs = runs_of(map_, map_.separated_node, node_runs_)) {
-    Search(map_.launch.domain, runs->dimensions, sink).find(node - map_.separated_node->constant);
+    RunCombinationSearch(map_.launch.domain, runs->dimensions, sink)
+        .find(node - map_.separated_node->constant);
     return true;
   }
   std::vector<ProcessorNumberSet::NumberRange> wanted;

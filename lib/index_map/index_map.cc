@@ -25,10 +25,10 @@ Processor first_processor_of_number(const ResultShape& shape, std::int64_t numbe
 
 // Returns all processors that a number stands for: one, or those of a set. The processors of a set
 // are in row-major order over the dimensions in which the index of the set is `*`.
-Placed processors_of_number(const ResultShape& shape, std::int64_t number) {
+PointTarget processors_of_number(const ResultShape& shape, std::int64_t number) {
   const Processor first = first_processor_of_number(shape, number);
   if (!shape.is_set) return {{first}, false};
-  Placed placed;
+  PointTarget placed;
   placed.is_set = true;
   MachineView::CuttingSlice cut;
   auto index = shape.view->index_of_processor(first.node, first.index, &cut);
@@ -216,6 +216,6 @@ Processor Cursor::processor(ProcessorNumber number) const {
   return own ? cursor_->own_processors_of(number).processors.front() : map_->processor(number);
 }
 
-const Placed& Cursor::placed(ProcessorNumber number) { return cursor().processors_of(number); }
+const PointTarget& Cursor::placed(ProcessorNumber number) { return cursor().processors_of(number); }
 
 }  // namespace groma

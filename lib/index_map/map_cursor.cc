@@ -120,10 +120,10 @@ ProcessorNumber MapCursor::ask_reference_evaluator(Diagnostics& diags) {
 
 // Returns the number of the processor or set that the reference evaluation returned. A set gets the
 // number that the map has for the same set, otherwise a number that only this cursor uses.
-ProcessorNumber MapCursor::number_of_processors(Placed placed) {
+ProcessorNumber MapCursor::number_of_processors(PointTarget placed) {
   const Processor& first = placed.processors.front();
   if (!placed.is_set) return owner_->number(first);
-  const auto same = [&](const Placed& known) { return known.processors == placed.processors; };
+  const auto same = [&](const PointTarget& known) { return known.processors == placed.processors; };
   for (const ResultShape& shape : map_.code.shapes) {
     if (!shape.is_set || shape.kind != first.kind) continue;
     const std::int64_t number = shape.base + first.node * shape.stride + first.index;
@@ -146,14 +146,14 @@ ProcessorNumber MapCursor::number_of_processors(Placed placed) {
 }
 
 // Returns all processors of a number, from the cache if possible.
-const Placed& MapCursor::processors_of(ProcessorNumber number) {
+const PointTarget& MapCursor::processors_of(ProcessorNumber number) {
   if (number >= map_.numbers) return own_processors_of(number);
   if (const auto made = cached_sets_.find(number); made != cached_sets_.end()) return made->second;
   if (cached_processor_count_ > kMaxProcessorsInSets) {
     cached_sets_.clear();
     cached_processor_count_ = 0;
   }
-  const Placed& placed =
+  const PointTarget& placed =
       cached_sets_.emplace(number, processors_of_number(map_.shape_of(number), number))
           .first->second;
   cached_processor_count_ += placed.processors.size();
@@ -165,7 +165,7 @@ const Placed& MapCursor::processors_of(ProcessorNumber number) {
 void MapCursor::warn_of_several_nodes(ProcessorNumber number, Diagnostics& diags) {
   const bool is_set = number >= map_.numbers || map_.shape_of(number).is_set;
   if (!warns_ || !is_set) return;
-  const Placed& set = processors_of(number);
+  const PointTarget& set = processors_of(number);
   const std::int64_t node = set.processors.front().node;
   const auto elsewhere = [&](const Processor& p) { return p.node != node; };
   if (std::none_of(set.processors.begin(), set.processors.end(), elsewhere)) return;

@@ -17,7 +17,7 @@ namespace groma::mapper {
 
 // Return the first processor, and all processors, that a number of this shape stands for.
 Processor first_processor_of_number(const ResultShape& shape, std::int64_t number);
-Placed processors_of_number(const ResultShape& shape, std::int64_t number);
+PointTarget processors_of_number(const ResultShape& shape, std::int64_t number);
 
 // A processor number as the sum of a constant and of parts that each depend on one coordinate.
 struct SeparatedNumber {
@@ -149,10 +149,10 @@ class MapCursor {
   bool cut_slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
   bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
   bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
-  const Placed& processors_of(ProcessorNumber number);
+  const PointTarget& processors_of(ProcessorNumber number);
   // Returns the processors of a number that this cursor assigned because only the reference
   // evaluator gave them.
-  const Placed& own_processors_of(ProcessorNumber number) const {
+  const PointTarget& own_processors_of(ProcessorNumber number) const {
     return own_[static_cast<std::size_t>(number - map_.numbers)];
   }
 
@@ -201,7 +201,7 @@ class MapCursor {
   // function fails.
   ProcessorNumber ask_reference_evaluator(Diagnostics& diags);
   bool check_stop(Diagnostics& diags);
-  ProcessorNumber number_of_processors(Placed placed);
+  ProcessorNumber number_of_processors(PointTarget placed);
   Processor first_processor(ProcessorNumber number) const;
   void warn_of_several_nodes(ProcessorNumber number, Diagnostics& diags);
 
@@ -242,13 +242,13 @@ class MapCursor {
   std::int64_t stop_asked_at_ = 0;
   bool stopped_ = false;
   // Sets that only the reference evaluator gives. Their numbers begin at map_.numbers.
-  std::vector<Placed> own_;
+  std::vector<PointTarget> own_;
   // The number of processors in the sets of own_.
   std::size_t own_size_ = 0;
   std::int64_t own_steps_ = 0;
   // `cached_sets_` is a cache of the processors for which numbers of the map stand.
   // `cached_processor_count_` is the number of processors in the cache.
-  std::unordered_map<ProcessorNumber, Placed> cached_sets_;
+  std::unordered_map<ProcessorNumber, PointTarget> cached_sets_;
   std::size_t cached_processor_count_ = 0;
 
   std::shared_ptr<const RunsByDimension> number_runs_, node_runs_;

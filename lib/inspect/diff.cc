@@ -48,13 +48,15 @@ struct Mapping {
 };
 
 // Lists the decisions that differ between the mappings A and B.
-class Differ {
+class MappingComparer {
  public:
-  Differ(const Mapping& a, const Mapping& b, const app::Data& app)
+  // All arguments must outlive the object. `uses` are the launches of the tasks of `app`.
+  MappingComparer(const Mapping& a, const Mapping& b, const app::Data& app,
+                  const std::vector<TaskLaunches>& uses)
       : a_(a),
         b_(b),
         app_(app),
-        uses_(launches_by_task(app, complete_)),
+        uses_(uses),
         slices_of_a_(a.shared, app, uses_),
         slices_of_b_(b.shared, app, uses_) {}
 
@@ -77,9 +79,6 @@ class Differ {
     }
     return std::move(differences_);
   }
-  // Returns false if the application has more launches than kMaxExplainLaunches, so that not all
-  // launches were compared.
-  bool complete() const { return complete_; }
 
  private:
   static std::string kind_words(const ExplainedTask& task) {
@@ -286,7 +285,7 @@ class Differ {
   }
   // Returns the statement that chose the first usable memory of a requirement, or the layout in
   // this memory.
-  static Origin origin(const ExplainedRequirement& requirement, bool memory) {
+  static DecisionOrigin origin(const ExplainedRequirement& requirement, bool memory) {
     for (const ExplainedMemory& each : requirement.memories) {
       if (each.state == ExplainedMemory::State::kPassed) continue;
       return memory ? each.by : each.layout_decided.by;
@@ -315,8 +314,7 @@ class Differ {
   const Mapping& a_;
   const Mapping& b_;
   const app::Data& app_;
-  bool complete_ = true;
-  std::vector<TaskLaunches> uses_;
+  const std::vector<TaskLaunches>& uses_;
   LaunchSlices slices_of_a_, slices_of_b_;
   std::size_t task_ = 0;
   // True if the comparison of placements includes the target processors, which are all processors
@@ -338,13 +336,32 @@ RunResult run_mixed(const Mapping& a, const Mapping& b, const SecondMapperDecisi
 
 }  // namespace
 
-// Returns true if the mappings decide alike about everything, without a run.
-bool have_same_decisions(const BoundProgram& a, const BoundProgram& b, const Workload& workload) {
-  Diagnostics said_of_a(a.program().source()), said_of_b(b.program().source());
-  const Mapping first(a, workload, said_of_a);
-  const Mapping second(b, workload, said_of_b);
-  Differ differ(first, second, workload.data());
-  return differ.differences(true).empty() && differ.complete();
+// The explained mapping, and the launches of the application's tasks, which do not depend on the
+// mapping.
+struct MappingDecisions::Parts {
+  Parts(const BoundProgram& bound, const Workload& of, Diagnostics& ignored)
+      : workload(of), mapping(bound, of, ignored), uses(launches_by_task(of.data(), complete)) {}
+
+  const Workload& workload;
+  // False if the application has more launches than are compared.
+  bool complete = true;
+  Mapping mapping;
+  std::vector<TaskLaunches> uses;
+};
+
+MappingDecisions::MappingDecisions(const BoundProgram& bound, const Workload& workload) {
+  Diagnostics ignored(bound.program().source());
+  parts_ = std::make_unique<const Parts>(bound, workload, ignored);
+}
+MappingDecisions::MappingDecisions(MappingDecisions&&) noexcept = default;
+MappingDecisions& MappingDecisions::operator=(MappingDecisions&&) noexcept = default;
+MappingDecisions::~MappingDecisions() = default;
+
+bool MappingDecisions::are_same_as(const MappingDecisions& other) const {
+  if (!parts_->complete) return false;
+  MappingComparer comparer(parts_->mapping, other.parts_->mapping, parts_->workload.data(),
+                           parts_->uses);
+  return comparer.differences(true).empty();
 }
 
 namespace {
@@ -358,7 +375,7 @@ std::vector<StatementDifference> by_statement(const std::vector<MappingDifferenc
   for (std::size_t i = 0; i < differences.size(); ++i) {
     const MappingDifference& each = differences[i];
     const bool is_of_a = !each.b.by && each.a.by;
-    const Origin by = is_of_a ? each.a.by : each.b.by;
+    const DecisionOrigin by = is_of_a ? each.a.by : each.b.by;
     const auto [at, is_new] = known.emplace(std::pair(is_of_a, by.statement), statements.size());
     if (is_new) statements.push_back({by, is_of_a, {}, {}, {}});
     statements[at->second].parts.push_back(i);
@@ -368,11 +385,11 @@ std::vector<StatementDifference> by_statement(const std::vector<MappingDifferenc
 
 // Measures by simulated runs how much faster or slower mapping A becomes with some decisions of
 // mapping B. At most kMaxDiffRuns runs are made.
-class Exchanger {
+class DecisionExchanger {
  public:
-  Exchanger(const Mapping& a, const Mapping& b, const Workload& workload,
-            const SimulateOptions& options, const RunResult& of_a, std::size_t runs,
-            const Progress& progress)
+  DecisionExchanger(const Mapping& a, const Mapping& b, const Workload& workload,
+                    const SimulateOptions& options, const RunResult& of_a, std::size_t runs,
+                    const Progress& progress)
       : a_(a),
         b_(b),
         workload_(workload),
@@ -418,7 +435,7 @@ bool has_several(const StatementDifference& statement) {
 // Measures the cost of each statement with several differences, then the cost of each difference.
 // The instance limits of all tasks must come from the same mapping, so all differences in instance
 // limits are measured by one run together.
-void find_costs(MappingDiff& diff, Exchanger& exchanger) {
+void find_costs(MappingDiff& diff, DecisionExchanger& exchanger) {
   for (StatementDifference& statement : diff.statements) {
     if (!has_several(statement)) continue;
     SecondMapperDecisions mix;
@@ -447,7 +464,9 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
   const Mapping first(a, workload, diags_a, options.stop);
   const Mapping second(b, workload, diags_b, options.stop);
   MappingDiff diff;
-  diff.differences = Differ(first, second, workload.data()).differences();
+  bool are_all_compared = true;
+  const auto uses = launches_by_task(workload.data(), are_all_compared);
+  diff.differences = MappingComparer(first, second, workload.data(), uses).differences();
   diff.statements = by_statement(diff.differences);
   const auto run_alone = [&](const BoundProgram& bound, Diagnostics& diags) {
     // If the mapping has errors, explain() has already reported them.
@@ -459,8 +478,8 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
   diff.b = run_alone(b, diags_b);
   if (!diff.a.ok() || diff.b.status == RunStatus::kStopped) return diff;
   const auto whole = std::count_if(diff.statements.begin(), diff.statements.end(), has_several);
-  Exchanger exchanger(first, second, workload, quick, diff.a,
-                      diff.differences.size() + static_cast<std::size_t>(whole), progress);
+  DecisionExchanger exchanger(first, second, workload, quick, diff.a,
+                              diff.differences.size() + static_cast<std::size_t>(whole), progress);
   find_costs(diff, exchanger);
   // A statement that causes only one difference has the cost of this difference.
   for (StatementDifference& statement : diff.statements) {

@@ -41,7 +41,7 @@ std::string title(const Program& program) {
 }
 
 // Returns the statement that decided, with its place, or "the default mapper".
-std::string decider(const Program& program, Origin by) {
+std::string decider(const Program& program, DecisionOrigin by) {
   return by ? statement_line(program, by) : "the default mapper";
 }
 

@@ -225,7 +225,7 @@ std::string legend(const Placement& placement, const Palette& palette, const Dra
 // Returns a line for each statement that chose the function.
 std::string decisions(const Placement& placement, const BoundProgram& bound) {
   std::string text;
-  for (Origin origin : placement.decided_by) {
+  for (DecisionOrigin origin : placement.decided_by) {
     text += fmt::format("decided by {}\n", statement_line(bound.program(), origin));
   }
   return text;

@@ -16,7 +16,7 @@ struct Decision {
   // The kind of processor. nullopt: it is unknown before the function is called.
   std::optional<ProcKind> kind;
   FunctionId function = 0;
-  std::vector<Origin> origins;
+  std::vector<DecisionOrigin> origins;
 };
 
 // Finds the processor kind and the mapping function for the task of a query.

@@ -36,7 +36,7 @@ OrderedJson json_of(const Fit& fit) {
 }
 
 // Adds the guide's feedback to the JSON of a run. `feedback` may be null.
-void add_words(const Feedback* feedback, const Source& source, OrderedJson& json) {
+void add_words(const GuideFeedback* feedback, const Source& source, OrderedJson& json) {
   if (feedback == nullptr) return;
   json["explain"] = feedback->explain;
   json["suggest"] = feedback->suggest;
@@ -91,7 +91,7 @@ ProfileWords profile_words_of(const Workload& workload, const Machine& machine,
 }
 
 // Returns the JSON of a run that began. `feedback`, `profile` and `fit` may be null.
-std::string to_json(const RunResult& result, const Feedback* feedback, const Profile* profile,
+std::string to_json(const RunResult& result, const GuideFeedback* feedback, const Profile* profile,
                     const Fit* fit, const Diagnostics& diags, const ProfileWords& words) {
   OrderedJson json;
   json["status"] = result.ok() ? "ok" : "error";
@@ -117,7 +117,7 @@ std::string to_json(const RunResult& result, const Feedback* feedback, const Pro
 
 // Returns the JSON of a run that did not begin, because the mapping has errors. `raw` is the first
 // error.
-std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback) {
+std::string check_failed_json(const Diagnostics& diags, const GuideFeedback* feedback) {
   OrderedJson json = {{"status", "error"}, {"stage", "check"}};
   json["raw"] = "";
   for (const Diagnostic& diagnostic : diags.all()) {

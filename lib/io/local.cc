@@ -26,7 +26,7 @@ constexpr unsigned kClassVga = 0x0300;
 constexpr unsigned kClass3d = 0x0302;
 
 // The properties of the computer that hwloc reports.
-struct Found {
+struct DetectedHardware {
   std::int64_t cores = 1;
   std::int64_t sockets = 1;
   std::int64_t memory_bytes = 0;
@@ -95,7 +95,7 @@ std::int64_t device_bytes(hwloc_obj_t device) {
 
 // Counts the GPUs. A GPU appears once for each backend and once as a PCI device, so the largest of
 // these counts is right. The memory is that of the smallest GPU.
-void find_gpus(hwloc_topology_t topology, Found* found) {
+void find_gpus(hwloc_topology_t topology, DetectedHardware* found) {
   found->gpus = count_pci_gpus(topology);
   // hwloc has a plugin for each backend, and each may miss some GPUs.
   for (const std::string_view backend : {"CUDA", "NVML", "OpenCL"}) {
@@ -121,8 +121,8 @@ std::string cpu_model_of(hwloc_topology_t topology) {
 }
 
 // Reads the counts and sizes of the topology. They are limited so that the machine is valid.
-Found look(hwloc_topology_t topology) {
-  Found found;
+DetectedHardware look(hwloc_topology_t topology) {
+  DetectedHardware found;
   // Without cores in the topology, its hardware threads are counted.
   found.cores = count_of(topology, HWLOC_OBJ_CORE);
   if (found.cores == 0) found.cores = count_of(topology, HWLOC_OBJ_PU);
@@ -137,7 +137,7 @@ Found look(hwloc_topology_t topology) {
 
 // Returns the figures of the default preset, with the counts and sizes that were found in place of
 // its own.
-NodeFigures figures_of(const Found& found) {
+NodeFigures figures_of(const DetectedHardware& found) {
   constexpr std::string_view kSource = "measured: hwloc";
   NodeFigures figures = default_figures();
   const auto sockets = static_cast<double>(found.sockets);
@@ -152,7 +152,7 @@ NodeFigures figures_of(const Found& found) {
 }
 
 // Returns the cores, sockets, memory and GPUs of the computer in words.
-std::string parts_of(const Found& found) {
+std::string parts_of(const DetectedHardware& found) {
   const std::string model = found.cpu_model.empty() ? "unknown CPU" : found.cpu_model;
   return fmt::format("{} cores ({}), sockets {}, memory {:.1f} GiB, GPUs {}", found.cores, model,
                      found.sockets, static_cast<double>(found.memory_bytes) / (1 << 30),
@@ -195,7 +195,7 @@ Topology load_hwloc_topology() {
 }
 
 LocalComputer describe_computer(hwloc_topology_t topology) {
-  const Found found = look(topology);
+  const DetectedHardware found = look(topology);
   return {{found.cpu_model, found.cores, found.sockets}, figures_of(found), parts_of(found)};
 }
 

@@ -26,7 +26,7 @@ constexpr std::size_t kMaxWarnings = 256;
 // Returns the statement to name in the message that a region requirement got no instance: the
 // statement that chose the memory of the choice's first candidate, otherwise the one that chose its
 // layout. The result is empty if the choice has no candidate or no statement chose either.
-Origin decided_first(const InstanceChoice& choice) {
+DecisionOrigin decided_first(const InstanceChoice& choice) {
   if (choice.candidate_count == 0) return {};
   const InstanceCandidate& first = choice.candidates().front();
   return first.memory_origin ? first.memory_origin : first.layout_origin;
@@ -43,7 +43,8 @@ bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_
 
 // Logs an error and ends the process. If `mapper` is null, no mapper exists yet, and the message
 // shows no statement. All open files are flushed before the end, because _Exit() does not do so.
-void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mapper* mapper) const {
+void Registration::fail(const Diagnostic& diagnostic, DecisionOrigin origin,
+                        const Mapper* mapper) const {
   if (mapper != nullptr) {
     log()->log(LogLevel::kError, render(Refusal{diagnostic, origin}, *mapper));
   } else {
@@ -57,7 +58,8 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
 
 // Logs a warning unless it was logged before. Two tasks with the same message count as one. Beyond
 // kMaxWarnings different messages, further warnings are dropped.
-void Registration::warn_once(const Diagnostic& diagnostic, Origin origin, const Mapper& mapper) {
+void Registration::warn_once(const Diagnostic& diagnostic, DecisionOrigin origin,
+                             const Mapper& mapper) {
   {
     const std::lock_guard lock(mutex_);
     if (warned_.size() >= kMaxWarnings || !warned_.insert(diagnostic.message).second) return;
@@ -155,7 +157,7 @@ void Adapter::fail(std::size_t position, std::string_view name, const InstanceCh
 // suitable memory was only too full, otherwise "no memory". If an alignment was the obstacle, the
 // message also says how to change it.
 void Adapter::fail(std::size_t position, std::string_view name, const InstanceFailure& why,
-                   Origin origin) const {
+                   DecisionOrigin origin) const {
   const DiagId id = why.no_room ? DiagId::kOutOfMemory : DiagId::kNoMemory;
   Diagnostic diagnostic = diagnostic_without_source(id, position, name, why.text);
   if (why.unaligned && !why.no_room) {
@@ -185,7 +187,7 @@ bool Registration::is_stealable(const Legion::Task& task) {
 void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
                                   TaskOptions& output) {
   registration_->reductions.note(task.regions);
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
                                      Regions::kNamed, call->storage);
   groma::TaskOptions& answer = call->options;
@@ -211,7 +213,7 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
 void Adapter::select_sharding_functor(MapperContext context, const Legion::Task& task,
                                       const SelectShardingFunctorInput& input,
                                       SelectShardingFunctorOutput& output) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
                                      Regions::kNamed, call->storage);
   output.chosen_functor = sharding_of(view, *call, input);
@@ -234,7 +236,7 @@ Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookBuffers& call,
 // the task has no target processor yet, its current processor is used.
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
                              const ReplicateTaskInput& input, ReplicateTaskOutput& output) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const auto at = task.target_proc.exists() ? task.target_proc : task.current_proc;
   const TaskView& view =
       views_.make(context, task, groma_processor(at), Regions::kNamed, call->storage);
@@ -253,7 +255,7 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
                          const SliceTaskInput& input, SliceTaskOutput& output) {
   bool blocks_of_holes = false;
   {
-    HookBufferPool::Use call(calls_, context);
+    HookBufferPool::BufferUse call(calls_, context);
     const TaskView& view = views_.make(context, task, groma_processor(task.target_proc),
                                        Regions::kNamed, call->storage);
     for_each_box(input.domain, [&](const Rect& part) {
@@ -292,7 +294,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   // so both are loaded at once.
   __builtin_prefetch(&task.index_point);
   __builtin_prefetch(&task.index_domain);
-  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kMapping);
   const bool shard = input.shard_processor.exists();
   const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
   views_.make(context, task, groma_processor(target), Regions::kCounted, call->storage);
@@ -345,7 +347,8 @@ namespace {
 
 // Returns the statement that decided the memory of the chosen instance, or an empty origin if no
 // statement did.
-Origin decided_by(const InstanceChoice& choice, const Legion::Mapping::PhysicalInstance& chosen) {
+DecisionOrigin decided_by(const InstanceChoice& choice,
+                          const Legion::Mapping::PhysicalInstance& chosen) {
   const auto kind =
       chosen.is_virtual_instance() ? MemKind::kVirtual : kind_of(chosen.get_location().kind());
   for (const InstanceCandidate& candidate : choice.candidates()) {
@@ -444,7 +447,7 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
 // the adapter may look for work to steal.
 void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
                                const TaskProfilingInfo& input) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const TaskView& view =
       views_.make(context, task, groma_processor(task.target_proc), Regions::kNone, call->storage);
   pass_profiling_report(*call, view,

@@ -30,7 +30,7 @@ namespace groma::legion {
 // A function that is told which statement (`origin`) decided the memory for the data of a task's
 // requirement. The origin is empty if no statement decided and the default mapper did.
 using RecordMemoryOrigin =
-    std::function<void(Legion::UniqueID task, std::size_t requirement, Origin origin)>;
+    std::function<void(Legion::UniqueID task, std::size_t requirement, DecisionOrigin origin)>;
 
 // The state that is shared by the adapters of one registered mapping, one for each processor.
 struct Registration {
@@ -72,10 +72,10 @@ struct Registration {
 
   // Logs a warning and the statement that caused it (`origin`). A warning that was logged before is
   // dropped.
-  void warn_once(const Diagnostic& diagnostic, Origin origin, const groma::Mapper& mapper);
+  void warn_once(const Diagnostic& diagnostic, DecisionOrigin origin, const groma::Mapper& mapper);
 
   // Logs the error and the statement that caused it (`origin`), then ends the process.
-  [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin,
+  [[noreturn]] void fail(const Diagnostic& diagnostic, DecisionOrigin origin,
                          const groma::Mapper* mapper) const;
 
  private:
@@ -246,7 +246,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   [[noreturn]] void fail(std::size_t position, std::string_view name, const InstanceChoice& choice,
                          const InstanceFailure& why) const;
   [[noreturn]] void fail(std::size_t position, std::string_view name, const InstanceFailure& why,
-                         Origin origin) const;
+                         DecisionOrigin origin) const;
 
   using Requirements = std::vector<const Legion::RegionRequirement*>;
   const TaskView& operation_view(MapperContext context, const Legion::Mappable& operation,
@@ -270,7 +270,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                              const Legion::Mapping::ProfilingResponse& responses);
 
   void warn_choice_kept(std::string_view task, std::string_view what, std::string_view why,
-                        Origin origin);
+                        DecisionOrigin origin);
   Processor next_processor_on_node(std::int64_t node, const Processor& otherwise);
   bool is_limited(const TaskView& view) const;
   bool function_places_points(const TaskView& view, ProcKind kind) const;

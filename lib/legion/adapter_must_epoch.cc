@@ -22,7 +22,7 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::MustE
 // several of the tasks share.
 void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                              MapMustEpochOutput& output) {
-  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kMapping);
   call->tasks.clear();
   for (const Legion::Task* task : input.tasks) {
     call->tasks.add(views_, context, *task, groma_processor(task->target_proc));

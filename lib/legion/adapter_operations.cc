@@ -66,7 +66,7 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
                          const MapInlineInput& input, MapInlineOutput& output) {
   registration_->reductions.note({operation.requirement});
   if (!decides_operations_) return DefaultMapper::map_inline(context, operation, input, output);
-  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kMapping);
   const groma::MapOperationOutput& choice =
       ask_choice_for_operation(context, operation, *call, {&operation.requirement});
   Demands demands;
@@ -89,29 +89,29 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
                        const MapCopyInput& input, MapCopyOutput& output) {
   registration_->reductions.note(operation.dst_requirements);
   if (!decides_operations_) return DefaultMapper::map_copy(context, operation, input, output);
-  struct Side {
+  struct CopySide {
     const std::vector<Legion::RegionRequirement>* requirements;
     const std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* valid;
     std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* chosen;
     // An indirection requirement of a copy has only one instance.
     std::vector<Legion::Mapping::PhysicalInstance>* chosen_one;
   };
-  const Side sides[] = {
+  const CopySide sides[] = {
       {&operation.src_requirements, &input.src_instances, &output.src_instances, nullptr},
       {&operation.dst_requirements, &input.dst_instances, &output.dst_instances, nullptr},
       {&operation.src_indirect_requirements, &input.src_indirect_instances, nullptr,
        &output.src_indirect_instances},
       {&operation.dst_indirect_requirements, &input.dst_indirect_instances, nullptr,
        &output.dst_indirect_instances}};
-  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kMapping);
   std::vector<const Legion::RegionRequirement*> all;
-  for (const Side& side : sides) {
+  for (const CopySide& side : sides) {
     for (const Legion::RegionRequirement& one : *side.requirements) all.push_back(&one);
   }
   const groma::MapOperationOutput& choice =
       ask_choice_for_operation(context, operation, *call, all);
   std::size_t position = 0;
-  for (const Side& side : sides) {
+  for (const CopySide& side : sides) {
     for (std::size_t i = 0; i < side.requirements->size(); ++i, ++position) {
       const Legion::RegionRequirement& requirement = (*side.requirements)[i];
       std::vector<Legion::Mapping::PhysicalInstance> chosen;
@@ -137,7 +137,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
 void Adapter::map_partition(MapperContext context, const Legion::Partition& operation,
                             const MapPartitionInput& input, MapPartitionOutput& output) {
   if (!decides_operations_) return DefaultMapper::map_partition(context, operation, input, output);
-  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kMapping);
   const groma::MapOperationOutput& choice =
       ask_choice_for_operation(context, operation, *call, {&operation.requirement});
   map_operation_requirement(context, *call, 0, operation.requirement, {}, output.chosen_instances);
@@ -153,7 +153,7 @@ void Adapter::map_partition(MapperContext context, const Legion::Partition& oper
 // has no requirements, because no functor reads them.
 Legion::ShardingID Adapter::sharding_of(MapperContext context, const Legion::Mappable& operation,
                                         const SelectShardingFunctorInput& input) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const TaskView& view = operation_view(context, operation, *call, {});
   return sharding_of(view, *call, input);
 }
@@ -207,7 +207,7 @@ Legion::LogicalRegion region_of(const Operation& operation, const Input&) {
 template <typename Operation, typename Input, typename Output>
 void Adapter::rank_sources(MapperContext context, const Operation& operation, const Input& input,
                            Output& output) {
-  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kMapping);
   const TaskView& view = operation_view(context, operation, *call, {});
   const RegionId region = registration_->regions.of(region_of(operation, input));
   InstanceViews& views = call->instances;
@@ -250,7 +250,7 @@ GROMA_SOURCES(select_partition_sources, Partition, SelectPartitionSrc)
   void Adapter::report_profiling(MapperContext context, const Legion::Operation& operation, \
                                  const Info& info) {                                        \
     if (info.total_reports == 0) return; /* nothing was copied */                           \
-    HookBufferPool::Use call(calls_, context);                                              \
+    HookBufferPool::BufferUse call(calls_, context);                                        \
     const TaskView& view = operation_view(context, operation, *call, {});                   \
     pass_profiling_report(*call, view,                                                      \
                           info.fill_response ? OperationKind::kFill : OperationKind::kCopy, \
@@ -265,7 +265,7 @@ GROMA_REPORT(Partition, PartitionProfilingInfo)
 // Other instances have no number, and the mapper does not know them.
 void Adapter::handle_instance_collection(MapperContext context,
                                          const Legion::Mapping::PhysicalInstance& instance) {
-  HookBufferPool::Use call(calls_, context, HookSubject::kNoOperation);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kNoOperation);
   const InstanceId number = instances_.forget(instance);
   if (number != 0) mapper_->handle_instance_collection(call->hands, number);
 }
@@ -276,7 +276,7 @@ void Adapter::handle_instance_collection(MapperContext context,
 // number 0 means that the mapper found no variant for this processor.
 void Adapter::select_task_variant(MapperContext context, const Legion::Task& task,
                                   const SelectVariantInput& input, SelectVariantOutput& output) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const TaskView& view = views_.make(context, task, groma_processor(input.processor),
                                      TaskViews::Regions::kNamed, call->storage);
   output.chosen_variant = mapper_->select_task_variant(call->hands, view);
@@ -290,7 +290,7 @@ void Adapter::select_task_variant(MapperContext context, const Legion::Task& tas
 // mapper names no memory, Legion chooses.
 void Adapter::map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
                                        FutureMapReductionOutput& output) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   std::vector<Memory>& answer = call->memories;
   answer.clear();
   mapper_->map_future_map_reduction(call->hands, input.tag, answer);

@@ -20,7 +20,7 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
     return;
   }
   constexpr std::size_t kPart = 256;
-  HookBufferPool::Use call(calls_, context, HookSubject::kNoOperation);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kNoOperation);
   // The mapper gets the ready tasks in several lists, one after the other. No other hook may start
   // between two of these lists. It could trigger a mapper event that the mapper made for one list
   // before the mapper uses this event for the next list.
@@ -82,7 +82,7 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
 // Handles a message of another mapper object. A message about stealing is for the adapter, any
 // other for the mapper.
 void Adapter::handle_message(MapperContext context, const MapperMessage& message) {
-  HookBufferPool::Use call(calls_, context, HookSubject::kNoOperation);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kNoOperation);
   const Processor sender = groma_processor(message.sender);
   if (handle_steal_message(context, *call, sender, message.kind)) return;
   mapper_->handle_message(call->hands, sender, message.kind,
@@ -94,7 +94,7 @@ void Adapter::handle_message(MapperContext context, const MapperMessage& message
 // -lg:sched. A negative number counts as 0.
 void Adapter::configure_context(MapperContext context, const Legion::Task& task,
                                 ContextConfigOutput& output) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
                                      TaskViews::Regions::kNone, call->storage);
   const auto count = [](int to) { return static_cast<unsigned>(std::max(0, to)); };
@@ -123,7 +123,7 @@ void Adapter::configure_context(MapperContext context, const Legion::Task& task,
 // mapper.
 void Adapter::memoize_operation(MapperContext context, const Legion::Mappable& operation,
                                 const MemoizeInput&, MemoizeOutput& output) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const TaskView& view = views_.make(context, operation, mapper_->site().local, call->storage);
   output.memoize = mapper_->memoize_operation(call->hands, view, true);
 }
@@ -132,7 +132,7 @@ void Adapter::memoize_operation(MapperContext context, const Legion::Mappable& o
 // take it for a value and the program would read beyond its end.
 void Adapter::select_tunable_value(MapperContext context, const Legion::Task& task,
                                    const SelectTunableInput& input, SelectTunableOutput& output) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
                                      TaskViews::Regions::kNone, call->storage);
   std::vector<std::byte>& answer = call->bytes;

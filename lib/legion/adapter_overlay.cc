@@ -33,7 +33,7 @@ const VariantView* find_variant(std::span<const VariantView> variants, Legion::V
 // Warns that a statement has no effect, because a choice of the program's mapper was kept. `what`
 // names the choice, such as "the processor", and `why` gives the reason.
 void Adapter::warn_choice_kept(std::string_view task, std::string_view what, std::string_view why,
-                               Origin origin) {
+                               DecisionOrigin origin) {
   registration_->warn_once(diagnostic_without_source(DiagId::kKeptByMapper, what, task, why),
                            origin, *mapper_);
 }
@@ -56,7 +56,7 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
                               TaskOptions& output) {
   const auto own = registration_->machine->processor(output.initial_proc);
   if (!own) return;
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   views_.make(context, task, groma_processor(task.current_proc), Regions::kNamed, call->storage);
   TaskView& view = call->storage.view;
   view.own_kind = own->kind;
@@ -135,7 +135,7 @@ bool Adapter::function_places_points(const TaskView& view, ProcKind kind) const 
 template <typename Output>
 void Adapter::overlay_sharding_of(MapperContext context, const Legion::Task& task,
                                   const SelectShardingFunctorInput& input, Output& output) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const TaskView& view = views_.make(context, task, groma_processor(task.current_proc),
                                      Regions::kNamed, call->storage);
   if (task.concurrent_task && !task.must_epoch_task) return;
@@ -166,7 +166,7 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
   if (task.concurrent_task && !task.must_epoch_task) return;
   bool cuts_anew = false, by_point = false, stealable = false;
   {
-    HookBufferPool::Use call(calls_, context);
+    HookBufferPool::BufferUse call(calls_, context);
     const TaskView& view = views_.make(context, task, groma_processor(task.target_proc),
                                        Regions::kNamed, call->storage);
     const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
@@ -214,7 +214,7 @@ void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
 // to report the end of the task if the task counts against a limit or if any tasks may be stolen.
 bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
                            const MapTaskInput& input, MapTaskOutput& output) {
-  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kMapping);
   const bool shard = input.shard_processor.exists();
   const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
   views_.make(context, task, groma_processor(target), Regions::kNamed, call->storage);
@@ -258,7 +258,7 @@ void Adapter::apply_mapping_function(const Legion::Task& task, HookBuffers& call
   // `wanted`: the processors on which the statements let the task run. `origin`: the statement that
   // a warning names.
   std::vector<Legion::Processor> wanted;
-  Origin origin = kind->origin;
+  DecisionOrigin origin = kind->origin;
   const auto function =
       counted ? std::nullopt : groma::mapper::decide_function(*program_, view, kind->kind);
   if (!counted && !function) return;
@@ -312,10 +312,10 @@ void Adapter::apply_mapping_function(const Legion::Task& task, HookBuffers& call
 // two tasks would share one, all tasks of the epoch are placed anew.
 void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
                                  MapMustEpochOutput& output) {
-  HookBufferPool::Use call(calls_, context, HookSubject::kMapping);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kMapping);
   call->tasks.clear();
   std::vector<bool> decided;
-  Origin origin;
+  DecisionOrigin origin;
   for (std::size_t i = 0; i < input.tasks.size(); ++i) {
     const Processor own = groma_processor(output.task_processors[i]);
     call->tasks.add(views_, context, *input.tasks[i], own);
@@ -365,7 +365,7 @@ void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput&
 // Tells the mapper that the task no longer counts against its limit on this processor, as if the
 // task had ended without success.
 void Adapter::stop_counting(MapperContext context, const Legion::Task& task) {
-  HookBufferPool::Use call(calls_, context);
+  HookBufferPool::BufferUse call(calls_, context);
   const TaskView& view =
       views_.make(context, task, groma_processor(task.target_proc), Regions::kNone, call->storage);
   ProfilingReport report;

@@ -140,7 +140,7 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
     if (registration_->record_memory_origin && !output.chosen_instances[i].empty()) {
       const auto memories = program_->memories(view.name, names, variant.kind);
       const Legion::Memory memory = output.chosen_instances[i].front().get_location();
-      Origin origin;
+      DecisionOrigin origin;
       for (const MemoryCandidate& one : memories) {
         if (memory.exists() && one.memory == kind_of(memory.kind())) origin = one.origin;
       }
@@ -151,7 +151,7 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
     if (requirement.privilege != Privilege::kReadOnly) continue;
     // A CollectMemory statement has Legion forget the instance soon after use. That is unsafe for
     // regions to which the program reduces.
-    const std::optional<Origin> collects = program_->collect_memory(view.name, names);
+    const std::optional<DecisionOrigin> collects = program_->collect_memory(view.name, names);
     if (!collects) continue;
     if (const char* why = registration_->reductions.why_tracked(task.regions[i])) {
       warn_choice_kept(view.name, fmt::format("the collection of region {}", i), why, *collects);

@@ -21,7 +21,7 @@ bool contains(const std::vector<Processor>& list, const Processor& p) {
 // processors that had nothing to give at the last attempt.
 void Adapter::select_steal_targets(MapperContext context, const SelectStealingInput& input,
                                    SelectStealingOutput& output) {
-  HookBufferPool::Use call(calls_, context, HookSubject::kNoOperation);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kNoOperation);
   std::vector<Processor>& refused = call->shards;
   refused.clear();
   for (Legion::Processor p : input.blacklist) refused.push_back(groma_processor(p));
@@ -32,7 +32,7 @@ void Adapter::select_steal_targets(MapperContext context, const SelectStealingIn
 // Asks the mapper which of the tasks that wait here the thief may take.
 void Adapter::permit_steal_request(MapperContext context, const StealRequestInput& input,
                                    StealRequestOutput& output) {
-  HookBufferPool::Use call(calls_, context, HookSubject::kNoOperation);
+  HookBufferPool::BufferUse call(calls_, context, HookSubject::kNoOperation);
   TaskList& stealable = call->tasks;
   stealable.clear();
   for (const Legion::Task* task : input.stealable_tasks) {

@@ -15,7 +15,7 @@ using app::Events;
 
 // Returns true if the requirements of the launch name the same root regions as the regions that the
 // run of the task got, in the same order.
-bool has_regions(const Events::LaunchShape& launch, const RunContext& run) {
+bool has_regions(const Events::LaunchShape& launch, const LaunchingTaskRun& run) {
   return std::equal(launch.requirements.begin(), launch.requirements.end(), run.places.begin(),
                     run.places.end(), [](const Events::Requirement& of_launch, const auto& place) {
                       return place && place->region == of_launch.region;
@@ -26,7 +26,8 @@ bool has_regions(const Events::LaunchShape& launch, const RunContext& run) {
 // or -1 if it is unknown. The tasks of a must epoch share one launch number in their parent. Then
 // the first of their launches whose requirements have the regions of the run is taken, or else the
 // first launch of the task.
-std::int32_t shape_of(const RunContext& run, const LaunchEvents& launches, const Events& events) {
+std::int32_t shape_of(const LaunchingTaskRun& run, const LaunchEvents& launches,
+                      const Events& events) {
   if (!run.launch) return -1;
   const auto& known = launches.launches_of_run(run.launch->first);
   const std::uint64_t number = run.launch->second;
@@ -45,7 +46,7 @@ std::int32_t shape_of(const RunContext& run, const LaunchEvents& launches, const
 // (TaskRunGroup::run_arguments). `lengths`: the number of coordinates of the point, then the number
 // of colours for the region of each requirement (Events::argument_part_lengths). Returns nothing if
 // the run does not fit the lengths.
-std::optional<std::vector<std::int64_t>> given(const RunContext& run,
+std::optional<std::vector<std::int64_t>> given(const LaunchingTaskRun& run,
                                                const std::vector<std::size_t>& lengths) {
   std::vector<std::int64_t> numbers;
   if (run.point) {
@@ -65,7 +66,7 @@ std::optional<std::vector<std::int64_t>> given(const RunContext& run,
 // Describes a run of a task, without the launches that it makes: the task, the shape of the launch
 // that started the run, its point, and the colours of its regions. If the point and the colours do
 // not fit the shape, the shape becomes -1 and they are left out.
-Events::TaskRunGroup describe(const RunContext& run, const LaunchEvents& launches,
+Events::TaskRunGroup describe(const LaunchingTaskRun& run, const LaunchEvents& launches,
                               const Events& events) {
   Events::TaskRunGroup made;
   made.task = run.task;
@@ -82,7 +83,7 @@ Events::TaskRunGroup describe(const RunContext& run, const LaunchEvents& launche
 
 }  // namespace
 
-void ContextEvents::add(TaskRun run, RunContext context, bool is_idle) {
+void ContextEvents::add(TaskRun run, LaunchingTaskRun context, bool is_idle) {
   const bool is_new = contexts_.try_emplace(run, RecordedRun{std::move(context), is_idle}).second;
   if (is_new && is_idle) ++idle_;
 }

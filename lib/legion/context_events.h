@@ -16,7 +16,7 @@
 namespace groma::legion {
 
 // One run of a task, in which the task may launch other tasks.
-struct RunContext {
+struct LaunchingTaskRun {
   std::uint32_t task = 0;
   // The launch that the run belongs to. Empty if the runtime itself started the task.
   std::optional<LaunchKey> launch;
@@ -35,7 +35,7 @@ class ContextEvents {
   bool has_room_for_idle() const { return idle_ < kMaxIdle && !is_full(); }
 
   // Adds a run of a task, unless it was added before. `is_idle`: the run has launched nothing yet.
-  void add(TaskRun run, RunContext context, bool is_idle);
+  void add(TaskRun run, LaunchingTaskRun context, bool is_idle);
   // Notes that a run launches something. The run must have been added before.
   void mark_launching(TaskRun run);
   // Adds the runs of all tasks that launched something to `events`, which must have the regions and
@@ -47,7 +47,7 @@ class ContextEvents {
   static constexpr std::size_t kMaxIdle = 8192;
 
   struct RecordedRun {
-    RunContext context;
+    LaunchingTaskRun context;
     bool is_idle = false;
   };
 

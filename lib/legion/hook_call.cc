@@ -136,7 +136,7 @@ void TaskList::add(TaskViews& views, MapperContext context, const Legion::Task& 
 
 // Takes a free buffer object from the pool, or makes one if all are in use. The pool grows to the
 // largest number of hooks that ran at the same time.
-HookBufferPool::Use::Use(HookBufferPool& calls, MapperContext context, HookSubject of)
+HookBufferPool::BufferUse::BufferUse(HookBufferPool& calls, MapperContext context, HookSubject of)
     : calls_(calls) {
   if (calls_.free_.empty()) {
     call_ = std::make_unique<HookBuffers>(calls_.parts_);

@@ -163,12 +163,13 @@ class HookBufferPool {
   }
 
   // Takes buffers from the pool for one hook, and gives them back when the object is destroyed.
-  class Use {
+  class BufferUse {
    public:
-    Use(HookBufferPool& calls, MapperContext context, HookSubject of = HookSubject::kOperation);
-    ~Use() { calls_.free_.push_back(std::move(call_)); }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
+    BufferUse(HookBufferPool& calls, MapperContext context,
+              HookSubject of = HookSubject::kOperation);
+    ~BufferUse() { calls_.free_.push_back(std::move(call_)); }
+    BufferUse(const BufferUse&) = delete;
+    BufferUse& operator=(const BufferUse&) = delete;
     HookBuffers* operator->() const { return call_.get(); }
     HookBuffers& operator*() const { return *call_; }
 

@@ -98,7 +98,7 @@ void LaunchEvents::apply_launch_limits() {
 void LaunchEvents::finish(const LaunchKey& key) {
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
-  const Pending& pending = found->second;
+  const PendingLaunch& pending = found->second;
   const LaunchClass& alike = *pending.alike;
   const bool replayed = pending.places.empty() && !alike.seen.empty();
   add_numbers(key, replayed ? alike.seen : record_launch(alike.launch, pending.places));
@@ -126,7 +126,7 @@ void LaunchEvents::add_point_regions(const LaunchKey& key, const Point& point,
                                      const std::vector<std::optional<RecordedRegionPath>>& places) {
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
-  Pending& pending = found->second;
+  PendingLaunch& pending = found->second;
   LaunchClass& alike = *pending.alike;
   const Rect& domain = alike.launch.domain;
   if (!domain.contains(point)) return;

@@ -88,7 +88,7 @@ class LaunchEvents {
   // domain.
   using PointRegions = std::vector<std::optional<RecordedRegionPath>>;
   // A launch of which some points have not been mapped yet.
-  struct Pending {
+  struct PendingLaunch {
     std::shared_ptr<LaunchClass> alike;
     // The number of points that are not mapped yet.
     std::int64_t unseen = 0;
@@ -125,7 +125,7 @@ class LaunchEvents {
   // The classes of launches. The key is the shape with its arguments as text, and the numbers of
   // the launch.
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<LaunchClass>> alike_;
-  std::map<LaunchKey, Pending> pending_;
+  std::map<LaunchKey, PendingLaunch> pending_;
   std::deque<LaunchKey> pending_order_;
   // The number of launches that were given to add(). Each box of a domain with holes counts as one.
   std::size_t launched_ = 0;

@@ -32,7 +32,7 @@ using Legion::Mapping::MapperEvent;
 // event of the adapter. Legion can wait for one event only, so a third one, `either`, is triggered
 // when one of the two is. One object serves all mapper objects of the process, because the program
 // may trigger its event in a hook of another object.
-class Waits {
+class EventWaits {
  public:
   // Notes that `either` must be triggered once `own` or `adapters` (the adapter's event) has been
   // triggered.
@@ -51,10 +51,10 @@ class Waits {
     if (looking_) return;
     looking_ = true;
     while (std::exchange(again_, false)) {
-      std::vector<Wait> waits = std::exchange(waits_, {});
+      std::vector<EventWait> waits = std::exchange(waits_, {});
       // The lock is released, because Legion may let other hooks run during its calls.
       lock.unlock();
-      std::erase_if(waits, [&](const Wait& wait) {
+      std::erase_if(waits, [&](const EventWait& wait) {
         const bool came = runtime.has_mapper_event_triggered(context, wait.own) ||
                           runtime.has_mapper_event_triggered(context, wait.adapters);
         if (came) runtime.trigger_mapper_event(context, wait.either);
@@ -68,26 +68,26 @@ class Waits {
   }
 
  private:
-  struct Wait {
+  struct EventWait {
     MapperEvent own, adapters, either;
   };
   std::mutex mutex_;
-  std::vector<Wait> waits_;
+  std::vector<EventWait> waits_;
   bool looking_ = false, again_ = false;
   std::atomic<bool> any_ = false;
 };
 
 // Returns the Waits object of the whole process.
-Waits& waits() {
-  static Waits all;
+EventWaits& waits() {
+  static EventWaits all;
   return all;
 }
 
 // A mapper for one processor: the program's mapper with an adapter above it.
-class Overlay final : public OwningForwardingMapper {
+class OverlayMapper final : public OwningForwardingMapper {
  public:
-  Overlay(LegionMapper* own, std::unique_ptr<Adapter> adapter,
-          std::shared_ptr<const StatementsByTask> mentions)
+  OverlayMapper(LegionMapper* own, std::unique_ptr<Adapter> adapter,
+                std::shared_ptr<const StatementsByTask> mentions)
       : OwningForwardingMapper(own),
         adapter_(std::move(adapter)),
         mentions_(std::move(mentions)),
@@ -399,8 +399,8 @@ class Overlay final : public OwningForwardingMapper {
 // schedules may be mapped. The program's mapper then chooses among these and all other tasks. It
 // never sees a task that the adapter holds back, because it may count the tasks that it sees. A
 // task that the adapter has let through is not given to the adapter again.
-void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
-                                  SelectMappingOutput& output) {
+void OverlayMapper::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                                        SelectMappingOutput& output) {
   // `scheduled` are the tasks about which the adapter decides, `free` the tasks from which the
   // program's mapper chooses. `held` are the scheduled tasks that the adapter has not let through.
   SelectMappingInput scheduled, free;
@@ -456,7 +456,7 @@ void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInpu
 
 // Stops counting a task that the adapter has let through here, because the task goes to another
 // processor.
-void Overlay::forget_let_through(MapperContext context, const Legion::Task& task) {
+void OverlayMapper::forget_let_through(MapperContext context, const Legion::Task& task) {
   {
     const std::lock_guard lock(mutex_);
     if (let_through_.erase(&task) == 0) return;
@@ -467,8 +467,8 @@ void Overlay::forget_let_through(MapperContext context, const Legion::Task& task
 
 // Answers a steal request. The adapter decides about tasks with a TaskSteal statement, the
 // program's mapper about all others.
-void Overlay::permit_steal_request(MapperContext context, const StealRequestInput& input,
-                                   StealRequestOutput& output) {
+void OverlayMapper::permit_steal_request(MapperContext context, const StealRequestInput& input,
+                                         StealRequestOutput& output) {
   StealRequestInput ours, others;
   ours.thief_proc = others.thief_proc = input.thief_proc;
   for (const Legion::Task* task : input.stealable_tasks) {
@@ -554,11 +554,11 @@ bool chooses_layouts(const LegionMapper& own) {
 
 std::unique_ptr<LegionMapper> make_overlay(LegionMapper* own, std::unique_ptr<Adapter> adapter,
                                            std::shared_ptr<const StatementsByTask> mentions) {
-  return std::make_unique<Overlay>(own, std::move(adapter), std::move(mentions));
+  return std::make_unique<OverlayMapper>(own, std::move(adapter), std::move(mentions));
 }
 
 LegionMapper* mapper_below_overlay(LegionMapper* mapper) {
-  const auto* overlay = dynamic_cast<const Overlay*>(mapper);
+  const auto* overlay = dynamic_cast<const OverlayMapper*>(mapper);
   return overlay == nullptr ? nullptr : overlay->wrapped_mapper();
 }
 

@@ -36,8 +36,8 @@ std::unique_ptr<Legion::Mapping::Mapper> make_overlay(
     Legion::Mapping::Mapper* own, std::unique_ptr<Adapter> adapter,
     std::shared_ptr<const StatementsByTask> mentions);
 
-// Returns true if Legion may call this mapper from several threads at once. An adapter above the
-// mapper then serves one call at a time.
+// Returns true if Legion may call this mapper from several threads at once. The adapter that wraps
+// such a mapper makes Legion call it from one thread at a time.
 bool is_concurrent(const Legion::Mapping::Mapper& own);
 
 // Returns true if the layouts that `own` requests do not express demands of a task, because `own`

@@ -145,7 +145,7 @@ std::shared_ptr<const MachineMap> machine() {
 
 // The state of the mapping library. There is one object for the process, made when the first mapper
 // is registered.
-struct Takeover {
+struct PreloadedLibrary {
   const std::shared_ptr<const MachineMap> map = machine();
   const std::shared_ptr<RunEvents> events = recording(map);
   const std::shared_ptr<RunMeasurements> measures = watch(map);
@@ -157,7 +157,8 @@ struct Takeover {
     announce(compiled, *map->machine());
     RecordMemoryOrigin heard;
     if (measures != nullptr) {
-      heard = [to = measures](Legion::UniqueID task, std::size_t requirement, Origin origin) {
+      heard = [to = measures](Legion::UniqueID task, std::size_t requirement,
+                              DecisionOrigin origin) {
         to->record_memory_origin(task, requirement, origin);
       };
     }
@@ -172,10 +173,10 @@ struct Takeover {
   std::set<Legion::Processor> replaced;
 };
 
-Takeover& takeover() {
+PreloadedLibrary& takeover() {
   // The Takeover object is never deleted, because Legion may use what it holds until the process
   // ends.
-  static Takeover* const one = new Takeover;
+  static PreloadedLibrary* const one = new PreloadedLibrary;
   return *one;
 }
 
@@ -184,7 +185,7 @@ Takeover& takeover() {
 // DefaultMapper, stands in its place. The order from the bottom up: own mapper, mapping, log,
 // profiler, recorder.
 LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, LegionMapper* own) {
-  const Takeover& all = takeover();
+  const PreloadedLibrary& all = takeover();
   const bool is_programs_own = own != nullptr;
   const bool demands = is_programs_own && !requests_default_layouts(*own);
   LegionMapper* mapper = all.wrap == nullptr ? own : all.wrap(runtime, processor, own);

@@ -282,7 +282,7 @@ void RunMeasurements::on_mapper_end() {
 // Notes which statement placed the data of a task's region requirement. The note is kept until the
 // task is mapped.
 void RunMeasurements::record_memory_origin(Legion::UniqueID task, std::size_t requirement,
-                                           Origin origin) {
+                                           DecisionOrigin origin) {
   const std::lock_guard lock(mutex_);
   if (heard_.size() >= profile::kMaxRecordedEvents) return;
   heard_[{task, requirement}] = static_cast<std::int32_t>(origin.statement);

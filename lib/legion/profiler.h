@@ -33,7 +33,7 @@ class RunMeasurements {
 
   // Notes which statement of the mapping decided where the data of a task's region requirement
   // goes.
-  void record_memory_origin(Legion::UniqueID task, std::size_t requirement, Origin origin);
+  void record_memory_origin(Legion::UniqueID task, std::size_t requirement, DecisionOrigin origin);
 
   void add_launch(const Legion::Task& task);
   // Returns true if copies can be measured, which is false if there are several processes. A

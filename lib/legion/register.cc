@@ -63,12 +63,12 @@ void make_mappers(const std::shared_ptr<Registration>& registration,
 
 // The data for Legion's registration callback. Legion copies these bytes, so they hold a pointer.
 // The registration lives as long as the process, because Legion may call back more than once.
-struct Kept {
+struct CallbackData {
   const std::shared_ptr<Registration>* registration;
 };
 
 void callback(const Legion::RegistrationCallbackArgs& args) {
-  make_mappers(*static_cast<const Kept*>(args.buffer.get_ptr())->registration, args);
+  make_mappers(*static_cast<const CallbackData*>(args.buffer.get_ptr())->registration, args);
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ void use(MapperFactory factory, const Options& options) {
   registration->factory = std::move(factory);
   registration->options = options;
   registration->is_below_run_mapping = is_below();
-  const Kept kept{new std::shared_ptr<Registration>(std::move(registration))};
+  const CallbackData kept{new std::shared_ptr<Registration>(std::move(registration))};
   Legion::Runtime::add_registration_callback(callback, Legion::UntypedBuffer(&kept, sizeof kept),
                                              false);
 }

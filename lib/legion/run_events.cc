@@ -193,7 +193,7 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
     is_known = contexts_.contains(run);
     if (!is_known && contexts_.is_full()) return count_omitted(kTooManyRuns);
   }
-  std::optional<RunContext> made;
+  std::optional<LaunchingTaskRun> made;
   if (!is_known) {
     made = context_of(runtime, context, *parent);
     if (!made) return count_omitted(kTooManyRuns);
@@ -247,11 +247,11 @@ void RunEvents::task_was_mapped(const Legion::Task& task) {
 
 // Describes a run of a task by its launch, point and regions. The launches that the run makes are
 // described relative to these regions.
-std::optional<RunContext> RunEvents::context_of(Runtime* runtime, MapperContext context,
-                                                const Legion::Task& task) {
+std::optional<LaunchingTaskRun> RunEvents::context_of(Runtime* runtime, MapperContext context,
+                                                      const Legion::Task& task) {
   const auto number = tasks_.number_of(runtime, context, task);
   if (!number) return std::nullopt;
-  RunContext made;
+  LaunchingTaskRun made;
   made.task = *number;
   made.launch = runs_.launch_of(task);
   if (task.is_index_space) made.point = point_of(task.index_point);

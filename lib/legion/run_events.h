@@ -82,8 +82,8 @@ class RunEvents {
                                                          const Legion::Task& task,
                                                          std::size_t position, LaunchFacts& launch);
   // Returns the task's run with the regions that it got, or nothing if there are too many tasks.
-  std::optional<RunContext> context_of(Legion::Mapping::MapperRuntime* runtime,
-                                       MapperContext context, const Legion::Task& task);
+  std::optional<LaunchingTaskRun> context_of(Legion::Mapping::MapperRuntime* runtime,
+                                             MapperContext context, const Legion::Task& task);
   // Notes a top-level task of the program. The caller holds mutex_.
   void add_top_level(const Legion::Task& task, std::uint32_t number);
   // Returns all collected events of the run. The caller holds mutex_.

@@ -18,7 +18,8 @@
 
 namespace groma::legion {
 
-// Records tasks, demands and run times. Thread-safe. No lock is held during calls to Legion.
+// Records for each task of a run its name, its layout demands and its run times. Thread-safe. No
+// lock is held during calls to Legion.
 class TaskEvents {
  public:
   explicit TaskEvents(std::shared_ptr<const MachineMap> machine) : machine_(std::move(machine)) {}

@@ -100,7 +100,7 @@ class LogJudge {
       }
     }
     if (app != nullptr) read_names(*app);
-    for (const MapperLog::Move& move : log.moves) {
+    for (const MapperLog::TaskMove& move : log.moves) {
       const Processor& to = move.to;
       moves_[{move.task, to.node, to.kind, to.index}] += move.count;
     }
@@ -156,16 +156,16 @@ class LogJudge {
     }
   }
 
-  LoggedStatement& at(Origin origin) { return statements_[origin.statement]; }
+  LoggedStatement& at(DecisionOrigin origin) { return statements_[origin.statement]; }
 
   // Counts `count` logged decisions that followed the statement. An empty origin (no statement
   // decided) is ignored.
-  void acted(Origin origin, std::int64_t count) {
+  void acted(DecisionOrigin origin, std::int64_t count) {
     if (origin) at(origin).acted += count;
   }
   // Counts `count` logged decisions that did not follow the statement. Equal differences are
   // counted together. The first kMostDifferences different ones are kept, each with one example.
-  void refused(Origin origin, std::int64_t count, std::string wanted, std::string got,
+  void refused(DecisionOrigin origin, std::int64_t count, std::string wanted, std::string got,
                const std::string& example, Difference::Kind kind = Difference::Kind::kOtherValue) {
     if (!origin) return;
     LoggedStatement& statement = at(origin);
@@ -178,16 +178,16 @@ class LogJudge {
     if (statement.differences.size() == kMostDifferences) return;
     statement.differences.push_back({std::move(wanted), std::move(got), count, example, kind});
   }
-  void not_replicated(Origin origin, std::int64_t count, const std::string& task,
+  void not_replicated(DecisionOrigin origin, std::int64_t count, const std::string& task,
                       Difference::Kind kind) {
     refused(origin, count, "replicated", "not replicated", task, kind);
   }
   // Notes that the log cannot show whether the run followed the statement, and why.
-  void hidden(Origin origin, const char* why) {
+  void hidden(DecisionOrigin origin, const char* why) {
     if (origin) hidden_.emplace(origin.statement, why);
   }
   // Marks the statements that match the query but were overridden by the statement `deciding`.
-  void beaten(const MatchQuery& query, Origin deciding) {
+  void beaten(const MatchQuery& query, DecisionOrigin deciding) {
     for (const Match& match : program_.matches(query)) {
       if (match.origin != deciding) beaten_.insert(match.origin.statement);
     }
@@ -208,12 +208,12 @@ class LogJudge {
       }
     }
     MatchQuery query{MappingStatement::kTask, task.name, {}, task.kind, {}};
-    beaten(query, kinds ? kinds->origin : Origin{});
+    beaten(query, kinds ? kinds->origin : DecisionOrigin{});
     const auto function = task.is_index ? program_.index_function(task.name, task.kind)
                                         : program_.single_function(task.name, task.kind);
     query.statement =
         task.is_index ? MappingStatement::kIndexTaskMap : MappingStatement::kSingleTaskMap;
-    beaten(query, function ? function->origin : Origin{});
+    beaten(query, function ? function->origin : DecisionOrigin{});
     if (function && !task.is_index) {
       hidden(function->origin, "where its parent ran does not stand in a log");
     }
@@ -221,14 +221,14 @@ class LogJudge {
     const auto limit = program_.instance_limit(task.name, *task.kind);
     if (limit) hidden(limit->origin, "how many run at once does not stand in a log");
     query.statement = MappingStatement::kInstanceLimit;
-    beaten(query, limit ? limit->origin : Origin{});
+    beaten(query, limit ? limit->origin : DecisionOrigin{});
     const auto steal = program_.task_steal(task.name, *task.kind);
     if (steal) {
       hidden(steal->origin,
              log_.by_groma ? "nothing was stolen" : "what was stolen does not stand in such a log");
     }
     query.statement = MappingStatement::kTaskSteal;
-    beaten(query, steal ? steal->origin : Origin{});
+    beaten(query, steal ? steal->origin : DecisionOrigin{});
   }
 
   // Compares the logged memory and layout of a region requirement with the statements about it.
@@ -244,7 +244,7 @@ class LogJudge {
     const auto collect = program_.collect_memory(data.task, region);
     if (collect) hidden(*collect, "what is collected does not stand in a log");
     beaten({MappingStatement::kCollectMemory, data.task, region, data.kind, {}},
-           collect.value_or(Origin{}));
+           collect.value_or(DecisionOrigin{}));
   }
 
   // Compares the logged memory with the Region statements. The statement that lists this memory was
@@ -258,7 +258,7 @@ class LogJudge {
     if (taken == candidates.end() && data.memory == MemKind::kVirtual) {
       return beaten({MappingStatement::kRegion, data.task, region, data.kind, {}}, {});
     }
-    const Origin by = taken == candidates.end() ? Origin{} : taken->origin;
+    const DecisionOrigin by = taken == candidates.end() ? DecisionOrigin{} : taken->origin;
     const std::string got = data.memory ? std::string(name_of(*data.memory)) : "another memory";
     acted(by, data.count);
     // For each statement, by its number: the memories that the statement lists before the memory
@@ -290,7 +290,7 @@ class LogJudge {
   void judge_layout(const MapperLog::Data& data, const RegionNames& region) {
     const auto layout = program_.layout(data.task, region, *data.kind, *data.memory);
     beaten({MappingStatement::kLayout, data.task, region, data.kind, data.memory},
-           layout ? layout->origin : Origin{});
+           layout ? layout->origin : DecisionOrigin{});
     if (!layout) return;
     const auto as_wanted = is_laid_out(layout->layout, data.layout, data.one_field);
     const LayoutSpec& wanted = layout->layout;
@@ -313,7 +313,8 @@ class LogJudge {
   void judge_options() {
     for (const auto& [task, options] : log_.options) {
       const auto replicate = program_.control_replicate(task);
-      beaten({MappingStatement::kControlReplicate, task, {}, {}, {}}, replicate.value_or(Origin{}));
+      beaten({MappingStatement::kControlReplicate, task, {}, {}, {}},
+             replicate.value_or(DecisionOrigin{}));
       if (!replicate) continue;
       acted(*replicate, options.replicated);
       // A statement about all tasks applies only to tasks that can be replicated.

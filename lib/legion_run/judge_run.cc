@@ -18,7 +18,7 @@ namespace groma::inspect {
 namespace {
 
 using End = CommandOutcome::End;
-using Same = ProgramResult::Same;
+using Same = ProgramResult::ResultComparison;
 using Stage = ProgramResult::Stage;
 
 // The beginning of a line that is added to the output to tell the guide that the results differ. A
@@ -59,8 +59,9 @@ std::string words_of_end(const CommandOutcome& outcome) {
 
 // Returns true if Groma refused the mapping. Such a refusal ends the process with a diagnostic of
 // Groma.
-bool is_refusal(const Feedback& feedback) {
-  return !feedback.matches.empty() && feedback.matches.front().from == GuideMatch::From::kGroma;
+bool is_refusal(const GuideFeedback& feedback) {
+  return !feedback.matches.empty() &&
+         feedback.matches.front().from == GuideMatch::MatchSource::kGroma;
 }
 
 // Compares the results of a run with those of runs without the mapping, which it starts if there
@@ -140,7 +141,7 @@ class RunJudge {
   // Returns true if the program ended well, but the guide recognises a failure in its output that
   // is not normal for the program.
   bool prints_failure() const {
-    return ended_.is_well() && result_.feedback.status == Feedback::Status::kError &&
+    return ended_.is_well() && result_.feedback.status == GuideFeedback::Status::kError &&
            result_.same_results != Same::kSame;
   }
 
@@ -165,7 +166,7 @@ class RunJudge {
 
   // Returns the guide's feedback on the difference of the results and on both outputs. Where the
   // middle of an output was left out, a line break separates the two parts.
-  Feedback feedback() const {
+  GuideFeedback feedback() const {
     const CommandOutcome& outcome = ended_.outcome;
     GuideReader reader(rules_);
     if (!differs_.empty()) {

@@ -35,20 +35,20 @@ std::int64_t node_of(std::uint64_t id) { return static_cast<std::int64_t>(id >> 
 
 // The beginning of a log line about a processor or memory: the id and the kind, as in "
 // 1d00000000000001 (LOC_PROC)".
-struct Listed {
+struct ListedDevice {
   std::uint64_t id = 0;
   std::string_view kind, rest;
 };
 
 // Parses the id and the kind at the beginning of a log line. Returns nullopt if the line does not
 // begin so.
-std::optional<Listed> read_listed(std::string_view line) {
+std::optional<ListedDevice> read_listed(std::string_view line) {
   line.remove_prefix(2);
   const auto own = take_until(line, " (");
   const auto kind = take_until(line, ")");
   const auto id = own ? read_id(*own) : std::nullopt;
   if (!id || !kind) return std::nullopt;
-  return Listed{*id, *kind, line};
+  return ListedDevice{*id, *kind, line};
 }
 
 // Increments the count of the group that has the same kind, or adds the group `one` if there is

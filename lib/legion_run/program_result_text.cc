@@ -14,11 +14,11 @@
 namespace groma {
 namespace {
 
-using Same = ProgramResult::Same;
+using Same = ProgramResult::ResultComparison;
 
 // Returns a word for JSON that says why the results were not compared. Returns "" if they were
 // compared or if no comparison was wanted.
-std::string_view reason(ProgramResult::Same same) {
+std::string_view reason(ProgramResult::ResultComparison same) {
   switch (same) {
     case Same::kUnknown:
       return "fails";
@@ -40,7 +40,7 @@ std::string_view reason(ProgramResult::Same same) {
 
 // Returns the end of a sentence that tells people whether the results were compared, and why not.
 // It follows the time of the run.
-std::string_view comparison_words(ProgramResult::Same same) {
+std::string_view comparison_words(ProgramResult::ResultComparison same) {
   switch (same) {
     case Same::kSame:
       return "; it prints what it prints without it";
@@ -77,7 +77,7 @@ std::string unsteady_words(const UnsteadyResults& unsteady) {
 std::string to_json(const ProgramResult& result, const Diagnostics& diags, const Profile* profile,
                     const ProfileWords& words) {
   OrderedJson json;
-  const Feedback& feedback = result.feedback;
+  const GuideFeedback& feedback = result.feedback;
   json["status"] = result.ok() ? "ok" : "error";
   if (!result.ok()) {
     json["stage"] = result.stage == ProgramResult::Stage::kMap ? "map" : "execute";

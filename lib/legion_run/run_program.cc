@@ -30,7 +30,7 @@ using End = CommandOutcome::End;
 
 // Reads the time that an application of Groma printed in its last line `elapsed 12.34 ms`, and
 // computes the rate. Returns nullopt if there is no such line.
-std::optional<ProgramResult::Measured> measured(std::string_view text, const Workload& app) {
+std::optional<ProgramResult::MeasuredPart> measured(std::string_view text, const Workload& app) {
   constexpr std::string_view kElapsed = "elapsed ";
   const std::size_t begin = text.rfind(kElapsed);
   if (begin == text.npos || (begin > 0 && text[begin - 1] != '\n')) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<ProgramResult::Measured> measured(std::string_view text, const Wor
   if (code != std::errc() || !rest.starts_with(" ms\n") || !(ms > 0)) return std::nullopt;
   app::FormulaFault fault = app::FormulaFault::kNone;
   const auto work = static_cast<double>(app.data().work.value({}, fault));
-  return ProgramResult::Measured{ms / 1000, work / (ms / 1000), app.data().unit};
+  return ProgramResult::MeasuredPart{ms / 1000, work / (ms / 1000), app.data().unit};
 }
 
 // Returns the title of the run's profile: the name of the application or of the program.

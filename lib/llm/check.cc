@@ -100,7 +100,7 @@ std::string model_words(const ChatCheck& check) {
 // without a constraint fails, or if another one fails for a reason that says nothing about its
 // constraint.
 Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double> temperature,
-                                        const ChatClient::Watch& watch) {
+                                        const ChatClient::ReplyWatcher& watch) {
   ChatCheck check;
   const ChatOptions& options = client.options();
   check.endpoint = options.replay.empty() ? options.endpoint : "the recording";

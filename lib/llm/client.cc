@@ -37,7 +37,7 @@ ChatError failure(Code code, std::string message, std::string help = "") {
 // Passes the text of a streamed reply to the caller while the text grows. The key is redacted.
 class LiveText {
  public:
-  LiveText(const ChatClient::Watch& watch, const std::string& key, bool restarted)
+  LiveText(const ChatClient::ReplyWatcher& watch, const std::string& key, bool restarted)
       : watch_(watch), redactor_(key), restarted_(restarted) {}
 
   // Shows the new part of the text. `all` is the whole text so far.
@@ -61,7 +61,7 @@ class LiveText {
     restarted_ = false;
   }
 
-  const ChatClient::Watch& watch_;
+  const ChatClient::ReplyWatcher& watch_;
   LiveRedactor redactor_;
   bool restarted_;
   // The number of bytes of the text that show() has read.
@@ -91,7 +91,7 @@ class ChatClient::Impl {
 
   // Asks the model, with retries. Adds the time and the number of attempts to the reply or to the
   // error.
-  Result<ChatReply, ChatError> ask(const ChatRequest& request, const Watch& watch) {
+  Result<ChatReply, ChatError> ask(const ChatRequest& request, const ReplyWatcher& watch) {
     Call call = begin(watch);
     auto reply = ask_with(call, request);
     if (reply) {
@@ -103,7 +103,7 @@ class ChatClient::Impl {
   }
 
   // Returns the names of the models that the endpoint lists.
-  Result<std::vector<std::string>, ChatError> models(const Watch& watch) {
+  Result<std::vector<std::string>, ChatError> models(const ReplyWatcher& watch) {
     Call call = begin(watch);
     auto list = list_models(call);
     if (list) return std::move(list->names);
@@ -117,7 +117,7 @@ class ChatClient::Impl {
  private:
   // One call of ask() or models(), with the time and the attempts that it used so far.
   struct Call {
-    const Watch& watch;
+    const ReplyWatcher& watch;
     Clock::time_point begin, deadline;
     int most_attempts;
     int attempts = 0;
@@ -126,7 +126,7 @@ class ChatClient::Impl {
   };
 
   // Starts the clock of a call.
-  Call begin(const Watch& watch) const {
+  Call begin(const ReplyWatcher& watch) const {
     const auto now = Clock::now();
     return {watch, now, now + std::chrono::milliseconds(options_.total_timeout_ms),
             options_.attempts};
@@ -531,11 +531,12 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
   return ChatClient(std::make_unique<Impl>(std::move(options), std::move(transport)));
 }
 
-Result<ChatReply, ChatError> ChatClient::ask(const ChatRequest& request, const Watch& watch) {
+Result<ChatReply, ChatError> ChatClient::ask(const ChatRequest& request,
+                                             const ReplyWatcher& watch) {
   return impl_->ask(request, watch);
 }
 
-Result<std::vector<std::string>, ChatError> ChatClient::models(const Watch& watch) {
+Result<std::vector<std::string>, ChatError> ChatClient::models(const ReplyWatcher& watch) {
   return impl_->models(watch);
 }
 

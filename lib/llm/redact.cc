@@ -116,7 +116,7 @@ bool may_be_a_letter(std::string_view text) {
 }
 
 // One character of a text, with the offset of the next one.
-struct Letter {
+struct TextCharacter {
   // The character itself. 0: the character cannot be part of a key.
   char value = 0;
   std::size_t end = 0;
@@ -124,7 +124,7 @@ struct Letter {
 
 // Returns the character that begins at `at`. With `escaped`, escapes of JSON and URLs are decoded.
 // Otherwise only the backslashes in front of the character are skipped.
-Letter letter_at(std::string_view text, std::size_t at, bool escaped) {
+TextCharacter letter_at(std::string_view text, std::size_t at, bool escaped) {
   if (text[at] != '\\' && text[at] != '%') return {text[at], at + 1};
   // Returns the visible ASCII letter that this many hexadecimal digits mean, else 0.
   const auto letter = [text](std::size_t begin, std::size_t digits) {
@@ -171,7 +171,7 @@ bool begins_word(std::string_view text, std::size_t at) {
 }
 
 // What a search looks for in a text. Each value includes the values before it.
-enum class Want {
+enum class KeySearchScope {
   kWhole,  // The search looks for the whole key.
   kParts,  // The search also looks for parts of the key (KeyForms).
   kAny,    // The search also looks for beginnings of the key.
@@ -196,7 +196,7 @@ std::vector<Span> spans_of_parts(std::string_view text, const KeyForms& key, boo
   // True if a part of the key ends with the last letter that was read.
   bool inside = false;
   while (at < text.size() && (open == nullptr || !may_be_a_letter(text.substr(at)))) {
-    const Letter letter = letter_at(text, at, escaped);
+    const TextCharacter letter = letter_at(text, at, escaped);
     // A letter that occurs in no part of the key ends every match. Most letters of a text are such
     // letters, so this check makes the search fast.
     if (!key.occurs_in_some_part(letter.value)) {
@@ -249,7 +249,7 @@ std::vector<Span> joined(const std::vector<Span>& a, const std::vector<Span>& b)
 // Returns the places of the whole key from `from` on and, if `want` asks for them, of its
 // beginnings. The places are in order and do not overlap. If `open` is not null, lowers `*open` to
 // the first place at which the key may stand if the text goes on.
-std::vector<Span> spans_of_key(std::string_view text, std::string_view key, Want want,
+std::vector<Span> spans_of_key(std::string_view text, std::string_view key, KeySearchScope want,
                                std::size_t from, std::size_t* open) {
   std::vector<Span> spans;
   if (key.empty()) return spans;
@@ -259,9 +259,9 @@ std::vector<Span> spans_of_key(std::string_view text, std::string_view key, Want
     const Match match = match_at(text, key, begin);
     const bool at_end = match.end == text.size();
     bool found = match.letters == key.size();
-    if (!found && want >= Want::kAny && match.letters >= kLeastLetters) {
+    if (!found && want >= KeySearchScope::kAny && match.letters >= kLeastLetters) {
       found = begins_word(text, begin) || at_end;
-      if (want == Want::kAnySoFar && match.is_open) found = false;
+      if (want == KeySearchScope::kAnySoFar && match.is_open) found = false;
     }
     if (match.is_open && open != nullptr) *open = std::min(*open, begin);
     if (found && !spans.empty() && begin < spans.back().end) {
@@ -278,12 +278,13 @@ std::vector<Span> spans_of_key(std::string_view text, std::string_view key, Want
 
 // Returns all places of the key and of its parts that `want` asks for, if no hidden characters
 // stand between their characters.
-std::vector<Span> plain_spans_of(std::string_view text, const KeyForms& key, Want want,
+std::vector<Span> plain_spans_of(std::string_view text, const KeyForms& key, KeySearchScope want,
                                  std::size_t from, std::size_t* open) {
   std::vector<Span> spans = spans_of_key(text, key.text(), want, from, open);
-  if (want == Want::kWhole || !key.has_parts()) return spans;
+  if (want == KeySearchScope::kWhole || !key.has_parts()) return spans;
   spans = joined(spans, spans_of_parts(text, key, true, from, open));
-  // Search again without escapes: `%aB` may be an escaped letter or letters of the key.
+  // Search once more for parts of the secret key, this time without decoding escapes: in `%aB`, the
+  // characters `aB` may be a part of the key and not the code of an escaped letter.
   return joined(spans, spans_of_parts(text, key, false, from, open));
 }
 
@@ -314,7 +315,7 @@ std::size_t hidden_length(std::string_view text) {
 // Returns all places of the key and of its parts that `want` asks for, also if hidden characters
 // stand between their characters. For this, the text is searched a second time without its hidden
 // characters.
-std::vector<Span> spans_of(std::string_view text, const KeyForms& key, Want want,
+std::vector<Span> spans_of(std::string_view text, const KeyForms& key, KeySearchScope want,
                            std::size_t from = 0, std::size_t* open = nullptr) {
   std::vector<Span> spans = plain_spans_of(text, key, want, from, open);
   std::size_t at = 0;
@@ -373,7 +374,7 @@ void collect(json* value, const std::string& place, Texts* texts) {
 // Redacts the pieces of one text as if they were joined. "[key]" replaces the key in the piece in
 // which the key begins.
 // Returns true if anything was found.
-bool take_out(const std::vector<std::string*>& pieces, const KeyForms& key, Want want) {
+bool take_out(const std::vector<std::string*>& pieces, const KeyForms& key, KeySearchScope want) {
   std::string text;
   for (const std::string* piece : pieces) text += *piece;
   const std::vector<Span> spans = spans_of(text, key, want);
@@ -411,8 +412,9 @@ bool redact_names(json* value, const KeyForms& key) {
   json renamed = json::object();
   bool any = false;
   for (auto& [name, item] : value->items()) {
-    std::string kept =
-        without(name, spans_of(name, key, is_plain_name(name) ? Want::kParts : Want::kAny));
+    std::string kept = without(
+        name,
+        spans_of(name, key, is_plain_name(name) ? KeySearchScope::kParts : KeySearchScope::kAny));
     any = any || kept != name;
     renamed[std::move(kept)] = std::move(item);
   }
@@ -425,7 +427,7 @@ bool redact_each(json* value, const KeyForms& key) {
   bool changed = false;
   if (value->is_string()) {
     auto& text = value->get_ref<std::string&>();
-    std::string kept = without(text, spans_of(text, key, Want::kAny));
+    std::string kept = without(text, spans_of(text, key, KeySearchScope::kAny));
     changed = kept != text;
     text = std::move(kept);
   } else if (value->is_structured()) {
@@ -440,7 +442,7 @@ bool redact_document(json* value, const KeyForms& key) {
   collect(value, "", &texts);
   bool changed = false;
   for (const auto& [place, pieces] : texts) {
-    changed = (pieces.size() > 1 && take_out(pieces, key, Want::kParts)) || changed;
+    changed = (pieces.size() > 1 && take_out(pieces, key, KeySearchScope::kParts)) || changed;
   }
   changed = redact_each(value, key) || changed;
   return redact_names(value, key) || changed;
@@ -448,7 +450,7 @@ bool redact_document(json* value, const KeyForms& key) {
 
 // Returns true if the text contains the key, a beginning of it or a part of it.
 bool holds_any(std::string_view text, const KeyForms& key) {
-  return !spans_of(text, key, Want::kAny).empty();
+  return !spans_of(text, key, KeySearchScope::kAny).empty();
 }
 
 }  // namespace
@@ -484,11 +486,11 @@ bool KeyForms::begins_part(std::uint64_t letters, std::size_t count) const {
 }
 
 std::string redacted(std::string_view text, std::string_view key) {
-  return without(text, spans_of(text, KeyForms(key), Want::kAny));
+  return without(text, spans_of(text, KeyForms(key), KeySearchScope::kAny));
 }
 
 std::string without_whole_key(std::string_view text, std::string_view key) {
-  return without(text, spans_of_key(text, key, Want::kWhole, 0, nullptr));
+  return without(text, spans_of_key(text, key, KeySearchScope::kWhole, 0, nullptr));
 }
 
 // Returns the body unchanged if it contains nothing of the key.
@@ -501,7 +503,7 @@ std::string redacted_body(const std::string& body, std::string_view key) {
   if (!redact_document(&value, forms) && !holds_any(body, forms)) return body;
   const std::string text = dump(value);
   // A JSON number may also contain the key, so the text of the whole document is searched.
-  return without(text, spans_of(text, forms, Want::kParts));
+  return without(text, spans_of(text, forms, KeySearchScope::kParts));
 }
 
 // A stream sends a text in pieces, so the strings with the same path in all events are joined
@@ -524,14 +526,17 @@ std::string redacted_stream(const std::string& body, std::string_view key) {
   const KeyForms forms(key);
   // This search also covers the lines of the stream that are not data.
   bool found = holds_any(body, forms);
-  for (const auto& [place, pieces] : texts) found = take_out(pieces, forms, Want::kAny) || found;
+  for (const auto& [place, pieces] : texts)
+    found = take_out(pieces, forms, KeySearchScope::kAny) || found;
   for (json& event : events) found = redact_names(&event, forms) || found;
   if (!found) return body;
   std::string written;
   for (const json& event : events) {
     written += "data: ";
     const std::string text = event.is_string() ? event.get<std::string>() : dump(event);
-    written += without(text, spans_of(text, forms, event.is_string() ? Want::kAny : Want::kParts));
+    written += without(
+        text,
+        spans_of(text, forms, event.is_string() ? KeySearchScope::kAny : KeySearchScope::kParts));
     written += "\n\n";
   }
   return written;
@@ -558,7 +563,7 @@ std::string LiveRedactor::feed(std::string_view more) {
   // other without end.
   if (held > kMostPerLetter * key_.text().size() + kMostBeside) return finish();
   std::size_t open = text_.size();
-  std::vector<Span> spans = spans_of(text_, key_, Want::kAnySoFar, shown_, &open);
+  std::vector<Span> spans = spans_of(text_, key_, KeySearchScope::kAnySoFar, shown_, &open);
   while (!spans.empty() && spans.back().end > open) {
     open = std::min(open, spans.back().begin);
     spans.pop_back();
@@ -574,7 +579,7 @@ std::string LiveRedactor::feed(std::string_view more) {
 // Returns the text that was held back. If the text ends with a beginning of the key, that is
 // redacted.
 std::string LiveRedactor::finish() {
-  const std::vector<Span> spans = spans_of(text_, key_, Want::kAny, shown_);
+  const std::vector<Span> spans = spans_of(text_, key_, KeySearchScope::kAny, shown_);
   std::string shown = without(text_, spans).substr(shown_);
   text_.clear();
   shown_ = 0;

@@ -143,7 +143,7 @@ void Machine::find_count_extremes() {
       const ProcessorGroup* group = type.find(static_cast<ProcKind>(k));
       return group == nullptr ? 0 : group->count;
     };
-    Extremes& extremes = extremes_[k];
+    CountRange& extremes = extremes_[k];
     extremes.smallest = extremes.largest = count(first);
     for (std::size_t i = 0; i < node_types_.size(); ++i) {
       if (!used[i]) continue;
@@ -163,7 +163,7 @@ std::int64_t Machine::processor_count(std::int64_t node, ProcKind kind) const {
   return group == nullptr ? 0 : group->count;
 }
 
-const Machine::Extremes& Machine::extremes(ProcKind kind) const {
+const Machine::CountRange& Machine::extremes(ProcKind kind) const {
   return extremes_[static_cast<std::size_t>(kind)];
 }
 

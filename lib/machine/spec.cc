@@ -21,7 +21,7 @@ constexpr std::size_t kLongestSpec = 1000;
 
 // A parsed line that describes a machine. The values are in the order of parameter_rules(); a
 // missing value means the default.
-struct Spec {
+struct MachineSpec {
   const PresetEntry* preset = nullptr;
   // False if the line names no preset. The default preset is then used.
   bool named = false;
@@ -76,7 +76,7 @@ std::optional<std::int64_t> to_count(std::string_view text, const ParameterRule&
 }
 
 // Reads one `name=value` into `spec`. A parameter must not occur twice.
-std::optional<Error> read_item(std::string_view item, Spec* spec) {
+std::optional<Error> read_item(std::string_view item, MachineSpec* spec) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos) {
     return malformed_machine(fmt::format("{} is not a parameter with a value", in_quotes(item)),
@@ -99,7 +99,7 @@ std::optional<Error> read_item(std::string_view item, Spec* spec) {
 }
 
 // Reads the parameters between commas.
-std::optional<Error> read_items(std::string_view text, Spec* spec) {
+std::optional<Error> read_items(std::string_view text, MachineSpec* spec) {
   while (true) {
     const std::size_t comma = text.find(',');
     if (std::optional<Error> error = read_item(trimmed(text.substr(0, comma)), spec)) return error;
@@ -110,8 +110,8 @@ std::optional<Error> read_items(std::string_view text, Spec* spec) {
 
 // Splits a line at its colon. A line without a colon is a preset's name, or parameters if it has a
 // `=`.
-Result<Spec> read_spec(std::string_view text) {
-  Spec spec;
+Result<MachineSpec> read_spec(std::string_view text) {
+  MachineSpec spec;
   spec.values.resize(parameter_rules().size());
   const std::size_t colon = text.find(':');
   // A colon always follows the name of a preset.
@@ -132,7 +132,7 @@ Result<Spec> read_spec(std::string_view text) {
 
 // Returns the line in a normal form: no spaces, parameters in the order of the table. Messages call
 // the machine by this name.
-std::string name_of(const Spec& spec) {
+std::string name_of(const MachineSpec& spec) {
   std::string values;
   for (std::size_t i = 0; i < spec.values.size(); ++i) {
     if (!spec.values[i]) continue;
@@ -145,13 +145,13 @@ std::string name_of(const Spec& spec) {
 
 // Returns the description that the machine gets: the summary of the preset if the line names one,
 // otherwise a text that says that counts were given.
-std::string description_of(const Spec& spec) {
+std::string description_of(const MachineSpec& spec) {
   if (spec.named) return std::string(spec.preset->summary);
   return fmt::format("counts as given, the rest as `{}`", spec.preset->name);
 }
 
 // Builds the machine of a parsed line. All nodes are of one type.
-Result<Machine> build(const Spec& spec) {
+Result<Machine> build(const MachineSpec& spec) {
   const auto all = parameter_rules();
   const auto sockets =
       std::find_if(all.begin(), all.end(), [](const auto& p) { return p.name == kSockets; });
@@ -183,7 +183,7 @@ Result<Machine> make_machine(std::string_view spec) {
     return malformed_machine("the machine is empty",
                              "write a preset such as `p100x4`, or `nodes=4,gpu=4`");
   }
-  Result<Spec> parts = read_spec(text);
+  Result<MachineSpec> parts = read_spec(text);
   if (!parts) return parts.error();
   return build(*parts);
 }

@@ -13,7 +13,7 @@ namespace groma::mapper {
 
 struct ProcessorKindDecision {
   ProcKind kind = ProcKind::kCpu;
-  Origin origin;
+  DecisionOrigin origin;
 };
 
 // Returns the first kind of the Task statement that the machine has and for which the task has a
@@ -41,7 +41,7 @@ std::optional<MappingFunctionDecision> decide_function(const Program& program, c
 // task runs.
 struct ReplicateDecision {
   bool replicate = false;
-  Origin origin;
+  DecisionOrigin origin;
 };
 std::optional<ReplicateDecision> decide_replication(const Program& program, const TaskView& task,
                                                     ProcKind kind);

@@ -110,7 +110,7 @@ std::optional<Diagnostic> LaunchCursor::place_point(const LaunchToPlace& launch,
   const ProcessorNumber number = at->cursor.point(point, diags_);
   if (number == kNoProcessor) return last_error();
   if (at->cursor.is_set(number)) {
-    const Placed& placed = at->cursor.placed(number);
+    const PointTarget& placed = at->cursor.placed(number);
     processors.insert(processors.end(), placed.processors.begin(), placed.processors.end());
   } else {
     processors.push_back(at->map->processor(number));

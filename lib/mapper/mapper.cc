@@ -23,7 +23,7 @@ Mapper::Mapper(MapperSite site) : site_(std::move(site)) {
 }
 Mapper::~Mapper() = default;
 
-std::string Mapper::describe(Origin) const { return {}; }
+std::string Mapper::describe(DecisionOrigin) const { return {}; }
 
 // ---- The choice of processors
 

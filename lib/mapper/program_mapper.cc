@@ -150,7 +150,7 @@ ProgramMapper::~ProgramMapper() = default;
 const Program& ProgramMapper::program() const { return shared_->bound.program(); }
 
 // Returns the place and the first line of a statement, for logs.
-std::string ProgramMapper::describe(Origin origin) const {
+std::string ProgramMapper::describe(DecisionOrigin origin) const {
   if (!origin) return {};
   const Source& source = program().source();
   const Range range = program().range(origin);

@@ -11,7 +11,8 @@ namespace groma::mapper {
 
 // Adds the refusal of a processor that does not exist and returns false. Without the check, Legion
 // would crash without a message.
-bool Refusals::refuse_processor(std::string_view hook, const Processor& processor, Origin origin) {
+bool Refusals::refuse_processor(std::string_view hook, const Processor& processor,
+                                DecisionOrigin origin) {
   const bool has_node = processor.node >= 0 && processor.node < machine_.node_count();
   add_refusal(DiagId::kBadProcessor, origin, hook, task_, text_of(processor))
       .note(has_node ? fmt::format("node {} has {} {}", processor.node,
@@ -23,7 +24,8 @@ bool Refusals::refuse_processor(std::string_view hook, const Processor& processo
 
 // Checks that the processors have one kind and node. Otherwise Legion crashes, or reports an
 // instance that is not visible.
-bool Refusals::check_same_node_and_kind(const std::vector<Processor>& processors, Origin origin) {
+bool Refusals::check_same_node_and_kind(const std::vector<Processor>& processors,
+                                        DecisionOrigin origin) {
   for (const Processor& p : processors) {
     const Processor& first = processors.front();
     if (p.kind == first.kind && p.node == first.node) continue;
@@ -36,7 +38,7 @@ bool Refusals::check_same_node_and_kind(const std::vector<Processor>& processors
 // Checks that no processor occurs twice. It sorts the processors, so that equal ones are
 // neighbours.
 bool Refusals::check_distinct(std::string_view hook, std::vector<Processor> processors,
-                              Origin origin) {
+                              DecisionOrigin origin) {
   const auto place = [](const Processor& p) { return std::tuple(p.node, p.kind, p.index); };
   std::sort(processors.begin(), processors.end(),
             [&](const Processor& a, const Processor& b) { return place(a) < place(b); });
@@ -56,8 +58,8 @@ bool Refusals::check_distinct(std::string_view hook, std::vector<Processor> proc
 // The origin is that of the first candidate.
 void Refusals::add_no_memory(std::size_t requirement, const InstanceChoice& choice,
                              const std::vector<UnusableMemoryReason>& reasons) {
-  const Origin origin =
-      choice.candidate_count > 0 ? choice.candidates().front().memory_origin : Origin{};
+  const DecisionOrigin origin =
+      choice.candidate_count > 0 ? choice.candidates().front().memory_origin : DecisionOrigin{};
   std::string text;
   for (std::size_t k = 0; k < reasons.size(); ++k) {
     text += fmt::format("{}{} ({})", k == 0 ? "" : ", ", name_of(choice.candidates()[k].memory),

@@ -29,12 +29,12 @@ class Refusals {
   std::string_view task() const { return task_; }
   std::vector<Refusal> take() { return std::move(refusals_); }
 
-  void add_refusal(Diagnostic diagnostic, Origin origin) {
+  void add_refusal(Diagnostic diagnostic, DecisionOrigin origin) {
     refusals_.push_back({std::move(diagnostic), origin});
   }
   // Adds a diagnostic and returns it, so that notes can be added.
   template <typename... Args>
-  Diagnostic& add_refusal(DiagId id, Origin origin, const Args&... args) {
+  Diagnostic& add_refusal(DiagId id, DecisionOrigin origin, const Args&... args) {
     refusals_.push_back({diagnostic_without_source(id, args...), origin});
     return refusals_.back().diagnostic;
   }
@@ -45,13 +45,14 @@ class Refusals {
   // answered.
   //
   // Checks that the processor exists.
-  bool check_processor(std::string_view hook, const Processor& processor, Origin origin) {
+  bool check_processor(std::string_view hook, const Processor& processor, DecisionOrigin origin) {
     return processor_exists(machine_, processor) || refuse_processor(hook, processor, origin);
   }
   // Checks that all processors are of one kind on one node.
-  bool check_same_node_and_kind(const std::vector<Processor>& processors, Origin origin);
+  bool check_same_node_and_kind(const std::vector<Processor>& processors, DecisionOrigin origin);
   // Checks that no processor occurs twice.
-  bool check_distinct(std::string_view hook, std::vector<Processor> processors, Origin origin);
+  bool check_distinct(std::string_view hook, std::vector<Processor> processors,
+                      DecisionOrigin origin);
 
   // Adds the refusal of a requirement without a usable memory. `reasons` has one reason for each
   // candidate of the choice.
@@ -59,7 +60,7 @@ class Refusals {
                      const std::vector<UnusableMemoryReason>& reasons);
 
  private:
-  bool refuse_processor(std::string_view hook, const Processor& processor, Origin origin);
+  bool refuse_processor(std::string_view hook, const Processor& processor, DecisionOrigin origin);
 
   std::string_view task_;
   const Machine& machine_;

@@ -93,11 +93,11 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
     most = std::max(most, count);
   }
   // A message: what is wrong, in which lines, and what may have been meant (`after`).
-  struct Told {
+  struct UnhonouredMessage {
     std::string what, after;
     std::set<std::int64_t> lines;
   };
-  std::vector<Told> all;  // The messages, in the order of the program's statements.
+  std::vector<UnhonouredMessage> all;  // The messages, in the order of the program's statements.
   // Maps the text `what` of each message to the index of the message in `all`.
   std::map<std::string, std::size_t> known;
   const auto tell = [&](const StatementRow& row, const std::string& what,
@@ -132,7 +132,7 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
     if (!run.all_regions || run.regions.contains(region)) continue;
     tell(row, fmt::format("no region `{}` was used", region), meant(region, regions));
   }
-  for (const Told& one : all) {
+  for (const UnhonouredMessage& one : all) {
     const std::string also =
         one.lines.size() < 2
             ? ""

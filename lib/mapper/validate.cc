@@ -31,7 +31,7 @@ const VariantView* find_variant(const TaskView& task, VariantId id) {
 // Returns the variant that an answer names, or null after adding a refusal. Without this check,
 // Legion fails an assertion or reports "invalid variant".
 const VariantView* check_variant(Refusals& refusals, std::string_view hook, const TaskView& task,
-                                 VariantId id, ProcKind kind, Origin origin) {
+                                 VariantId id, ProcKind kind, DecisionOrigin origin) {
   const VariantView* variant = find_variant(task, id);
   if (variant == nullptr) {
     refusals.add_refusal(DiagId::kBadVariant, origin, hook, task.name, id,
@@ -130,7 +130,7 @@ void check_requirement(Refusals& refusals, const TaskView& task, std::size_t i,
     return;
   }
   if (choice.candidate_count > choice.candidates_in_order.size()) {
-    refusals.add_refusal(DiagId::kNoMemory, Origin{}, i, task.name,
+    refusals.add_refusal(DiagId::kNoMemory, DecisionOrigin{}, i, task.name,
                          fmt::format("the answer counts {} candidates, of {} at most",
                                      choice.candidate_count, choice.candidates_in_order.size()));
     return;

@@ -25,13 +25,13 @@ using mapper::text_of;
 // the product of its coordinates' weights, so the weight of a box is a product with one factor for
 // each dimension, whatever its number of points. The chance follows from the lemma of Schwartz and
 // Zippel, for 9 dimensions.
-class Measure {
+class BoxFingerprint {
  public:
   // Adds the weight of a box.
   void add(const Rect& box) {
     std::uint64_t weight = 1;
     for (int d = 0; d < box.dimensions(); ++d) {
-      Side& side = sides_[static_cast<std::size_t>(d)];
+      BoxSide& side = sides_[static_cast<std::size_t>(d)];
       const std::int64_t begin = box.lower[d], end = box.lower[d] + box.extents[d];
       if (!side.known || begin != side.begin || end != side.end) {
         // Most slices begin where the last one ends.
@@ -44,14 +44,16 @@ class Measure {
     }
     sum_ = reduce(static_cast<Wide>(sum_) + weight);
   }
-  friend bool operator==(const Measure& a, const Measure& b) { return a.sum_ == b.sum_; }
+  friend bool operator==(const BoxFingerprint& a, const BoxFingerprint& b) {
+    return a.sum_ == b.sum_;
+  }
 
  private:
   __extension__ typedef unsigned __int128 Wide;
   static constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
 
   // One dimension of the box that was added last.
-  struct Side {
+  struct BoxSide {
     bool known = false;
     std::int64_t begin = 0, end = 0;
     std::uint64_t below_end = 0;  // The weight of all coordinates below `end`.
@@ -77,7 +79,7 @@ class Measure {
     return z % kPrime;
   }
 
-  std::array<Side, kMaxDimensions> sides_;
+  std::array<BoxSide, kMaxDimensions> sides_;
   std::uint64_t sum_ = 0;
 };
 
@@ -107,7 +109,7 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
   if (answer.failure) return {{*answer.failure, answer.origin}};
   const std::int64_t volume = part.volume();
   std::int64_t points = 0;
-  Measure slices;
+  BoxFingerprint slices;
   std::vector<Processor> used;
   // The processor kind of the slice before. The variants are not looked up again for a slice of the
   // same kind.
@@ -149,7 +151,7 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
   if (points < volume) {  // Legion would wait for the missing points for ever.
     return refuse(fmt::format("at least {} of {} points are in no slice", volume - points, volume));
   }
-  Measure whole;
+  BoxFingerprint whole;
   if (volume > 0) whole.add(part);
   if (!(slices == whole)) {
     return refuse("two slices hold the same point, another is in none",

@@ -23,7 +23,7 @@ constexpr int kMaxShorter = 3;
 
 // Returns the step of the search in which a text with this normal form was tried, or null if the
 // history no longer has the step.
-const Step* find_step(const Round& round, const std::string& canonical) {
+const Step* find_step(const SearchRound& round, const std::string& canonical) {
   const History& history = round.history();
   for (const std::vector<Step>* steps :
        {&history.best_first(), &history.recent(), &history.failures()}) {
@@ -38,7 +38,7 @@ const Step* find_step(const Round& round, const std::string& canonical) {
 
 // If replies are bare programs, they are constrained by a grammar that allows only the names of the
 // application's tasks and regions.
-ModelAsker::ModelAsker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
+ModelAsker::ModelAsker(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options,
                        std::size_t prompt_bytes)
     : is_mapping_(problem.is_mapping()),
       seed_(seed),
@@ -88,7 +88,7 @@ bool ModelAsker::reduce_prompt_limit(const llm::ChatError& error) {
 
 // Sends at most kMaxAtOnce questions to the model at once. Prompts that were too long are shortened
 // and sent again, at most kMaxShorter times.
-std::vector<std::optional<llm::ChatReply>> ModelAsker::ask(Round& round,
+std::vector<std::optional<llm::ChatReply>> ModelAsker::ask(SearchRound& round,
                                                            std::span<const ModelQuestion> questions,
                                                            double temperature) {
   std::vector<std::optional<llm::ChatReply>> replies(questions.size());
@@ -133,24 +133,24 @@ void ModelAsker::add_remark(std::string text) {
   if (remarks_.size() < kMaxRemarks) remarks_.push_back(std::move(text));
 }
 
-void ModelAsker::add_refusal_remark(const std::string& why) {
+void ModelAsker::add_unusable_reply_remark(const std::string& why) {
   add_remark(fmt::format("YOUR LAST REPLY could not be used: {}.", why));
 }
 
-void ModelAsker::report_unusable_reply(Round& round, const std::string& why) {
-  add_refusal_remark(why);
+void ModelAsker::report_unusable_reply(SearchRound& round, const std::string& why) {
+  add_unusable_reply_remark(why);
   round.reject(why);
 }
 
-std::nullopt_t ModelAsker::refuse_proposal(Round& round, const std::string& why) {
-  add_refusal_remark(why);
+std::nullopt_t ModelAsker::refuse_proposal(SearchRound& round, const std::string& why) {
+  add_unusable_reply_remark(why);
   round.reject_proposal(why);
   return std::nullopt;
 }
 
 // Refuses a text whose normal form was proposed before, and tells the model the result of the
 // earlier proposal.
-std::optional<Proposal> ModelAsker::make_proposal(Round& round, const ModelAnswer& answer,
+std::optional<Proposal> ModelAsker::make_proposal(SearchRound& round, const ModelAnswer& answer,
                                                   std::string_view otherwise) {
   if (!answer.segments) return refuse_proposal(round, answer.refusal_reason);
   for (const std::string& text : answer.notes) {
@@ -185,7 +185,7 @@ std::string ModelAsker::take_remarks() {
 }
 
 // Writes what the model is asked to do, and how the result is measured.
-std::string system_introduction(const Problem& problem, const Evaluator& evaluator) {
+std::string system_introduction(const SearchProblem& problem, const Evaluator& evaluator) {
   if (!problem.is_mapping()) {
     return fmt::format(
         "You improve marked parts of a text, called segments. The text outside of them stays as it "
@@ -202,7 +202,7 @@ std::string system_introduction(const Problem& problem, const Evaluator& evaluat
 
 // The segments of a mapping have fixed names, which the instructions list. The names of the
 // segments of a marked text are shown with its blocks.
-std::string segment_reply_instructions(const Problem& problem) {
+std::string segment_reply_instructions(const SearchProblem& problem) {
   std::string text =
       "First write one line, PLAN: what limits the current text and the one or two changes that "
       "you try now. Then write one fenced block for each segment that you change, labelled with "
@@ -215,7 +215,7 @@ std::string segment_reply_instructions(const Problem& problem) {
 
 // If a grammar constrains the reply, the server allows nothing but the program, so no fences are
 // requested.
-std::string whole_reply_instructions(const Problem& problem, bool bare) {
+std::string whole_reply_instructions(const SearchProblem& problem, bool bare) {
   if (bare) return "Reply with the whole program and nothing else.\n";
   return problem.is_mapping()
              ? "Reply with one line, PLAN: what you try, then the whole program in one fenced "
@@ -226,7 +226,7 @@ std::string whole_reply_instructions(const Problem& problem, bool bare) {
 
 // Parts of the language description with a RemovalStage other than kNever may be removed from a
 // prompt that is too long.
-void add_language_card(Prompt& prompt, const Problem& problem) {
+void add_language_card(Prompt& prompt, const SearchProblem& problem) {
   if (!problem.is_mapping()) return;
   prompt.add_system_text("\n");
   for (const LanguageCardPart& piece : language_card()) {
@@ -234,7 +234,7 @@ void add_language_card(Prompt& prompt, const Problem& problem) {
   }
 }
 
-const std::string& text_of(const Step* step, const Problem& problem) {
+const std::string& text_of(const Step* step, const SearchProblem& problem) {
   return step == nullptr ? problem.start : step->proposal.text;
 }
 

@@ -28,7 +28,7 @@ struct ModelQuestion {
 // Sends the questions of one proposer to a language model, and turns the replies into proposals.
 class ModelAsker {
  public:
-  ModelAsker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
+  ModelAsker(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options,
              std::size_t prompt_bytes = kPromptBytes);
 
   // Returns true if the model replies by a bare program without fences to a question with
@@ -39,28 +39,28 @@ class ModelAsker {
 
   // Sends the questions to the model, several at the same time and each with its own seed. Returns
   // one entry for each question, which is nullopt if there was no reply. The reason is then passed
-  // to Round::reject(). Prompts that are too long for the model are shortened and sent again.
-  std::vector<std::optional<llm::ChatReply>> ask(Round& round,
+  // to SearchRound::reject(). Prompts that are too long for the model are shortened and sent again.
+  std::vector<std::optional<llm::ChatReply>> ask(SearchRound& round,
                                                  std::span<const ModelQuestion> questions,
                                                  double temperature);
 
   // Reports that a reply could not be used: to the current round of the search, and in the next
   // prompt to the model.
-  void report_unusable_reply(Round& round, const std::string& why);
+  void report_unusable_reply(SearchRound& round, const std::string& why);
   // Adds a remark to the model's next prompt.
   void add_remark(std::string text);
   // Turns a model's answer into a proposal for the search. The description of the proposal is the
   // plan in the answer, or `otherwise` if the answer states no plan. Refuses the reply and returns
   // nullopt if the answer has no text, or a text that was proposed before. The notes of the answer
   // become remarks in the next prompt.
-  std::optional<Proposal> make_proposal(Round& round, const ModelAnswer& answer,
+  std::optional<Proposal> make_proposal(SearchRound& round, const ModelAnswer& answer,
                                         std::string_view otherwise);
   // Marks a text that another proposer has proposed, so that the model cannot propose it again.
-  void mark_proposed(const Round& round, const std::string& text) {
+  void mark_proposed(const SearchRound& round, const std::string& text) {
     proposed_.add(hash_of(round.evaluator().canonical(text)), {});
   }
   // Removes the mark of a proposed text that was not tried, so that the model may propose it again.
-  void unmark_proposed(const Round& round, const std::string& text) {
+  void unmark_proposed(const SearchRound& round, const std::string& text) {
     proposed_.erase(hash_of(round.evaluator().canonical(text)));
   }
   // Returns the remarks about the model's replies since the last call, one on each line ("YOUR LAST
@@ -70,10 +70,11 @@ class ModelAsker {
  private:
   llm::ChatRequest make_request(const ModelQuestion& question, std::uint64_t sample) const;
   bool reduce_prompt_limit(const llm::ChatError& error);
-  void add_refusal_remark(const std::string& why);
+  // Notes for the next prompt why the last reply of the model was not accepted.
+  void add_unusable_reply_remark(const std::string& why);
   // Reports that a reply could not be used as a proposal: to the current round of the search, and
   // in the next prompt to the model. Always returns nullopt.
-  std::nullopt_t refuse_proposal(Round& round, const std::string& why);
+  std::nullopt_t refuse_proposal(SearchRound& round, const std::string& why);
 
   const bool is_mapping_;
   const std::uint64_t seed_;
@@ -89,16 +90,16 @@ class ModelAsker {
 
 // Returns the first sentences of the system message to the model ("You improve ..."). They are the
 // same for every proposer.
-std::string system_introduction(const Problem& problem, const Evaluator& evaluator);
+std::string system_introduction(const SearchProblem& problem, const Evaluator& evaluator);
 // Returns the part of a prompt that tells the model to reply with new texts of segments.
-std::string segment_reply_instructions(const Problem& problem);
+std::string segment_reply_instructions(const SearchProblem& problem);
 // Returns the part of a prompt that tells the model to reply with a whole text. If `bare` is true,
 // the reply shall have no plan and no fences.
-std::string whole_reply_instructions(const Problem& problem, bool bare);
+std::string whole_reply_instructions(const SearchProblem& problem, bool bare);
 // Adds the description of the mapping language to a prompt, if the text is a mapping.
-void add_language_card(Prompt& prompt, const Problem& problem);
+void add_language_card(Prompt& prompt, const SearchProblem& problem);
 // Returns the text that was tried in a step of the search, or the problem's start text if `step` is
 // null.
-const std::string& text_of(const Step* step, const Problem& problem);
+const std::string& text_of(const Step* step, const SearchProblem& problem);
 
 }  // namespace groma::tuning

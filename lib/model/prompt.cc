@@ -184,8 +184,8 @@ std::string describe_goal(const Evaluator& evaluator) {
 }
 
 // For a mapping, describes the machine and the tasks of the application. Any other text is
-// described by Problem::about.
-void add_problem(Prompt& prompt, const Problem& problem) {
+// described by SearchProblem::about.
+void add_problem(Prompt& prompt, const SearchProblem& problem) {
   if (!problem.is_mapping()) {
     const std::string about =
         problem.about.empty() ? "a program" : strip_directories(problem.about.substr(0, kMaxAbout));
@@ -212,7 +212,7 @@ void add_problem(Prompt& prompt, const Problem& problem) {
   prompt.add_user_text("\n");
 }
 
-void add_text_outside_segments(Prompt& prompt, const Problem& problem) {
+void add_text_outside_segments(Prompt& prompt, const SearchProblem& problem) {
   if (problem.is_mapping()) return;
   const Result<Segments> segments = segments_of(problem, problem.start);
   if (!segments.ok() || segments->outside().empty()) return;
@@ -239,7 +239,7 @@ void add_text_outside_segments(Prompt& prompt, const Problem& problem) {
                        RemovalStage::kApp);
 }
 
-Result<Segments> segments_of(const Problem& problem, const std::string& text) {
+Result<Segments> segments_of(const SearchProblem& problem, const std::string& text) {
   if (problem.is_mapping()) return Segments::of_mapping(Source("mapping", text));
   return Segments::of_marked(Source("text", text));
 }
@@ -320,7 +320,7 @@ std::string describe_result(const Evaluation& evaluation, const Evaluator& evalu
 }
 
 // The line about the profile is the first part that is removed from a prompt which is too long.
-std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail detail) {
+std::vector<FeedbackLine> feedback_lines(const GuideFeedback& feedback, GuideDetail detail) {
   std::vector<FeedbackLine> lines;
   const auto add = [&](std::string_view head, const std::string& text,
                        RemovalStage stage = RemovalStage::kNever) {
@@ -348,7 +348,7 @@ std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail d
 }
 
 // Uses the first sentence of each kind of feedback that `detail` allows.
-std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::size_t most) {
+std::string feedback_summary(const GuideFeedback& feedback, GuideDetail detail, std::size_t most) {
   std::string words;
   const auto add = [&](GuideDetail needs, const std::string& text) {
     if (detail < needs || text.empty()) return;
@@ -364,7 +364,7 @@ std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::
 }
 
 // The score of the best text so far is added to the result, so that the model can compare both.
-void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& round,
+void add_feedback(Prompt& prompt, const Evaluation& evaluation, const SearchRound& round,
                   GuideDetail detail) {
   std::string result = "RESULT: " + describe_result(evaluation, round.evaluator());
   const Step* best = round.history().best();
@@ -380,7 +380,8 @@ void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& rou
 
 // Shows the last proposals that failed, each with the reason and the differences from `current`, so
 // that the model does not repeat them.
-void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail) {
+void add_failures(Prompt& prompt, const SearchRound& round, const Segments& current,
+                  GuideDetail detail) {
   const std::vector<Step>& failures = round.history().failures();
   if (failures.empty()) return;
   prompt.add_heading("\nTRIED, NOT VALID (against the current text)\n", RemovalStage::kTried);

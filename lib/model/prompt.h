@@ -66,14 +66,14 @@ std::span<const LanguageCardPart> language_card();
 // Describes the goal of the search: "The result is measured in s. Make it as low as possible".
 std::string describe_goal(const Evaluator& evaluator);
 // Adds a description of the problem to a prompt. For a mapping, these are the machine and the
-// application. For any other text, it is Problem::about.
-void add_problem(Prompt& prompt, const Problem& problem);
+// application. For any other text, it is SearchProblem::about.
+void add_problem(Prompt& prompt, const SearchProblem& problem);
 // Adds the text outside the segments of a marked text to a prompt. The model cannot change this
 // text. If there is too much of it, the parts nearest to the segments are kept.
-void add_text_outside_segments(Prompt& prompt, const Problem& problem);
+void add_text_outside_segments(Prompt& prompt, const SearchProblem& problem);
 // Divides a text into segments. The segments of a mapping follow from its statements. In any other
 // text, marks must enclose the segments. Fails if there are no valid marks (Segments::of_marked()).
-Result<Segments> segments_of(const Problem& problem, const std::string& text);
+Result<Segments> segments_of(const SearchProblem& problem, const std::string& text);
 // Writes each segment as a fenced block that is labelled with the name of the segment. An empty
 // segment is written as NONE. The description of a marked segment, if there is one, stands above
 // the block.
@@ -102,15 +102,16 @@ struct FeedbackLine {
   RemovalStage stage = RemovalStage::kNever;
 };
 // Returns the lines of a prompt with the feedback at this level of detail. Long lines are cut.
-std::vector<FeedbackLine> feedback_lines(const Feedback& feedback, GuideDetail detail);
+std::vector<FeedbackLine> feedback_lines(const GuideFeedback& feedback, GuideDetail detail);
 // Summarises the feedback in one line of at most `most` bytes, for a list of proposals.
-std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::size_t most);
+std::string feedback_summary(const GuideFeedback& feedback, GuideDetail detail, std::size_t most);
 // Adds the result of an evaluation and the feedback about it to a prompt.
-void add_feedback(Prompt& prompt, const Evaluation& evaluation, const Round& round,
+void add_feedback(Prompt& prompt, const Evaluation& evaluation, const SearchRound& round,
                   GuideDetail detail);
 // Adds the last proposals that failed, each with another error message, to a prompt. Each is
 // written as a difference from the text `current`.
-void add_failures(Prompt& prompt, const Round& round, const Segments& current, GuideDetail detail);
+void add_failures(Prompt& prompt, const SearchRound& round, const Segments& current,
+                  GuideDetail detail);
 
 // Returns a copy of the text in which every file path is reduced to the file name.
 std::string strip_directories(std::string_view text);

@@ -52,7 +52,7 @@ class Finder {
   static bool is_task(const Event& event) { return event.kind == Event::Kind::kTask; }
 
   // The interval in which an event ran, and the id of the task that the event belongs to.
-  struct Span {
+  struct TaskInterval {
     RunTime begin, end;
     std::uint64_t task;
     RunTime length() const { return end - begin; }
@@ -78,8 +78,8 @@ class Finder {
     }
     // All events sorted by their end, and the tasks of each processor sorted by their begin.
     // go_on() searches in these lists.
-    std::vector<Span> by_end;
-    std::unordered_map<std::int32_t, std::vector<Span>> by_processor;
+    std::vector<TaskInterval> by_end;
+    std::unordered_map<std::int32_t, std::vector<TaskInterval>> by_processor;
     for (const MeasuredEvent& each : events_) {
       by_end.push_back({each.event.start, each.event.end, each.task});
       if (is_task(each.event) && each.event.where >= 0) {
@@ -87,10 +87,10 @@ class Finder {
       }
     }
     std::sort(by_end.begin(), by_end.end(),
-              [](const Span& a, const Span& b) { return a.end < b.end; });
+              [](const TaskInterval& a, const TaskInterval& b) { return a.end < b.end; });
     for (auto& [processor, spans] : by_processor) {
       std::sort(spans.begin(), spans.end(),
-                [](const Span& a, const Span& b) { return a.begin < b.begin; });
+                [](const TaskInterval& a, const TaskInterval& b) { return a.begin < b.begin; });
     }
     for (const auto& [task, end] : launching) go_on(task, end, by_end, by_processor);
   }
@@ -105,29 +105,29 @@ class Finder {
   // the total time of that work is known. The time is distributed over the longest gaps. A gap ends
   // at a launch or at the end of the task, no other event ends in it, and the processor ran no
   // other task in it.
-  void go_on(std::size_t i, RunTime end, const std::vector<Span>& by_end,
-             const std::unordered_map<std::int32_t, std::vector<Span>>& by_processor) {
+  void go_on(std::size_t i, RunTime end, const std::vector<TaskInterval>& by_end,
+             const std::unordered_map<std::int32_t, std::vector<TaskInterval>>& by_processor) {
     const MeasuredEvent task = events_[i];
     RunTime left = task.own_time - (task.event.end - task.event.start);
-    std::vector<Span> gaps;
+    std::vector<TaskInterval> gaps;
     RunTime since = task.event.end;
     const auto add = [&](RunTime until) {
       if (until <= since) return;
-      Span gap{since, until, task.task};
+      TaskInterval gap{since, until, task.task};
       since = until;
       // The gap begins no earlier than the last end of another event.
       auto before =
           std::upper_bound(by_end.begin(), by_end.end(), until,
-                           [](RunTime time, const Span& span) { return time < span.end; });
+                           [](RunTime time, const TaskInterval& span) { return time < span.end; });
       while (before != by_end.begin() && std::prev(before)->task == task.task) --before;
       if (before != by_end.begin()) gap.begin = std::max(gap.begin, std::prev(before)->end);
       const auto spans = by_processor.find(task.event.where);
       if (spans != by_processor.end()) {
         // If another task ran on the processor at the end of the gap, this task was waiting and did
         // not work.
-        auto on_it =
-            std::lower_bound(spans->second.begin(), spans->second.end(), until,
-                             [](const Span& span, RunTime time) { return span.begin < time; });
+        auto on_it = std::lower_bound(
+            spans->second.begin(), spans->second.end(), until,
+            [](const TaskInterval& span, RunTime time) { return span.begin < time; });
         while (on_it != spans->second.begin() && std::prev(on_it)->task == task.task) --on_it;
         if (on_it != spans->second.begin() && std::prev(on_it)->end > until) return;
       }
@@ -139,9 +139,10 @@ class Finder {
     }
     if (left > 0) add(end);
     // Fills the longest gaps first, until the task's own time is used up.
-    std::stable_sort(gaps.begin(), gaps.end(),
-                     [](const Span& a, const Span& b) { return a.length() > b.length(); });
-    for (const Span& gap : gaps) {
+    std::stable_sort(gaps.begin(), gaps.end(), [](const TaskInterval& a, const TaskInterval& b) {
+      return a.length() > b.length();
+    });
+    for (const TaskInterval& gap : gaps) {
       if (left <= 0) break;
       MeasuredEvent more = task;
       more.uses.clear();

@@ -65,7 +65,7 @@ class JsonWriter {
     });
     if (whole_) add_channels(json);
     json["moves"] =
-        list(profile_.moves, [&](const Profile::Move& move) { return move_json(move); });
+        list(profile_.moves, [&](const Profile::CopyGroup& move) { return move_json(move); });
     if (whole_) flows(json);
     json["notes"] = record_.notes;
     return json;
@@ -120,7 +120,7 @@ class JsonWriter {
 
   // Returns one move as JSON. A move is the sum of all copies or reductions of one region between
   // the same memory kinds that the same mapping statement caused.
-  Json move_json(const Profile::Move& move) const {
+  Json move_json(const Profile::CopyGroup& move) const {
     return {{"kind", move.reduction ? "reduction" : "copy"},
             {"region", region_name(record_, move.region)},
             {"from", move.from},

@@ -70,9 +70,9 @@ std::string script_json(std::string_view text) {
 }
 
 // Writes the HTML page of one profile. Each section of the page has its own member function.
-class Page {
+class ProfilePageWriter {
  public:
-  Page(const Profile& profile, const ProfileWords& words)
+  ProfilePageWriter(const Profile& profile, const ProfileWords& words)
       : profile_(profile), record_(*profile.record), words_(words) {}
 
   // Returns the HTML page. Its content security policy forbids loading anything from outside.
@@ -195,7 +195,7 @@ class Page {
           {"what", "because of", "#times", "#bytes", "#time of all", "#waited for channels",
            "#share", ""});
     for (std::size_t i = 0; i < std::min(kRows, profile_.moves.size()); ++i) {
-      const Profile::Move& move = profile_.moves[i];
+      const Profile::CopyGroup& move = profile_.moves[i];
       text_ += "<tr>";
       words_cell(words_of(profile_, move));
       code_cell(describe_statement(words_, move.statement));
@@ -503,7 +503,7 @@ class Page {
 
 // The HTML page is complete: it needs no server and no other file.
 std::string to_html(const Profile& profile, const ProfileWords& words) {
-  return Page(profile, words).write();
+  return ProfilePageWriter(profile, words).write();
 }
 
 }  // namespace groma

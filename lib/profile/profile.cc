@@ -157,7 +157,7 @@ class ProfileMaker {
     ++(event.kind == Event::Kind::kCopy ? profile_.copies : profile_.reductions);
     add_saturating(profile_.moved_bytes, event.bytes);
     add_saturating(profile_.copy_time, time);
-    Profile::Move& move = profile_.moves[move_of(event)];
+    Profile::CopyGroup& move = profile_.moves[move_of(event)];
     ++move.number;
     add_saturating(move.bytes, event.bytes);
     add_saturating(move.time, time);
@@ -199,7 +199,7 @@ class ProfileMaker {
         (from << 14 ^ to) << 3 | (same ? 4U : 0U) | (other ? 2U : 0U) | (reduction ? 1U : 0U)};
     const auto [found, is_new] = move_numbers_.emplace(key, profile_.moves.size());
     if (is_new) {
-      Profile::Move move;
+      Profile::CopyGroup move;
       move.region = region;
       move.from = kinds_[from];
       move.to = kinds_[to];
@@ -406,7 +406,7 @@ class ProfileMaker {
       return profile_.moves[a].bytes > profile_.moves[b].bytes;
     });
     move_order_.resize(sorted.size());
-    std::vector<Profile::Move> moves;
+    std::vector<Profile::CopyGroup> moves;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
       move_order_[sorted[i]] = i;
       moves.push_back(std::move(profile_.moves[sorted[i]]));

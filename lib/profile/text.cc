@@ -252,7 +252,7 @@ class TextWriter {
     title(fmt::format("Moved: {} by {} copies and {} reductions",
                       format_bytes(profile_.moved_bytes), profile_.copies, profile_.reductions));
     for (std::size_t i = 0; i < std::min(kFewListed, profile_.moves.size()); ++i) {
-      const Profile::Move& move = profile_.moves[i];
+      const Profile::CopyGroup& move = profile_.moves[i];
       line(fmt::format("  {:>9} {}  {}", format_bytes(move.bytes),
                        percent(fraction_of(move.bytes, profile_.moved_bytes)),
                        cut(words_of(profile_, move), kColumns - kIndent)));

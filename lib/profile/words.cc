@@ -71,7 +71,7 @@ std::string_view words_of(Profile::Reason reason) {
 }
 
 // Unknown memory kinds are written as `?`.
-std::string words_of(const Profile& profile, const Profile::Move& move) {
+std::string words_of(const Profile& profile, const Profile::CopyGroup& move) {
   const std::string what = fmt::format("{} of {}", move.reduction ? "reduction" : "copy",
                                        region_name(*profile.record, move.region));
   const std::string to = move.to.empty() ? "?" : move.to;

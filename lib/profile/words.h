@@ -33,7 +33,7 @@ std::string_view name_of(Profile::Reason reason);
 // Describes why a segment is on the critical path: "its data was needed".
 std::string_view words_of(Profile::Reason reason);
 // Describes which data was moved between which memories: "copy of rp_shared, SYSMEM to FBMEM".
-std::string words_of(const Profile& profile, const Profile::Move& move);
+std::string words_of(const Profile& profile, const Profile::CopyGroup& move);
 // Describes what took time on the critical path: "task step", "copy of rp_shared, SYSMEM to FBMEM"
 // or "launching and mapping step".
 std::string words_of(const Profile& profile, const Profile::PathCause& cause);

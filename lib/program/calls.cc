@@ -23,9 +23,9 @@ struct Call {
 };
 
 // Depth-first search over the calls of all functions.
-class Search {
+class CallSearch {
  public:
-  Search(const Tree& tree, const ProgramDefinitions& definitions, Diagnostics& diags)
+  CallSearch(const Tree& tree, const ProgramDefinitions& definitions, Diagnostics& diags)
       : tree_(tree), definitions_(definitions), diags_(diags) {
     const std::size_t count = definitions.defs.size();
     result_.used.assign(count, false);
@@ -186,7 +186,7 @@ class Search {
 }  // namespace
 
 CallOrder order_calls(const Tree& tree, const ProgramDefinitions& definitions, Diagnostics& diags) {
-  return Search(tree, definitions, diags).run();
+  return CallSearch(tree, definitions, diags).run();
 }
 
 }  // namespace groma::program

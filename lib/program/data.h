@@ -263,7 +263,7 @@ struct StatementKey {
 // `value` and `kinds` hold.
 struct StatementRow {
   StatementKey key;
-  // The number of the statement in the order of the program's text, from 1, as in Origin.
+  // The number of the statement in the order of the program's text, from 1, as in DecisionOrigin.
   std::uint32_t statement = 0;
   // The number of kinds of a kTask or kRegion row. The kinds stand in the order of the statement
   // and without duplicates.
@@ -280,7 +280,7 @@ struct ProgramData {
   Source source;
   NameTable names;
 
-  // The range of each statement. The statement with Origin o is at index o - 1.
+  // The range of each statement. The statement with DecisionOrigin o is at index o - 1.
   std::vector<Range> statement_ranges;
   // The rows that can decide something: for each key that occurs, the row of the first statement
   // with this key.

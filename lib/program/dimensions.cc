@@ -19,7 +19,7 @@ constexpr std::int64_t kGridDimensions = 2;
 constexpr std::int64_t kMaxMachineDimensions = 32, kMaxTupleItems = 65'536;
 
 // What the analysis knows about the value of an expression if its evaluation succeeds.
-struct Known {
+struct KnownValue {
   enum class Kind : std::uint8_t {
     kNothing,
     kInteger,
@@ -37,30 +37,30 @@ struct Known {
   bool is_integer() const { return kind == Kind::kInteger; }
   bool is_machine() const { return kind == Kind::kMachine; }
   bool is_tuple() const { return kind == Kind::kTuple || kind == Kind::kSizes; }
-  friend bool operator==(const Known&, const Known&) = default;
+  friend bool operator==(const KnownValue&, const KnownValue&) = default;
 };
 
-Known integer(std::int64_t value) { return {Known::Kind::kInteger, value}; }
+KnownValue integer(std::int64_t value) { return {KnownValue::Kind::kInteger, value}; }
 
 // Returns what is known about a machine or a tuple of this size, or nothing if no such value can
 // exist.
-Known sized(Known::Kind kind, std::int64_t size) {
-  const bool machine = kind == Known::Kind::kMachine;
+KnownValue sized(KnownValue::Kind kind, std::int64_t size) {
+  const bool machine = kind == KnownValue::Kind::kMachine;
   const std::int64_t least = machine ? 1 : 0;
   const std::int64_t most = machine ? kMaxMachineDimensions : kMaxTupleItems;
-  return size < least || size > most ? Known{} : Known{kind, size};
+  return size < least || size > most ? KnownValue{} : KnownValue{kind, size};
 }
 
 // Returns the known result of an operator on two integers, or nothing if the operator fails.
-Known integer_result(Op op, std::int64_t left, std::int64_t right) {
+KnownValue integer_result(Op op, std::int64_t left, std::int64_t right) {
   std::int64_t result = 0;
   switch (op) {
     case Op::kAdd:
-      return __builtin_add_overflow(left, right, &result) ? Known{} : integer(result);
+      return __builtin_add_overflow(left, right, &result) ? KnownValue{} : integer(result);
     case Op::kSubtract:
-      return __builtin_sub_overflow(left, right, &result) ? Known{} : integer(result);
+      return __builtin_sub_overflow(left, right, &result) ? KnownValue{} : integer(result);
     case Op::kMultiply:
-      return __builtin_mul_overflow(left, right, &result) ? Known{} : integer(result);
+      return __builtin_mul_overflow(left, right, &result) ? KnownValue{} : integer(result);
     default:
       if (right == 0 || (left == INT64_MIN && right == -1)) return {};
       return integer(op == Op::kDivide ? left / right : left % right);
@@ -69,36 +69,37 @@ Known integer_result(Op op, std::int64_t left, std::int64_t right) {
 
 // Returns what is known about the result of an arithmetic operator. A tuple on one side decides the
 // size of the result.
-Known arithmetic(Op op, const Known& left, const Known& right) {
+KnownValue arithmetic(Op op, const KnownValue& left, const KnownValue& right) {
   if (left.is_integer() && right.is_integer()) {
     return integer_result(op, left.number, right.number);
   }
-  if (left.is_tuple()) return sized(Known::Kind::kTuple, left.number);
-  if (right.is_tuple()) return sized(Known::Kind::kTuple, right.number);
+  if (left.is_tuple()) return sized(KnownValue::Kind::kTuple, left.number);
+  if (right.is_tuple()) return sized(KnownValue::Kind::kTuple, right.number);
   return {};
 }
 
 // Returns what is known about the result of a method of a machine with that many dimensions. `args`
 // are the arguments.
-Known operation_result(Method method, std::int64_t dimensions, const std::vector<Known>& args) {
+KnownValue operation_result(Method method, std::int64_t dimensions,
+                            const std::vector<KnownValue>& args) {
   switch (method) {
     case Method::kSplit:
-      return sized(Known::Kind::kMachine, dimensions + 1);
+      return sized(KnownValue::Kind::kMachine, dimensions + 1);
     case Method::kMerge:
-      return sized(Known::Kind::kMachine, dimensions - 1);
+      return sized(KnownValue::Kind::kMachine, dimensions - 1);
     case Method::kSwap:
     case Method::kReverse:
     case Method::kRotate:
     case Method::kSlice:
-      return sized(Known::Kind::kMachine, dimensions);
+      return sized(KnownValue::Kind::kMachine, dimensions);
     case Method::kBalanceSplit:
     case Method::kGreedySplit:
     case Method::kAutoSplit:
     case Method::kDecompose: {
       // The second argument is the number of new dimensions, or a tuple with an item for each.
-      const Known& parts = args[1];
+      const KnownValue& parts = args[1];
       const bool fits = parts.number >= 1 && parts.number <= kMaxMachineDimensions;
-      return fits ? sized(Known::Kind::kMachine, dimensions - 1 + parts.number) : Known{};
+      return fits ? sized(KnownValue::Kind::kMachine, dimensions - 1 + parts.number) : KnownValue{};
     }
     case Method::kHas:
     case Method::kProcessor:
@@ -150,18 +151,19 @@ class DimensionCheck {
   CodeId entry(IndexRange list, std::uint32_t i) const { return data_.lists[list.begin + i]; }
 
   void visit(const ExecutableStatement& action);
-  Known visit(CodeId id);
-  Known visit_in_branch(CodeId id);
-  std::vector<Known> visit_list(IndexRange list);
-  Known index(const CodeNode& node);
-  Known index_machine(const CodeNode& node, std::int64_t dimensions,
-                      const std::vector<Known>& items);
-  Known slice(const CodeNode& node);
-  Known method(const CodeNode& node);
-  Known member(const CodeNode& node);
-  bool check_operation(const CodeNode& node, const Known& base, const std::vector<Known>& args);
+  KnownValue visit(CodeId id);
+  KnownValue visit_in_branch(CodeId id);
+  std::vector<KnownValue> visit_list(IndexRange list);
+  KnownValue index(const CodeNode& node);
+  KnownValue index_machine(const CodeNode& node, std::int64_t dimensions,
+                           const std::vector<KnownValue>& items);
+  KnownValue slice(const CodeNode& node);
+  KnownValue method(const CodeNode& node);
+  KnownValue member(const CodeNode& node);
+  bool check_operation(const CodeNode& node, const KnownValue& base,
+                       const std::vector<KnownValue>& args);
 
-  std::optional<std::int64_t> count_of(IndexRange list, const std::vector<Known>& items) const;
+  std::optional<std::int64_t> count_of(IndexRange list, const std::vector<KnownValue>& items) const;
   bool has_entry(IndexRange list, Op op) const;
   void find(DiagId id, Range range, std::vector<DiagArg> args, std::string note = {});
   std::vector<bool> certainly_run() const;
@@ -174,7 +176,7 @@ class DimensionCheck {
   int branches_ = 0;
   // What is known about each global, about each variable of the current function, and about the
   // result of each function.
-  std::vector<Known> globals_, slots_, results_;
+  std::vector<KnownValue> globals_, slots_, results_;
   // For each function: the functions that it calls whenever it runs.
   std::vector<std::vector<FunctionId>> calls_;
   std::vector<Finding> findings_;
@@ -190,14 +192,14 @@ void DimensionCheck::visit(const ExecutableStatement& action) {
       results_[current_] = visit(action.value);
       break;
     case ExecutableStatement::Kind::kAssign: {
-      const Known value = visit(action.value);
+      const KnownValue value = visit(action.value);
       (current_ == top_level() ? globals_ : slots_)[action.target] = value;
     }
   }
 }
 
 // Visits every part of an expression once and returns what is certain about its value.
-Known DimensionCheck::visit(CodeId id) {
+KnownValue DimensionCheck::visit(CodeId id) {
   const CodeNode& node = data_.code[id];
   switch (node.op) {
     case Op::kInt:
@@ -209,18 +211,18 @@ Known DimensionCheck::visit(CodeId id) {
     case Op::kTuple: {
       const IndexRange list{node.a, node.b};
       const auto count = count_of(list, visit_list(list));
-      return count ? sized(Known::Kind::kTuple, *count) : Known{};
+      return count ? sized(KnownValue::Kind::kTuple, *count) : KnownValue{};
     }
     case Op::kComprehension: {
       // The expression of the items is certainly evaluated only if the range is known to have
       // items.
-      const Known range = visit(node.b);
+      const KnownValue range = visit(node.b);
       if (range.is_tuple() && range.number > 0) {
         visit(node.a);
       } else {
         visit_in_branch(node.a);
       }
-      return range.is_tuple() ? sized(Known::Kind::kTuple, range.number) : Known{};
+      return range.is_tuple() ? sized(KnownValue::Kind::kTuple, range.number) : KnownValue{};
     }
     case Op::kNegate:
       return arithmetic(Op::kSubtract, integer(0), visit(node.a));
@@ -232,7 +234,7 @@ Known DimensionCheck::visit(CodeId id) {
     case Op::kMultiply:
     case Op::kDivide:
     case Op::kModulo: {
-      const Known left = visit(node.a);
+      const KnownValue left = visit(node.a);
       return arithmetic(node.op, left, visit(node.b));
     }
     case Op::kEqual:
@@ -253,8 +255,8 @@ Known DimensionCheck::visit(CodeId id) {
     case Op::kConditional: {
       visit(node.a);
       // The result is known only if the same is known about the values of both branches.
-      const Known yes = visit_in_branch(node.b);
-      return yes == visit_in_branch(node.c) ? yes : Known{};
+      const KnownValue yes = visit_in_branch(node.b);
+      return yes == visit_in_branch(node.c) ? yes : KnownValue{};
     }
     case Op::kIndex:
       return index(node);
@@ -267,7 +269,7 @@ Known DimensionCheck::visit(CodeId id) {
       return results_[node.c];
     case Op::kMachine:
       visit(node.a);
-      return sized(Known::Kind::kMachine, kGridDimensions);
+      return sized(KnownValue::Kind::kMachine, kGridDimensions);
     case Op::kMethod:
       return method(node);
     case Op::kMember:
@@ -285,17 +287,17 @@ Known DimensionCheck::visit(CodeId id) {
 }
 
 // Visits an expression that may not be evaluated.
-Known DimensionCheck::visit_in_branch(CodeId id) {
+KnownValue DimensionCheck::visit_in_branch(CodeId id) {
   ++branches_;
-  const Known value = visit(id);
+  const KnownValue value = visit(id);
   --branches_;
   return value;
 }
 
 // Visits the entries of a list and returns what is known about each: the tuple for `*t`, nothing
 // for `*`.
-std::vector<Known> DimensionCheck::visit_list(IndexRange list) {
-  std::vector<Known> items;
+std::vector<KnownValue> DimensionCheck::visit_list(IndexRange list) {
+  std::vector<KnownValue> items;
   for (std::uint32_t i = 0; i < list.count; ++i) {
     const CodeNode& node = data_.code[entry(list, i)];
     items.push_back(visit(node.op == Op::kSplice ? node.a : entry(list, i)));
@@ -306,7 +308,7 @@ std::vector<Known> DimensionCheck::visit_list(IndexRange list) {
 // Returns the number of items of a list, including the items of spliced tuples `*t`, if it is
 // known.
 std::optional<std::int64_t> DimensionCheck::count_of(IndexRange list,
-                                                     const std::vector<Known>& items) const {
+                                                     const std::vector<KnownValue>& items) const {
   std::int64_t count = 0;
   for (std::uint32_t i = 0; i < list.count; ++i) {
     const bool splice = data_.code[entry(list, i)].op == Op::kSplice;
@@ -326,16 +328,16 @@ bool DimensionCheck::has_entry(IndexRange list, Op op) const {
 
 // Checks an index of a machine, or the position in a tuple. How many indices a tuple gets was
 // checked when the code was built.
-Known DimensionCheck::index(const CodeNode& node) {
-  const Known base = visit(node.c);
+KnownValue DimensionCheck::index(const CodeNode& node) {
+  const KnownValue base = visit(node.c);
   const IndexRange list{node.a, node.b};
-  const std::vector<Known> items = visit_list(list);
+  const std::vector<KnownValue> items = visit_list(list);
   if (base.is_machine()) return index_machine(node, base.number, items);
   const bool checked = base.is_tuple() && items.size() == 1 && items[0].is_integer();
   if (!checked) return {};
   const std::int64_t at = items[0].number;
   if (at >= -base.number && at < base.number) return {};
-  const bool sizes = base.kind == Known::Kind::kSizes;
+  const bool sizes = base.kind == KnownValue::Kind::kSizes;
   find(DiagId::kIndexOutOfRange, data_.code[entry(list, 0)].range, {at, base.number},
        sizes ? fmt::format("the machine has {}; dimensions count from 0",
                            dimensions_text(base.number))
@@ -344,8 +346,8 @@ Known DimensionCheck::index(const CodeNode& node) {
 }
 
 // Checks the number of indices of a machine. A single tuple stands for all indices.
-Known DimensionCheck::index_machine(const CodeNode& node, std::int64_t dimensions,
-                                    const std::vector<Known>& items) {
+KnownValue DimensionCheck::index_machine(const CodeNode& node, std::int64_t dimensions,
+                                         const std::vector<KnownValue>& items) {
   const IndexRange list{node.a, node.b};
   auto count = count_of(list, items);
   if (count == 1 && !has_entry(list, Op::kAll)) {
@@ -364,51 +366,52 @@ Known DimensionCheck::index_machine(const CodeNode& node, std::int64_t dimension
          {indices_text(*count), fmt::format("a machine with {}", dimensions_text(dimensions))});
   }
   // A processor can stand for the pair of its node and index. A set of processors cannot.
-  return has_entry(list, Op::kAll) ? Known{} : sized(Known::Kind::kTuple, 2);
+  return has_entry(list, Op::kAll) ? KnownValue{} : sized(KnownValue::Kind::kTuple, 2);
 }
 
 // Returns what is known about a slice of a tuple or of the extents of a machine. An end beyond the
 // number of items counts as this number, and a negative end counts from the back.
-Known DimensionCheck::slice(const CodeNode& node) {
-  const Known base = visit(node.c);
-  const Known from = node.a == kNoCode ? integer(0) : visit(node.a);
-  const Known to = node.b == kNoCode ? integer(base.number) : visit(node.b);
+KnownValue DimensionCheck::slice(const CodeNode& node) {
+  const KnownValue base = visit(node.c);
+  const KnownValue from = node.a == kNoCode ? integer(0) : visit(node.a);
+  const KnownValue to = node.b == kNoCode ? integer(base.number) : visit(node.b);
   const bool sized_base = base.is_machine() || base.is_tuple();
   if (!sized_base || !from.is_integer() || !to.is_integer()) return {};
   const auto cut = [size = base.number](std::int64_t end) {
     return std::clamp<std::int64_t>(end < 0 ? end + size : end, 0, size);
   };
-  return sized(Known::Kind::kTuple, std::max<std::int64_t>(0, cut(to.number) - cut(from.number)));
+  return sized(KnownValue::Kind::kTuple,
+               std::max<std::int64_t>(0, cut(to.number) - cut(from.number)));
 }
 
 // Returns what is known about `size` and `len` of a machine or a tuple.
-Known DimensionCheck::member(const CodeNode& node) {
-  const Known base = visit(node.a);
+KnownValue DimensionCheck::member(const CodeNode& node) {
+  const KnownValue base = visit(node.a);
   if (!base.is_machine() && !base.is_tuple()) return {};
   if (node.member == Member::kLen) return integer(base.number);
   if (node.member != Member::kSize) return {};
-  return sized(base.is_machine() ? Known::Kind::kSizes : base.kind, base.number);
+  return sized(base.is_machine() ? KnownValue::Kind::kSizes : base.kind, base.number);
 }
 
 // Checks an operation on a machine and returns the machine that it makes.
-Known DimensionCheck::method(const CodeNode& node) {
-  const Known base = visit(node.c);
+KnownValue DimensionCheck::method(const CodeNode& node) {
+  const KnownValue base = visit(node.c);
   const IndexRange list{node.a, node.b};
-  const std::vector<Known> args = visit_list(list);
+  const std::vector<KnownValue> args = visit_list(list);
   if (node.option != kNoCode) visit(node.option);
   const bool known_args = args.size() == syntax::info_of(node.method).parameter_count() &&
                           !has_entry(list, Op::kSplice);
   if (!known_args) return {};
   if (node.method == Method::kProcessor) {
-    return args[0].is_machine() ? sized(Known::Kind::kTuple, args[0].number) : Known{};
+    return args[0].is_machine() ? sized(KnownValue::Kind::kTuple, args[0].number) : KnownValue{};
   }
   if (!check_operation(node, base, args) || !base.is_machine()) return {};
   return operation_result(node.method, base.number, args);
 }
 
 // Returns false after finding a dimension that the machine lacks, or a dimension twice.
-bool DimensionCheck::check_operation(const CodeNode& node, const Known& base,
-                                     const std::vector<Known>& args) {
+bool DimensionCheck::check_operation(const CodeNode& node, const KnownValue& base,
+                                     const std::vector<KnownValue>& args) {
   // The table of methods says which arguments are dimensions.
   const syntax::MethodInfo& info = syntax::info_of(node.method);
   std::vector<std::int64_t> dimensions;

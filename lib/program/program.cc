@@ -23,7 +23,7 @@ NameId id_of(const program::ProgramData& data, std::string_view name) {
   return data.names.find(name);
 }
 
-Origin origin_of(const StatementRow& row) { return {row.statement}; }
+DecisionOrigin origin_of(const StatementRow& row) { return {row.statement}; }
 
 // Calls one_key(task, region) for each pair of words with which a statement can name a region of a
 // task, the most specific pair first, until one_key returns true. Pairs with the task's name come
@@ -100,7 +100,7 @@ Program::Program() : data_(std::make_shared<program::ProgramData>()) {}
 
 const Source& Program::source() const { return data_->source; }
 
-Range Program::range(Origin origin) const {
+Range Program::range(DecisionOrigin origin) const {
   GROMA_CHECK(origin.statement > 0 && origin.statement <= data_->statement_ranges.size());
   return data_->statement_ranges[origin.statement - 1];
 }
@@ -162,9 +162,9 @@ std::optional<LimitDecision> Program::instance_limit(std::string_view task, Proc
   return LimitDecision{row->value, static_cast<LimitScope>(row->kinds[0]), origin_of(*row)};
 }
 
-std::optional<Origin> Program::collect_memory(std::string_view task,
-                                              const RegionNames& region) const {
-  std::optional<Origin> origin;
+std::optional<DecisionOrigin> Program::collect_memory(std::string_view task,
+                                                      const RegionNames& region) const {
+  std::optional<DecisionOrigin> origin;
   for_region(*data_, TableId::kCollectMemory, task, region, {{program::kAnyPlace}},
              [&](const StatementRow& row) {
                origin = origin_of(row);
@@ -173,7 +173,7 @@ std::optional<Origin> Program::collect_memory(std::string_view task,
   return origin;
 }
 
-std::optional<Origin> Program::control_replicate(std::string_view task) const {
+std::optional<DecisionOrigin> Program::control_replicate(std::string_view task) const {
   const StatementRow* row =
       find_task(*data_, TableId::kControlReplicate, task, {{program::kAnyPlace}});
   if (row == nullptr) return std::nullopt;

@@ -34,7 +34,7 @@ constexpr int kTries = 1000;
 
 class Anneal : public Proposer {
  public:
-  Anneal(const Problem& problem, std::uint64_t seed)
+  Anneal(const SearchProblem& problem, std::uint64_t seed)
       : space_(*problem.machine, problem.inputs.front()),
         draws_(seed),
         beginnings_(starting_points(space_)) {
@@ -44,13 +44,13 @@ class Anneal : public Proposer {
   }
 
   std::string_view name() const override { return "anneal"; }
-  std::vector<Proposal> propose(Round& round) override;
+  std::vector<Proposal> propose(SearchRound& round) override;
   void learn(const Step& step) override;
 
  private:
   // A mapping, given by the chosen option of each decision, and its score. The score is infinite if
   // the mapping did not run.
-  struct State {
+  struct ScoredMapping {
     Choice choice;
     double score = std::numeric_limits<double>::infinity();
     bool runs() const { return std::isfinite(score); }
@@ -67,23 +67,23 @@ class Anneal : public Proposer {
   std::size_t next_beginning_ = 0;
   // The indices of the decisions that have more than one option.
   std::vector<std::size_t> open_;
-  State current_, best_;
+  ScoredMapping current_, best_;
   // The number of the proposal at which the current cycle began, and the cycle's length.
   std::int64_t begin_ = 0, length_ = kFirstCycle;
   double temperature_ = kHot;
   // A proposal whose result is not known yet.
-  struct Tried {
+  struct PendingProposal {
     std::int64_t tag = 0;
     Choice choice;
   };
-  std::vector<Tried> pending_;
+  std::vector<PendingProposal> pending_;
   std::int64_t tags_ = 0;
   ScoreMemory memory_;
 };
 
 // Begins the next annealing cycle if the current one is over. Proposes one neighbour of the current
 // mapping, or up to four neighbours in long cycles.
-std::vector<Proposal> Anneal::propose(Round& round) {
+std::vector<Proposal> Anneal::propose(SearchRound& round) {
   if (tags_ - begin_ >= length_) {
     begin_ = tags_;
     length_ *= 2;
@@ -119,7 +119,7 @@ bool Anneal::next(Choice& choice) {
     }
     const std::uint64_t hash = hash_of(choice);
     if (std::any_of(pending_.begin(), pending_.end(),
-                    [&](const Tried& tried) { return tried.choice == choice; })) {
+                    [&](const PendingProposal& tried) { return tried.choice == choice; })) {
       continue;
     }
     const TriedScore* known = memory_.find(hash);
@@ -171,7 +171,7 @@ void Anneal::go_on(Choice choice, double score) {
 
 // Stores the score of a proposal, and makes the proposal the current mapping if it is accepted.
 void Anneal::learn(const Step& step) {
-  for (Tried& tried : pending_) {
+  for (PendingProposal& tried : pending_) {
     if (tried.tag != step.proposal.tag) continue;
     const double score =
         step.evaluation.ok() ? step.evaluation.score : std::numeric_limits<double>::infinity();
@@ -183,7 +183,7 @@ void Anneal::learn(const Step& step) {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_anneal_proposer(const Problem& problem, std::uint64_t seed) {
+std::unique_ptr<Proposer> make_anneal_proposer(const SearchProblem& problem, std::uint64_t seed) {
   return std::make_unique<Anneal>(problem, seed);
 }
 

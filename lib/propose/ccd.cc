@@ -33,11 +33,11 @@ constexpr ProcKind kUsualKinds[] = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kC
 
 class Ccd : public Proposer {
  public:
-  explicit Ccd(const Problem& problem);
+  explicit Ccd(const SearchProblem& problem);
 
   std::string_view name() const override { return "ccd"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
-  std::vector<Proposal> propose(Round& round) override;
+  std::vector<Proposal> propose(SearchRound& round) override;
   void learn(const Step& step) override;
 
  private:
@@ -68,12 +68,12 @@ class Ccd : public Proposer {
     std::size_t decision = 0;
     bool plain = false;
   };
-  struct Tried {
+  struct TriedMapping {
     std::int64_t tag = 0;
     Choice choice;
   };
 
-  void make_tasks(const Problem& problem);
+  void make_tasks(const SearchProblem& problem);
   void make_axes(const ProfileFacts* profile);
   std::vector<Choice> candidates(const Axis& axis) const;
   std::string words(const Axis& axis) const;
@@ -112,13 +112,13 @@ class Ccd : public Proposer {
   std::vector<Axis> axes_;
   std::size_t next_axis_ = 0;
   int rotation_ = 0;
-  std::vector<Tried> pending_;
+  std::vector<TriedMapping> pending_;
   std::int64_t tags_ = 0;
   ScoreMemory tried_;
 };
 
 // Works out which memories each processor kind can address on some node of the machine.
-Ccd::Ccd(const Problem& problem)
+Ccd::Ccd(const SearchProblem& problem)
     : space_(*problem.machine, problem.inputs.front()),
       collections_(collections_of(problem.inputs.front())),
       beginnings_(starting_points(space_)),
@@ -140,7 +140,7 @@ Ccd::Ccd(const Problem& problem)
 
 // Collects the tasks that have a Task decision, with the kinds on which they can run, and the
 // Region decisions of the search space.
-void Ccd::make_tasks(const Problem& problem) {
+void Ccd::make_tasks(const SearchProblem& problem) {
   const app::Data& data = problem.inputs.front().data();
   const std::vector<Decision>& decisions = space_.decisions();
   for (std::size_t d = 0; d < decisions.size(); ++d) {
@@ -227,7 +227,7 @@ void Ccd::make_axes(const ProfileFacts* profile) {
 // Proposes the mappings along the next axis that were not tried before, at most round.most().
 // Before any mapping has run, proposes a starting point. After the last rotation proposes nothing,
 // which ends the search.
-std::vector<Proposal> Ccd::propose(Round& round) {
+std::vector<Proposal> Ccd::propose(SearchRound& round) {
   std::vector<Choice> fresh;
   std::string why = "to begin with";
   if (!std::isfinite(best_score_) && next_beginning_ < beginnings_.size()) {
@@ -269,7 +269,7 @@ std::vector<Proposal> Ccd::propose(Round& round) {
 // mapping that runs supplies the profile, which decides the order of the tasks unless the descent
 // has begun already.
 void Ccd::learn(const Step& step) {
-  for (const Tried& tried : pending_) {
+  for (const TriedMapping& tried : pending_) {
     if (tried.tag != step.proposal.tag) continue;
     if (step.evaluation.ok() && step.evaluation.score < best_score_ * (1 - step.evaluation.noise)) {
       best_ = tried.choice;
@@ -421,7 +421,7 @@ const std::size_t* Ccd::region_decision(const std::string& region, ProcKind kind
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_ccd_proposer(const Problem& problem, std::uint64_t /*seed*/) {
+std::unique_ptr<Proposer> make_ccd_proposer(const SearchProblem& problem, std::uint64_t /*seed*/) {
   return std::make_unique<Ccd>(problem);
 }
 

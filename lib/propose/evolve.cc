@@ -47,7 +47,7 @@ struct IslandMember {
   // The mean distance to the reference programs when the member was added.
   double distance = 0;
   bool migrated = false;
-  Feedback feedback;
+  GuideFeedback feedback;
 };
 using Shared = std::shared_ptr<const IslandMember>;
 
@@ -75,7 +75,7 @@ struct Cell {
 };
 
 // Divides the range of all values seen so far into kBins bins of equal width.
-class Scale {
+class ValueBins {
  public:
   // Extends the range by a value. The bins of earlier values may change.
   void see(double value) {
@@ -107,7 +107,7 @@ bool fitter(const Shared& a, const Shared& b) { return a->score < b->score; }
 
 class Evolve : public Proposer {
  public:
-  Evolve(const Problem& problem, std::uint64_t seed, const AskOptions& options)
+  Evolve(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
       : asker_(problem, random_at(seed, 0), options, kWholeTextsPromptBytes),
         draws_(random_at(seed, 1)) {}
 
@@ -116,7 +116,7 @@ class Evolve : public Proposer {
 
   // Asks the model to change one program of each of the next islands. Returns the replies that can
   // be used, as proposals.
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<Proposal> propose(SearchRound& round) override {
     const std::size_t count = std::min(round.max_proposals(), kWorkers);
     std::vector<Attempt> attempts;
     std::vector<ModelQuestion> questions;
@@ -199,7 +199,7 @@ class Evolve : public Proposer {
     std::string change;
   };
 
-  static const std::string& text_of(const Shared& member, const Round& round) {
+  static const std::string& text_of(const Shared& member, const SearchRound& round) {
     return member == nullptr ? round.problem().start : member->text;
   }
 
@@ -349,8 +349,8 @@ class Evolve : public Proposer {
 
   // Builds the prompt for a change: the descriptions of the language and the problem, the parent,
   // recent attempts, other programs, failures and the task. A program is shown only once.
-  void build(Prompt& prompt, Round& round, const Attempt& attempt, const Segments& base) {
-    const Problem& problem = round.problem();
+  void build(Prompt& prompt, SearchRound& round, const Attempt& attempt, const Segments& base) {
+    const SearchProblem& problem = round.problem();
     const Island& island = islands_[attempt.island];
     prompt.add_system_text(system_introduction(problem, round.evaluator()));
     add_language_card(prompt, problem);
@@ -400,7 +400,7 @@ class Evolve : public Proposer {
 
   // Adds to the prompt the score and the feedback of the current program, its cell, and how the
   // program compares with its own parent.
-  void add_state(Prompt& prompt, const Round& round, const Shared& parent) {
+  void add_state(Prompt& prompt, const SearchRound& round, const Shared& parent) {
     if (parent == nullptr) {
       prompt.add_user_text("FITNESS of the current program: not known, it was not run yet\n");
       return;
@@ -426,7 +426,7 @@ class Evolve : public Proposer {
 
   // Adds to the prompt the latest members of the island, each with its change and whether it
   // improved on its parent.
-  static void add_attempts(Prompt& prompt, const Round& round, const Island& island) {
+  static void add_attempts(Prompt& prompt, const SearchRound& round, const Island& island) {
     std::vector<Shared> recent = island.members;
     std::stable_sort(recent.begin(), recent.end(),
                      [](const Shared& a, const Shared& b) { return a->id > b->id; });
@@ -446,7 +446,7 @@ class Evolve : public Proposer {
 
   // Adds the task to the prompt: to write edits in SEARCH/REPLACE form, or a whole text if the
   // model cannot write edits.
-  void add_task(Prompt& prompt, const Problem& problem) const {
+  void add_task(Prompt& prompt, const SearchProblem& problem) const {
     if (whole()) {
       prompt.add_user_text("TASK: write a better one.\n" +
                            whole_reply_instructions(problem, asker_.replies_with_program()));
@@ -470,7 +470,7 @@ class Evolve : public Proposer {
   RandomNumbers draws_;
   std::array<Island, kIslands> islands_;
   std::vector<Shared> archive_, references_;
-  Scale lengths_, distances_;
+  ValueBins lengths_, distances_;
   // The proposals without a result, by their tag.
   std::map<std::int64_t, Attempt> pending_;
   std::int64_t tags_ = 0;
@@ -480,7 +480,7 @@ class Evolve : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_evolve_proposer(const Problem& problem, std::uint64_t seed,
+std::unique_ptr<Proposer> make_evolve_proposer(const SearchProblem& problem, std::uint64_t seed,
                                                const AskOptions& options) {
   return std::make_unique<Evolve>(problem, seed, options);
 }

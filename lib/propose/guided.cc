@@ -32,7 +32,7 @@ constexpr int kMostShort = 64;
 
 class Guided : public Proposer {
  public:
-  Guided(const Problem& problem, std::uint64_t seed)
+  Guided(const SearchProblem& problem, std::uint64_t seed)
       : drafts_(*problem.machine, problem.inputs.front()),
         start_(drafts_.draft_without_decisions(problem.start)),
         draws_(seed) {}
@@ -42,7 +42,7 @@ class Guided : public Proposer {
 
   // While no mapping has run because memory is short, proposes mappings that make room. Then
   // proposes the drafts with the best estimates, and then one change at a time.
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<Proposal> propose(SearchRound& round) override {
     if (round.has_estimates() && !searched_) {
       search(round);
       searched_ = true;
@@ -56,7 +56,7 @@ class Guided : public Proposer {
 
  private:
   // A mapping with its measured result or its estimated result.
-  struct Known {
+  struct KnownMapping {
     MappingDraft draft;
     std::string why;
     double score = HUGE_VAL;
@@ -66,28 +66,29 @@ class Guided : public Proposer {
   };
 
   // ---- Functions for a search that has a cheaper evaluator, which gives estimates
-  void search(Round& round);
-  bool improve(Round& round, Known& at, std::vector<DraftChange> moves);
-  std::vector<Proposal> next_of_elite(Round& round);
-  void remember(const Known& known);
+  void search(SearchRound& round);
+  bool improve(SearchRound& round, KnownMapping& at, std::vector<DraftChange> moves);
+  std::vector<Proposal> next_of_elite(SearchRound& round);
+  void remember(const KnownMapping& known);
   // Returns the entry of the elite (the drafts with the best estimates) from which a proposal was
   // made; null if the proposal was made otherwise.
-  const Known* liked_as(const Proposal& proposal) const {
+  const KnownMapping* liked_as(const Proposal& proposal) const {
     const bool known =
         proposal.tag >= 1 && proposal.tag <= static_cast<std::int64_t>(elite_.size());
     return known ? &elite_[static_cast<std::size_t>(proposal.tag - 1)] : nullptr;
   }
-  void look_at(Round& round, Known& known);
+  void look_at(SearchRound& round, KnownMapping& known);
 
   // ---- Functions for the time in which no mapping has run, because memory is short
-  std::vector<Proposal> with_room(const Round& round);
-  bool make_room(const Round& round, Known& known) const;
-  static std::optional<MemoryShortage> shortage_of(const Round& round, const std::string& text);
+  std::vector<Proposal> with_room(const SearchRound& round);
+  bool make_room(const SearchRound& round, KnownMapping& known) const;
+  static std::optional<MemoryShortage> shortage_of(const SearchRound& round,
+                                                   const std::string& text);
 
   // ---- Functions for a search without a cheaper evaluator
-  std::vector<Proposal> next_change(Round& round);
+  std::vector<Proposal> next_change(SearchRound& round);
   void begin_with_the_best(const History& history);
-  std::vector<Proposal> jump(Round& round);
+  std::vector<Proposal> jump(SearchRound& round);
   void fill_queues();
   double prior(DraftChange::Aspect what) const;
 
@@ -95,7 +96,7 @@ class Guided : public Proposer {
   double jitter() { return 0.5 + draws_.next_fraction(); }
   // Returns true if a run of the text should succeed. A text that may fail is accepted only while
   // `risky_` is true: the best mapping may fail too, or no other change is left.
-  bool is_fine(const Round& round, const std::string& text) const {
+  bool is_fine(const SearchRound& round, const std::string& text) const {
     const Evaluator& evaluator = round.evaluator();
     return !evaluator.check(text, GuideDetail::kNone) && (risky_ || !evaluator.may_fail(text));
   }
@@ -103,7 +104,7 @@ class Guided : public Proposer {
   bool is_new(const std::string& text) { return seen_.add(hash_of(text), {}); }
   // Returns true if a run of the text should succeed, the text was not tried, and it makes other
   // decisions than the best mapping.
-  bool is_worth_it(const Round& round, const std::string& text) {
+  bool is_worth_it(const SearchRound& round, const std::string& text) {
     return seen_.find(hash_of(text)) == nullptr && is_fine(round, text) && is_new(text) &&
            !round.evaluator().acts_alike(drafts_.text_of(best_.draft), text);
   }
@@ -119,21 +120,21 @@ class Guided : public Proposer {
   RecentMap<std::monostate> seen_;
   bool searched_ = false, exhausted_ = false;
   // The drafts with the best estimates, the best first.
-  std::vector<Known> elite_;
+  std::vector<KnownMapping> elite_;
   // The number of drafts at the front of `elite_` that were proposed or passed over.
   std::size_t proposed_ = 0;
 
   // The draft whose changes are proposed.
-  Known best_;
+  KnownMapping best_;
   // The best draft so far that was made by changes of `best_`; nullopt if none of them is better
   // than `best_`.
-  std::optional<Known> better_;
+  std::optional<KnownMapping> better_;
   // The number of changes of `best_` that were tried.
   int tried_here_ = 0;
-  std::optional<Known> pending_;
+  std::optional<KnownMapping> pending_;
   // The draft of this proposer that failed to run most recently. If none failed, with_room() sets
   // it to the start.
-  std::optional<Known> failed_;
+  std::optional<KnownMapping> failed_;
   std::size_t pending_what_ = DraftChange::kAspectCount;
   // The untried changes of `best_`, one queue for each DraftChange::Aspect. The last change of a
   // queue has the highest weight.
@@ -145,17 +146,17 @@ class Guided : public Proposer {
 // --------------------------------------------------------------------------- search with estimates
 
 // Inserts a draft into the elite, a list of the kEliteDrafts drafts with the best estimates.
-void Guided::remember(const Known& known) {
-  const auto place =
-      std::upper_bound(elite_.begin(), elite_.end(), known,
-                       [](const Known& a, const Known& b) { return a.score < b.score; });
+void Guided::remember(const KnownMapping& known) {
+  const auto place = std::upper_bound(
+      elite_.begin(), elite_.end(), known,
+      [](const KnownMapping& a, const KnownMapping& b) { return a.score < b.score; });
   elite_.insert(place, known);
   if (elite_.size() > kEliteDrafts) elite_.pop_back();
 }
 
 // Estimates a draft, and stores its score, its profile and its shortage of memory. If no estimates
 // are left, sets `exhausted_`.
-void Guided::look_at(Round& round, Known& known) {
+void Guided::look_at(SearchRound& round, KnownMapping& known) {
   const std::string text = drafts_.text_of(known.draft);
   const auto estimates = round.estimate({&text, 1}, std::min(round.detail(), reads()));
   if (estimates.empty()) {
@@ -169,7 +170,7 @@ void Guided::look_at(Round& round, Known& known) {
 
 // Estimates the changes of a draft in batches, the most promising ones first. Replaces `at` by the
 // best draft of the first batch that has a better draft. Returns false if no batch has one.
-bool Guided::improve(Round& round, Known& at, std::vector<DraftChange> moves) {
+bool Guided::improve(SearchRound& round, KnownMapping& at, std::vector<DraftChange> moves) {
   for (DraftChange& move : moves) move.weight *= jitter();
   std::stable_sort(moves.begin(), moves.end(),
                    [](const DraftChange& a, const DraftChange& b) { return a.weight > b.weight; });
@@ -207,8 +208,8 @@ bool Guided::improve(Round& round, Known& at, std::vector<DraftChange> moves) {
 // Improves the start by the best single changes. Then repeatedly improves the best draft after one
 // to three random changes. Ends when the estimates are used up, or when 1000 attempts bring
 // nothing. An attempt that is much worse after the random changes does not count.
-void Guided::search(Round& round) {
-  Known at{start_, start_words(), HUGE_VAL, {}};
+void Guided::search(SearchRound& round) {
+  KnownMapping at{start_, start_words(), HUGE_VAL, {}};
   look_at(round, at);
   is_new(drafts_.text_of(at.draft));
   // If the start does not fit into memory, the draft first gets more memories to choose from.
@@ -221,7 +222,7 @@ void Guided::search(Round& round) {
     look_at(round, at);
   }
   remember(at);
-  Known best = at;
+  KnownMapping best = at;
   for (std::size_t failed = 0; !exhausted_ && !round.stop() && failed < 1000;) {
     at = best;
     const std::size_t jumps = 1 + random() % 3;
@@ -263,7 +264,8 @@ void Guided::search(Round& round) {
 
 // Returns the shortage of memory that the evaluator's check() finds for the text; nullopt if it
 // finds none. The feedback of the check has no more detail than the round allows.
-std::optional<MemoryShortage> Guided::shortage_of(const Round& round, const std::string& text) {
+std::optional<MemoryShortage> Guided::shortage_of(const SearchRound& round,
+                                                  const std::string& text) {
   const auto refused =
       round.evaluator().check(text, std::min(round.detail(), GuideDetail::kExecution));
   return refused ? refused->feedback.shortage : std::nullopt;
@@ -272,8 +274,8 @@ std::optional<MemoryShortage> Guided::shortage_of(const Round& round, const std:
 // Lets the data that did not fit use further memories, until check() finds no more shortage. The
 // last failure or check() names the data. Returns false if there is no shortage, or if no further
 // memory helps.
-bool Guided::make_room(const Round& round, Known& known) const {
-  Known at{known.draft, "", HUGE_VAL, {}, known.shortage};
+bool Guided::make_room(const SearchRound& round, KnownMapping& known) const {
+  KnownMapping at{known.draft, "", HUGE_VAL, {}, known.shortage};
   if (!at.shortage) at.shortage = shortage_of(round, drafts_.text_of(at.draft));
   for (int left = kMostShort; at.shortage && left > 0; --left) {
     std::optional<DraftChange> move = drafts_.change_for_memory_shortage(at.draft, *at.shortage);
@@ -292,12 +294,12 @@ bool Guided::make_room(const Round& round, Known& known) const {
 
 // While no mapping has run, proposes one in which the data that did not fit has further memories to
 // choose from. Returns nothing if that is not possible.
-std::vector<Proposal> Guided::with_room(const Round& round) {
+std::vector<Proposal> Guided::with_room(const SearchRound& round) {
   const History& history = round.history();
   if (history.best() != nullptr || history.last() == nullptr) return {};
   // The first failure is that of the start, which this proposer did not propose.
   if (!failed_) {
-    failed_ = Known{start_, "", HUGE_VAL, {}, {}};
+    failed_ = KnownMapping{start_, "", HUGE_VAL, {}, {}};
     const std::string start = drafts_.text_of(start_);
     for (const Step& step : history.failures()) {
       if (step.proposal.text == start) failed_->shortage = step.evaluation.feedback.shortage;
@@ -312,9 +314,9 @@ std::vector<Proposal> Guided::with_room(const Round& round) {
 
 // Proposes the next draft of the elite (the drafts with the best estimates) that should run. The
 // tag of the proposal is the position of the draft in the elite, from 1.
-std::vector<Proposal> Guided::next_of_elite(Round& round) {
+std::vector<Proposal> Guided::next_of_elite(SearchRound& round) {
   while (proposed_ < elite_.size()) {
-    const Known& known = elite_[proposed_++];
+    const KnownMapping& known = elite_[proposed_++];
     std::string text = drafts_.text_of(known.draft);
     if (!is_fine(round, text)) continue;
     return {{std::move(text), fmt::format("the estimates' number {}: {}", proposed_, known.why),
@@ -331,7 +333,7 @@ void Guided::begin_with_the_best(const History& history) {
   const Step* best = history.best();
   const double known = better_ ? better_->score : best_.score;
   if (best == nullptr || best->evaluation.score >= known) return;
-  const Known* liked = liked_as(best->proposal);
+  const KnownMapping* liked = liked_as(best->proposal);
   best_.draft =
       liked != nullptr ? liked->draft : drafts_.draft_without_decisions(best->proposal.text);
   best_.score = best->evaluation.score;
@@ -342,7 +344,7 @@ void Guided::begin_with_the_best(const History& history) {
 
 // Proposes one change of the best mapping. After kBreadth changes, continues from the best of them
 // if it is an improvement.
-std::vector<Proposal> Guided::next_change(Round& round) {
+std::vector<Proposal> Guided::next_change(SearchRound& round) {
   if (!began_) {
     began_ = true;
     best_ = {start_, start_words(), HUGE_VAL, {}};
@@ -397,7 +399,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     queues_[chosen].pop_back();
     std::string text = drafts_.text_of(move.draft);
     if (!is_worth_it(round, text)) continue;
-    pending_ = Known{std::move(move.draft), move.description, HUGE_VAL, {}};
+    pending_ = KnownMapping{std::move(move.draft), move.description, HUGE_VAL, {}};
     pending_what_ = chosen;
     ++tries_[chosen];
     ++tried_here_;
@@ -408,10 +410,10 @@ std::vector<Proposal> Guided::next_change(Round& round) {
 
 // Proposes a mapping with two to four random changes of the best one. Used after every single
 // change was tried.
-std::vector<Proposal> Guided::jump(Round& round) {
+std::vector<Proposal> Guided::jump(SearchRound& round) {
   pending_what_ = DraftChange::kAspectCount;
   for (int tries = 0; tries < 100 && !round.stop(); ++tries) {
-    Known at{best_.draft, "", HUGE_VAL, {}};
+    KnownMapping at{best_.draft, "", HUGE_VAL, {}};
     for (std::uint64_t left = 2 + random() % 3; left > 0; --left) {
       DraftChange move = drafts_.random_change(at.draft, random());
       at.draft = std::move(move.draft);
@@ -478,7 +480,7 @@ double Guided::prior(DraftChange::Aspect what) const {
 // Learns the result of the last proposal. A change that is better by more than the noise counts as
 // a success of its kind. A failure is kept for with_room().
 void Guided::learn(const Step& step) {
-  const Known* liked = liked_as(step.proposal);
+  const KnownMapping* liked = liked_as(step.proposal);
   if (!step.evaluation.ok() && (liked != nullptr || pending_)) {
     failed_ = liked != nullptr ? *liked : *pending_;
     failed_->shortage = step.evaluation.feedback.shortage;
@@ -496,7 +498,7 @@ void Guided::learn(const Step& step) {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_guided_proposer(const Problem& problem, std::uint64_t seed) {
+std::unique_ptr<Proposer> make_guided_proposer(const SearchProblem& problem, std::uint64_t seed) {
   return std::make_unique<Guided>(problem, seed);
 }
 

@@ -26,7 +26,7 @@ constexpr std::int64_t kAsked = -1;
 
 class Hybrid : public Proposer {
  public:
-  Hybrid(const Problem& problem, std::uint64_t seed, const AskOptions& options)
+  Hybrid(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
       : asker_(problem, seed, options),
         guided_(problem.is_mapping() ? make_guided_proposer(problem, seed) : nullptr) {}
 
@@ -35,7 +35,7 @@ class Hybrid : public Proposer {
 
   // Lets the model propose every second time. After kMostFailed rounds without a usable reply, asks
   // the model only every kPauseTurns times.
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<Proposal> propose(SearchRound& round) override {
     const int period = failed_ < kMostFailed ? 2 : kPauseTurns;
     const bool model_first = guided_ == nullptr || turn_++ % period == period - 1;
     std::vector<Proposal> proposals = model_first ? asked(round) : guided(round);
@@ -51,7 +51,7 @@ class Hybrid : public Proposer {
 
  private:
   // Lets `guided` propose, and notes its texts so that the model does not propose them again.
-  std::vector<Proposal> guided(Round& round) {
+  std::vector<Proposal> guided(SearchRound& round) {
     std::vector<Proposal> proposals = guided_->propose(round);
     for (Proposal& proposal : proposals) {
       asker_.mark_proposed(round, proposal.text);
@@ -64,8 +64,8 @@ class Hybrid : public Proposer {
 
   // Asks the model for new segments of the best text. With estimates, takes several replies and
   // keeps the one with the best estimate.
-  std::vector<Proposal> asked(Round& round) {
-    const Problem& problem = round.problem();
+  std::vector<Proposal> asked(SearchRound& round) {
+    const SearchProblem& problem = round.problem();
     const Step* best = round.history().best();
     const Result<Segments> base = segments_of(problem, text_of(best, problem));
     if (!base.ok()) return {};
@@ -90,7 +90,7 @@ class Hybrid : public Proposer {
 
   // Keeps the proposal with the best estimate. The model may propose the other texts again, since
   // they were not tried.
-  void keep_best(Round& round, std::vector<Proposal>& proposals) {
+  void keep_best(SearchRound& round, std::vector<Proposal>& proposals) {
     std::vector<std::string> texts;
     for (const Proposal& proposal : proposals) texts.push_back(proposal.text);
     const std::vector<Evaluation> estimates = round.estimate(texts, GuideDetail::kNone);
@@ -107,8 +107,8 @@ class Hybrid : public Proposer {
 
   // Builds the prompt: the descriptions of the language and the problem, the best text, earlier
   // texts, failures, and the feedback about the best text.
-  void build(Prompt& prompt, Round& round, const Step* best, const Segments& base) {
-    const Problem& problem = round.problem();
+  void build(Prompt& prompt, SearchRound& round, const Step* best, const Segments& base) {
+    const SearchProblem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
     prompt.add_system_text(system_introduction(problem, round.evaluator()));
     prompt.add_system_text(asker_.replies_with_program() ? whole_reply_instructions(problem, true)
@@ -129,7 +129,7 @@ class Hybrid : public Proposer {
 
   // Adds to the prompt the best and the most recent texts that ran, as differences from the current
   // text. The best text stands last.
-  static void add_history(Prompt& prompt, const Round& round, const Segments& base) {
+  static void add_history(Prompt& prompt, const SearchRound& round, const Segments& base) {
     const History& history = round.history();
     std::vector<const Step*> shown;
     const auto add = [&](const Step& step) {
@@ -170,7 +170,7 @@ class Hybrid : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_hybrid_proposer(const Problem& problem, std::uint64_t seed,
+std::unique_ptr<Proposer> make_hybrid_proposer(const SearchProblem& problem, std::uint64_t seed,
                                                const AskOptions& options) {
   return std::make_unique<Hybrid>(problem, seed, options);
 }

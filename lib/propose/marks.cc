@@ -25,7 +25,7 @@ constexpr int kMaxDraws = 1000;
 using Choice = std::vector<std::uint32_t>;
 
 // A marked line of the text: it has a value, and lists the values that may replace that value.
-struct Mark {
+struct MarkedLine {
   // The number of the line in the text, from 1.
   std::size_t line = 0;
   std::vector<std::string> values;
@@ -51,14 +51,15 @@ std::vector<std::string> values_in(std::string_view rest) {
 }
 
 // An occurrence of one of the listed values in a line, as a whole word.
-struct Place {
+struct ValueOccurrence {
   std::size_t at;
   std::uint32_t value;
 };
 // Returns the occurrences of the listed values in a line. If several values match at one position,
 // takes the longest: `1.5` and not `1`.
-std::vector<Place> places_in(std::string_view line, const std::vector<std::string>& values) {
-  std::vector<Place> places;
+std::vector<ValueOccurrence> places_in(std::string_view line,
+                                       const std::vector<std::string>& values) {
+  std::vector<ValueOccurrence> places;
   for (std::size_t at = 0; at < line.size();) {
     std::size_t longest = 0;
     for (std::size_t v = 0; v < values.size(); ++v) {
@@ -80,7 +81,7 @@ std::vector<Place> places_in(std::string_view line, const std::vector<std::strin
 
 // A text that is split at the values that may be replaced.
 struct MarkedText {
-  std::vector<Mark> marks;
+  std::vector<MarkedLine> marks;
   // The parts of the text before, between and after the values.
   std::vector<std::string> between;
   Choice chosen;
@@ -109,7 +110,7 @@ Result<MarkedText> read_marks(std::string_view text) {
     const std::string_view all = text.substr(at, end - at);
     const std::size_t found = all.find(kMark);
     if (found != all.npos) {
-      Mark mark{line, values_in(all.substr(found + kMark.size()))};
+      MarkedLine mark{line, values_in(all.substr(found + kMark.size()))};
       if (mark.values.size() < 2 || mark.values.size() > kMaxValues) {
         return failure(line,
                        fmt::format("`{}` has {} value{}, not 2 to {}", kMark, mark.values.size(),
@@ -120,7 +121,7 @@ Result<MarkedText> read_marks(std::string_view text) {
             Error::Code::kTooLarge,
             fmt::format("line {}: there are more than {} lines with `{}`", line, kMaxMarks, kMark)};
       }
-      const std::vector<Place> places = places_in(all.substr(0, found), mark.values);
+      const std::vector<ValueOccurrence> places = places_in(all.substr(0, found), mark.values);
       if (places.size() != 1) {
         return failure(line, places.empty()
                                  ? fmt::format("none of the values of `{}` stands before it as a "
@@ -142,15 +143,15 @@ Result<MarkedText> read_marks(std::string_view text) {
 }
 
 // Proposes texts that differ in the values of the marked lines.
-class Marks : public Proposer {
+class MarkedLineProposer : public Proposer {
  public:
-  Marks(MarkedText text, std::uint64_t seed) : text_(std::move(text)), seed_(seed) {}
+  MarkedLineProposer(MarkedText text, std::uint64_t seed) : text_(std::move(text)), seed_(seed) {}
 
   std::string_view name() const override { return "marks"; }
 
   // Proposes the start first, then texts that differ from the best one in one value, then random
   // combinations. Ends after kMaxDraws random draws in a row that were tried before.
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<Proposal> propose(SearchRound& round) override {
     if (round.history().last() == nullptr) return {proposal(text_.chosen, text_.chosen)};
     tried(text_.chosen);
     const Choice from = choice_of(round.history().best());
@@ -187,7 +188,7 @@ class Marks : public Proposer {
     std::string why;
     for (std::size_t m = 0; m < to.size(); ++m) {
       if (from[m] == to[m]) continue;
-      const Mark& mark = text_.marks[m];
+      const MarkedLine& mark = text_.marks[m];
       why += fmt::format("{}line {}: {} for {}", why.empty() ? "" : ", ", mark.line,
                          mark.values[to[m]], mark.values[from[m]]);
     }
@@ -217,7 +218,7 @@ class Marks : public Proposer {
   // Returns a choice with a random value for each marked line.
   Choice draw() {
     Choice choice;
-    for (const Mark& mark : text_.marks) {
+    for (const MarkedLine& mark : text_.marks) {
       choice.push_back(static_cast<std::uint32_t>(random_at(seed_, next_++) % mark.values.size()));
     }
     return choice;
@@ -232,7 +233,8 @@ class Marks : public Proposer {
 
 // Checks the marked lines before the search begins. The error for a text without marked lines shows
 // how to write one.
-Result<std::unique_ptr<Proposer>> make_marks_proposer(const Problem& problem, std::uint64_t seed) {
+Result<std::unique_ptr<Proposer>> make_marks_proposer(const SearchProblem& problem,
+                                                      std::uint64_t seed) {
   const Source source(problem.file.empty() ? "text" : problem.file, problem.start);
   if (edit::has_segment_mark(source.text())) {
     if (const auto segments = Segments::of_marked(source); !segments) return segments.error();
@@ -251,7 +253,7 @@ Result<std::unique_ptr<Proposer>> make_marks_proposer(const Problem& problem, st
         fmt::format("write behind a value what else may stand there: `n = 4;  // {} 2 4 8`",
                     kMark)};
   }
-  return std::unique_ptr<Proposer>(std::make_unique<Marks>(std::move(*text), seed));
+  return std::unique_ptr<Proposer>(std::make_unique<MarkedLineProposer>(std::move(*text), seed));
 }
 
 }  // namespace groma::tuning

@@ -21,14 +21,14 @@ std::vector<Parameter> parameters_of(const SearchSpace& space) {
 
 class OpenTuner : public Proposer {
  public:
-  OpenTuner(const Problem& problem, std::uint64_t seed)
+  OpenTuner(const SearchProblem& problem, std::uint64_t seed)
       : space_(*problem.machine, problem.inputs.front()), ensemble_(parameters_of(space_), seed) {}
 
   std::string_view name() const override { return "opentuner"; }
 
   // Proposes the next generation, including configurations that were tried before: OpenTuner counts
   // these, too. The tag of a proposal is the number of its request.
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<Proposal> propose(SearchRound& round) override {
     std::vector<Proposal> proposals;
     for (const Ensemble::Request& request : ensemble_.next_generation(round.max_proposals())) {
       const Choice choice(request.configuration.begin(), request.configuration.end());
@@ -51,7 +51,8 @@ class OpenTuner : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_opentuner_proposer(const Problem& problem, std::uint64_t seed) {
+std::unique_ptr<Proposer> make_opentuner_proposer(const SearchProblem& problem,
+                                                  std::uint64_t seed) {
   return std::make_unique<OpenTuner>(problem, seed);
 }
 

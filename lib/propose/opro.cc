@@ -16,15 +16,15 @@ constexpr double kOproTemperature = 1.0;
 
 class Opro : public Proposer {
  public:
-  Opro(const Problem& problem, std::uint64_t seed, const AskOptions& options)
+  Opro(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
       : asker_(problem, seed, options, kWholeTextsPromptBytes) {}
 
   std::string_view name() const override { return "opro"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
   // Asks the same question several times, and proposes every reply that is usable and new.
-  std::vector<Proposal> propose(Round& round) override {
-    const Problem& problem = round.problem();
+  std::vector<Proposal> propose(SearchRound& round) override {
+    const SearchProblem& problem = round.problem();
     const Result<Segments> base = segments_of(problem, text_of(round.history().best(), problem));
     if (!base.ok()) return {};
     ModelQuestion question;
@@ -45,8 +45,8 @@ class Opro : public Proposer {
  private:
   // Builds the prompt: the descriptions of the language and the problem, then the best texts with
   // their results. The best text stands last.
-  void build(Prompt& prompt, Round& round, const Segments& base) {
-    const Problem& problem = round.problem();
+  void build(Prompt& prompt, SearchRound& round, const Segments& base) {
+    const SearchProblem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
     prompt.add_system_text(system_introduction(problem, round.evaluator()));
     prompt.add_system_text(whole_reply_instructions(problem, asker_.replies_with_program()));
@@ -72,7 +72,7 @@ class Opro : public Proposer {
 
   // Returns a text with its result and its feedback, for the prompt. Returns an empty string if the
   // text has no segments.
-  static std::string entry(const Step& step, const Round& round, GuideDetail detail) {
+  static std::string entry(const Step& step, const SearchRound& round, GuideDetail detail) {
     const auto segments = segments_of(round.problem(), step.proposal.text);
     if (!segments.ok()) return "";
     std::string text = shown(round.problem(), *segments);
@@ -84,7 +84,7 @@ class Opro : public Proposer {
   }
 
   // Returns a mapping as one fenced block, and any other text as one block for each segment.
-  static std::string shown(const Problem& problem, const Segments& segments) {
+  static std::string shown(const SearchProblem& problem, const Segments& segments) {
     return problem.is_mapping() ? as_fenced_block(segments.text()) : fenced_segments(segments);
   }
 
@@ -93,7 +93,7 @@ class Opro : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_opro_proposer(const Problem& problem, std::uint64_t seed,
+std::unique_ptr<Proposer> make_opro_proposer(const SearchProblem& problem, std::uint64_t seed,
                                              const AskOptions& options) {
   return std::make_unique<Opro>(problem, seed, options);
 }

@@ -16,21 +16,21 @@ namespace {
 using Made = Result<std::unique_ptr<Proposer>>;
 
 // An entry in the list of proposers: the description, and the function that makes the proposer.
-struct Listed {
+struct ProposerEntry {
   ProposerInfo info;
-  Made (*make)(const Problem& problem, std::uint64_t seed, const AskOptions& options);
+  Made (*make)(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options);
 };
 
 // Makes a proposer that needs no language model and no options.
 template <auto make>
-Made plain(const Problem& problem, std::uint64_t seed, const AskOptions&) {
+Made plain(const SearchProblem& problem, std::uint64_t seed, const AskOptions&) {
   return make(problem, seed);
 }
 
 // Makes a proposer that asks a model. Fails if a text that is not a mapping has no marked segments,
 // because a model may only change marked parts.
 template <auto make>
-Made asking(const Problem& problem, std::uint64_t seed, const AskOptions& options) {
+Made asking(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options) {
   if (!problem.is_mapping()) {
     const Result<Segments> marked =
         Segments::of_marked(Source(problem.file.empty() ? "text" : problem.file, problem.start));
@@ -40,31 +40,35 @@ Made asking(const Problem& problem, std::uint64_t seed, const AskOptions& option
 }
 
 constexpr std::array kListed = {
-    Listed{{"guided", "changes what costs most according to the profile of a run", false, true},
-           plain<make_guided_proposer>},
-    Listed{{"anneal", "simulated annealing", false, true}, plain<make_anneal_proposer>},
-    Listed{{"ccd", "AutoMap's constrained coordinate descent", false, true},
-           plain<make_ccd_proposer>},
-    Listed{{"opentuner", "OpenTuner's ensemble of techniques", false, true},
-           plain<make_opentuner_proposer>},
-    Listed{{"random", "random mappings from the search space", false, true},
-           plain<make_random_proposer>},
-    Listed{{"marks", "tries the values that `groma: one of` names in the text"},
-           plain<make_marks_proposer>},
-    Listed{{"trace", "a model changes segments of the last text, given its feedback", true},
-           asking<make_trace_proposer>},
-    Listed{{"opro", "a model sees the best texts so far with their results, and writes better ones",
-            true},
-           asking<make_opro_proposer>},
-    Listed{{"scientist",
-            "a model selects a text, designs experiments and carries them out, given timings only",
-            true},
-           asking<make_scientist_proposer>},
-    Listed{
+    ProposerEntry{
+        {"guided", "changes what costs most according to the profile of a run", false, true},
+        plain<make_guided_proposer>},
+    ProposerEntry{{"anneal", "simulated annealing", false, true}, plain<make_anneal_proposer>},
+    ProposerEntry{{"ccd", "AutoMap's constrained coordinate descent", false, true},
+                  plain<make_ccd_proposer>},
+    ProposerEntry{{"opentuner", "OpenTuner's ensemble of techniques", false, true},
+                  plain<make_opentuner_proposer>},
+    ProposerEntry{{"random", "random mappings from the search space", false, true},
+                  plain<make_random_proposer>},
+    ProposerEntry{{"marks", "tries the values that `groma: one of` names in the text"},
+                  plain<make_marks_proposer>},
+    ProposerEntry{{"trace", "a model changes segments of the last text, given its feedback", true},
+                  asking<make_trace_proposer>},
+    ProposerEntry{
+        {"opro", "a model sees the best texts so far with their results, and writes better ones",
+         true},
+        asking<make_opro_proposer>},
+    ProposerEntry{
+        {"scientist",
+         "a model selects a text, designs experiments and carries them out, given timings only",
+         true},
+        asking<make_scientist_proposer>},
+    ProposerEntry{
         {"evolve",
          "evolutionary search with several populations, in which a model changes the texts", true},
         asking<make_evolve_proposer>},
-    Listed{{"hybrid", "a model and `guided` take turns", true}, asking<make_hybrid_proposer>},
+    ProposerEntry{{"hybrid", "a model and `guided` take turns", true},
+                  asking<make_hybrid_proposer>},
 };
 
 // Returns the names of the tasks of an input. Two inputs with the same tasks count as two sizes of
@@ -88,10 +92,10 @@ std::span<const ProposerInfo> proposers() { return kInfos; }
 
 // Makes the proposer with this name. Fails if the name is unknown, if the proposer only searches
 // for mappings and the text is not a mapping, or if the inputs have different tasks.
-Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
+Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const SearchProblem& problem,
                                                 std::uint64_t seed, const AskOptions& options) {
   std::vector<std::string_view> names;
-  for (const Listed& listed : kListed) {
+  for (const ProposerEntry& listed : kListed) {
     names.push_back(listed.info.name);
     if (listed.info.name != name) continue;
     if (listed.info.mappings_only && !problem.is_mapping()) {

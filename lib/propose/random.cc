@@ -12,13 +12,13 @@ namespace {
 
 class Random : public Proposer {
  public:
-  Random(const Problem& problem, std::uint64_t seed)
+  Random(const SearchProblem& problem, std::uint64_t seed)
       : space_(*problem.machine, problem.inputs.front()), seed_(seed) {}
 
   std::string_view name() const override { return "random"; }
 
   // Draws up to four mappings at once, so that they can be tried concurrently.
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<Proposal> propose(SearchRound& round) override {
     std::vector<Proposal> proposals;
     while (proposals.size() < std::min<std::size_t>(round.max_proposals(), 4)) {
       proposals.push_back({space_.text_of(space_.sample(seed_of(next_))), "drawn at random"});
@@ -38,7 +38,7 @@ class Random : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_random_proposer(const Problem& problem, std::uint64_t seed) {
+std::unique_ptr<Proposer> make_random_proposer(const SearchProblem& problem, std::uint64_t seed) {
   return std::make_unique<Random>(problem, seed);
 }
 

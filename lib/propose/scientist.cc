@@ -119,7 +119,7 @@ std::vector<Experiment> picked(const std::vector<Experiment>& all) {
 
 class Scientist : public Proposer {
  public:
-  Scientist(const Problem& problem, std::uint64_t seed, const AskOptions& options)
+  Scientist(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
       : asker_(problem, seed, options) {}
 
   std::string_view name() const override { return "scientist"; }
@@ -127,11 +127,11 @@ class Scientist : public Proposer {
 
   // Selects a base text, designs experiments on it, and asks the model for one text for each
   // experiment.
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<Proposal> propose(SearchRound& round) override {
     measured_ = what(round.evaluator());
     higher_is_better_ = round.evaluator().higher_is_better();
     const Pair pair = select(round);
-    const Problem& problem = round.problem();
+    const SearchProblem& problem = round.problem();
     const Result<Segments> base =
         segments_of(problem, pair.base == nullptr ? problem.start : pair.base->text);
     if (!base.ok()) return {};
@@ -239,7 +239,7 @@ class Scientist : public Proposer {
 
   // Asks the model for a base and a reference. Without a usable reply, takes the best member as the
   // base and the member that differs most from it as the reference.
-  Pair select(Round& round) {
+  Pair select(SearchRound& round) {
     const std::vector<const PopulationMember*> members = valid();
     if (members.empty()) return {};
     if (members.size() == 1) return {members.front(), nullptr};
@@ -271,7 +271,7 @@ class Scientist : public Proposer {
   // Returns the member that differs from `base` in the most segments; null if there is no other
   // member.
   static const PopulationMember* most_different(
-      const Problem& problem, const PopulationMember& base,
+      const SearchProblem& problem, const PopulationMember& base,
       const std::vector<const PopulationMember*>& members) {
     const Result<Segments> own = segments_of(problem, base.text);
     const PopulationMember* found = nullptr;
@@ -293,7 +293,7 @@ class Scientist : public Proposer {
   }
 
   // Builds the selector's prompt: the latest members of the population, and the eight best ones.
-  void build_selector(Prompt& prompt, const Round& round) const {
+  void build_selector(Prompt& prompt, const SearchRound& round) const {
     prompt.add_system_text(system_introduction(round.problem(), round.evaluator()));
     prompt.add_system_text(
         "You select what the next experiments start from. Base: the one to change, the best "
@@ -362,11 +362,11 @@ class Scientist : public Proposer {
 
   // Asks the model for avenues and experiments. Returns the experiments to carry out; none if the
   // reply is unusable, which the next prompt then mentions.
-  std::vector<Experiment> design(Round& round, const Pair& pair, const Segments& base) {
+  std::vector<Experiment> design(SearchRound& round, const Pair& pair, const Segments& base) {
     ModelQuestion question;
     question.json_schema = kDesignerSchema;
     Prompt& prompt = question.prompt;
-    const Problem& problem = round.problem();
+    const SearchProblem& problem = round.problem();
     prompt.add_system_text(system_introduction(problem, round.evaluator()));
     prompt.add_system_text(
         "You design experiments on the base text below. First list ten avenues by which it may get "
@@ -415,9 +415,9 @@ class Scientist : public Proposer {
   }
 
   // Builds the writer's prompt, which asks for the text of one experiment.
-  void build_writer(Prompt& prompt, const Round& round, const Pair& pair, const Segments& base,
-                    const Experiment& experiment) const {
-    const Problem& problem = round.problem();
+  void build_writer(Prompt& prompt, const SearchRound& round, const Pair& pair,
+                    const Segments& base, const Experiment& experiment) const {
+    const SearchProblem& problem = round.problem();
     prompt.add_system_text(system_introduction(problem, round.evaluator()));
     prompt.add_system_text(asker_.replies_with_program() ? whole_reply_instructions(problem, true)
                                                          : segment_reply_instructions(problem));
@@ -451,7 +451,7 @@ class Scientist : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_scientist_proposer(const Problem& problem, std::uint64_t seed,
+std::unique_ptr<Proposer> make_scientist_proposer(const SearchProblem& problem, std::uint64_t seed,
                                                   const AskOptions& options) {
   return std::make_unique<Scientist>(problem, seed, options);
 }

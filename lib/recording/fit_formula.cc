@@ -30,7 +30,7 @@ std::size_t steps_of(const Samples& samples, std::size_t count) {
 
 // The function a * x + b * y + c. A variable has the coefficient 0 if no two samples differ only in
 // that variable.
-struct Linear {
+struct LinearFunction {
   std::vector<std::int64_t> coefficients;
   std::int64_t constant = 0;
 };
@@ -50,9 +50,9 @@ std::uint64_t size_of(std::int64_t a) {
 // neighbouring samples that differ only in this variable, by 1 or else by the smallest step.
 // Returns nullopt if a number does not fit 64 bits. The function need not be right at the samples:
 // the caller checks it.
-std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t> chosen) {
+std::optional<LinearFunction> linear(const Samples& samples, std::span<const std::size_t> chosen) {
   const std::size_t n = samples.names.size();
-  Linear found{std::vector<std::int64_t>(n, 0), 0};
+  LinearFunction found{std::vector<std::int64_t>(n, 0), 0};
   for (std::size_t v = 0; v < n; ++v) {
     // Maps the coordinates of a sample, with the coordinate of variable v set to 0, to the previous
     // sample that has the same coordinates apart from v.
@@ -89,7 +89,7 @@ std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t
 }
 
 // Returns the linear function as the text of a formula: "2 * i - j + 3".
-std::string text(const Linear& of, const std::vector<std::string>& names) {
+std::string text(const LinearFunction& of, const std::vector<std::string>& names) {
   std::string words;
   const auto add = [&words](bool minus, const std::string& term) {
     if (words.empty()) {
@@ -141,7 +141,7 @@ bool fits(const Formula& formula, const Samples& samples, std::span<const std::s
 }
 
 // Replaces the numbers by smaller ones that are equal modulo the period.
-void make_small(Linear& of, std::int64_t period) {
+void make_small(LinearFunction& of, std::int64_t period) {
   const auto small = [period](std::int64_t& a) {
     a %= period;
     if (a < 0) a += period;
@@ -340,9 +340,9 @@ std::optional<std::int64_t> most_common(const std::map<std::int64_t, std::size_t
 // Returns a linear function that is right at many samples even if no function is right at all of
 // them. The slope of each variable is the most frequent one between neighbours. The constant is the
 // one that most samples need.
-Linear common_linear(const Samples& samples) {
+LinearFunction common_linear(const Samples& samples) {
   const std::size_t n = samples.names.size();
-  Linear found{std::vector<std::int64_t>(n, 0), 0};
+  LinearFunction found{std::vector<std::int64_t>(n, 0), 0};
   for (std::size_t v = 0; v < n; ++v) {
     // Maps the coordinates of a sample, with the coordinate of variable v set to 0, to the previous
     // sample that has the same coordinates apart from v.
@@ -401,11 +401,11 @@ std::vector<Formula> approximate_formulas(const Samples& given,
   for (const std::int64_t value : samples.values) ++values[value];
   std::vector<Formula> near = {*most_common(values)};
   if (steps_of(samples, samples.count()) > kMostSteps) return near;
-  const Linear common = common_linear(samples);
+  const LinearFunction common = common_linear(samples);
   std::vector<std::string> words = {text(common, samples.names), linear_guess(samples).text()};
   for (const std::int64_t period : some_periods(periods)) {
     if (period < 2) continue;
-    Linear wrapped = common;
+    LinearFunction wrapped = common;
     make_small(wrapped, period);
     words.push_back(fmt::format("({}) % {}", text(wrapped, samples.names), period));
   }

@@ -115,10 +115,10 @@ void LaunchFormulas::add_point_samples(std::uint32_t run, const ColorTable& tabl
 }
 
 // Counts the points of all executions at which a formula is right, up to kMostCompared points.
-LaunchFormulas::Score LaunchFormulas::score_of(const Formula& formula, const ColorTable& table,
-                                               std::size_t coordinate,
-                                               const std::vector<std::string>& names) const {
-  Score score;
+LaunchFormulas::FormulaAgreement LaunchFormulas::score_of(
+    const Formula& formula, const ColorTable& table, std::size_t coordinate,
+    const std::vector<std::string>& names) const {
+  FormulaAgreement score;
   // If all executions are the same launch and the task has no arguments, the first execution stands
   // for all executions.
   const std::size_t last =
@@ -153,19 +153,19 @@ FittedFormula LaunchFormulas::fit_point_color_coordinate(
   };
   for (const std::uint32_t run : choose_sample_executions(largest)) add(run);
   // If no formula is right everywhere, the best one of those that were tried is returned.
-  std::vector<std::pair<Formula, Score>> tried;
+  std::vector<std::pair<Formula, FormulaAgreement>> tried;
   for (std::size_t refits = 0; refits < kMostRefits; ++refits) {
     auto formula = fit_formula(samples, periods);
     if (!formula) break;
-    Score score = score_of(*formula, table, coordinate, names);
+    FormulaAgreement score = score_of(*formula, table, coordinate, names);
     if (score.right == score.all) return {*formula, true, score.right, score.all};
     for (const std::uint32_t run : score.wrong) add(run);
     tried.emplace_back(*std::move(formula), std::move(score));
   }
   const std::vector<Formula> near = approximate_formulas(samples, periods);
   Formula best = near.front();
-  Score most = score_of(best, table, coordinate, names);
-  const auto take_if_better = [&](const Formula& formula, Score score) {
+  FormulaAgreement most = score_of(best, table, coordinate, names);
+  const auto take_if_better = [&](const Formula& formula, FormulaAgreement score) {
     if (score.right <= most.right) return;
     most = std::move(score);
     best = formula;

@@ -63,7 +63,7 @@ class LaunchFormulas {
  private:
   // How well a formula agrees with recorded colours: the number of points at which it is right, and
   // the number of all compared points.
-  struct Score {
+  struct FormulaAgreement {
     std::size_t right = 0, all = 0;
     // The first few executions that have a point at which the formula is wrong.
     std::vector<std::uint32_t> wrong;
@@ -73,8 +73,8 @@ class LaunchFormulas {
   std::size_t dimensions() const;
   void add_point_samples(std::uint32_t run, const ColorTable& table, std::size_t coordinate,
                          Samples& samples) const;
-  Score score_of(const Formula& formula, const ColorTable& table, std::size_t coordinate,
-                 const std::vector<std::string>& names) const;
+  FormulaAgreement score_of(const Formula& formula, const ColorTable& table, std::size_t coordinate,
+                            const std::vector<std::string>& names) const;
 
   const Events& events_;
   const LaunchExecutions& runs_;

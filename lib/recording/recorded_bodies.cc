@@ -133,15 +133,15 @@ void RecordedBodies::describe_run_kind(const RunKind& kind, const Tree& tree,
                                        std::vector<AppStatement>& body) {
   // The sizes of the lists to which body_of_run_kind() appends. They serve to remove the results of
   // a description that is not used.
-  struct Sizes {
+  struct ListSizes {
     std::size_t notes, shapes, partitions;
   };
   const auto sizes = [&] {
-    return Sizes{notes_.size(), launch_shapes_.size(), app_.partitions.size()};
+    return ListSizes{notes_.size(), launch_shapes_.size(), app_.partitions.size()};
   };
   // Removes the items that were appended to these lists between two moments, given by the sizes of
   // the lists.
-  const auto drop = [&](const Sizes& from, const Sizes& to) {
+  const auto drop = [&](const ListSizes& from, const ListSizes& to) {
     const auto drop_of = [](auto& list, std::size_t begin, std::size_t end) {
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(begin),
                  list.begin() + static_cast<std::ptrdiff_t>(end));
@@ -151,7 +151,7 @@ void RecordedBodies::describe_run_kind(const RunKind& kind, const Tree& tree,
     drop_of(app_.partitions, from.partitions, to.partitions);
   };
   const std::set<std::string> used = used_;
-  const Sizes before = sizes();
+  const ListSizes before = sizes();
   Tree turns = tree;
   body = body_of_run_kind(kind, turns);
   std::size_t wrong = wrong_, size = size_of(tree);
@@ -165,7 +165,7 @@ void RecordedBodies::describe_run_kind(const RunKind& kind, const Tree& tree,
     }
     turns = std::move(next);
     std::set<std::string> used_before = std::exchange(used_, used);
-    const Sizes with_last = sizes();
+    const ListSizes with_last = sizes();
     std::vector<AppStatement> better = body_of_run_kind(kind, turns);
     if (wrong_ >= wrong) {
       drop(with_last, sizes());

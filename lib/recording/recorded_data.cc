@@ -60,15 +60,15 @@ struct FormulaPiece {
 };
 
 // The formulas of one dimension: where a piece begins and how long it is.
-struct Ends {
+struct DimensionFormulas {
   Formula lower, extents;
 };
 
 // Fits the formulas of one dimension to the pieces: the formula of the lower end and that of the
 // extent. Returns nullopt if none is right for all pieces. `empty`: the extent of an empty piece is
 // 0 in this dimension. Otherwise clipping has to make the piece empty.
-std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, bool empty,
-                                  const std::vector<std::string>& names) {
+std::optional<DimensionFormulas> fit_dimension(const std::vector<FormulaPiece>& cuts, int d,
+                                               bool empty, const std::vector<std::string>& names) {
   Samples lower{names, {}, {}}, inner = lower, ends = lower;
   std::vector<std::int64_t> sizes;
   std::vector<Formula> guesses;
@@ -79,7 +79,7 @@ std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, 
     sizes.push_back(cut.within[d]);
     if (cut.box.lower[d] > 0) inner.add(cut.color, cut.box.lower[d]);
   }
-  if (sizes.empty()) return Ends{0, 0};
+  if (sizes.empty()) return DimensionFormulas{0, 0};
   // If all pieces cut data of the same size, the pieces may be blocks, so `i * size / parts` is a
   // guess for each coordinate.
   if (std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end()) {
@@ -121,7 +121,7 @@ std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, 
                std::max<std::int64_t>(0, (*from)[s]) == lower.values[s] &&
                std::min(sizes[s], end) == ends.values[s];
       }
-      if (fine) return Ends{begin, size};
+      if (fine) return DimensionFormulas{begin, size};
     }
   }
   return std::nullopt;

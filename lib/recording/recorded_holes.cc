@@ -21,10 +21,10 @@ constexpr std::int64_t kMaxSteps = std::int64_t{1} << 26;
 
 // Renumbers the points of one region of one dimension. Points that belong to the same pieces form a
 // cell. The new numbers are the points of the first cell, then those of the second cell, and so on.
-class Renumbering {
+class PointRenumbering {
  public:
   // Collects the pieces of the region as unions of boxes.
-  Renumbering(Events& events, std::uint32_t region) : region_(events.regions[region]) {
+  PointRenumbering(Events& events, std::uint32_t region) : region_(events.regions[region]) {
     for (Events::Partition& partition : events.partitions) {
       if (partition.region != region) continue;
       for (Events::Piece& piece : partition.pieces) {
@@ -40,7 +40,7 @@ class Renumbering {
   bool renumber() {
     find_parts();
     find_cells();
-    for (const Numbered& each : pieces_) {
+    for (const CutPiece& each : pieces_) {
       if (!look_at(each)) return false;
     }
     for (std::size_t i = 0; i < pieces_.size(); ++i) write(*pieces_[i].piece, cells_of_[i]);
@@ -48,7 +48,7 @@ class Renumbering {
   }
 
  private:
-  struct Numbered {
+  struct CutPiece {
     Events::Piece* piece;
     BoxUnion cut;
   };
@@ -65,7 +65,7 @@ class Renumbering {
   // values of `ends_` belong to the same pieces.
   void find_parts() {
     ends_ = {region_.bounds.lower[0], end_of(region_.bounds)};
-    for (const Numbered& each : pieces_) {
+    for (const CutPiece& each : pieces_) {
       for (const Rect& box : each.cut.boxes()) {
         ends_.push_back(box.lower[0]);
         ends_.push_back(end_of(box));
@@ -106,7 +106,7 @@ class Renumbering {
   }
 
   // Lists the cells of a piece, without repetitions. Returns false if the steps are used up.
-  bool look_at(const Numbered& piece) {
+  bool look_at(const CutPiece& piece) {
     std::vector<std::uint32_t>& cells = cells_of_.emplace_back();
     for (const Rect& box : piece.cut.boxes()) {
       const std::size_t end = part_at(end_of(box));
@@ -136,7 +136,7 @@ class Renumbering {
   }
 
   const Events::Region& region_;
-  std::vector<Numbered> pieces_;
+  std::vector<CutPiece> pieces_;
   // The coordinates at which the region is divided into parts, in ascending order.
   std::vector<std::int64_t> ends_;
   // For each part of the region, the number of the cell to which it belongs.
@@ -173,7 +173,7 @@ void renumber_points(Events& events, std::vector<std::string>& notes) {
   for (std::uint32_t r = 0; r < events.regions.size(); ++r) {
     const Events::Region& region = events.regions[r];
     if (boxes[r] == 0 || region.bounds.dimensions() != 1) continue;
-    if (!Renumbering(events, r).renumber()) continue;
+    if (!PointRenumbering(events, r).renumber()) continue;
     notes.push_back(fmt::format(
         "the pieces of `{}` are {} boxes, which is too many: its points are numbered anew, so that "
         "points of the same pieces lie side by side; pieces keep their sizes and overlaps, but lie "

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxUsed = 1 << 12;
 using Color = std::vector<std::int64_t>;
 
 // The colours of a partition that launches use.
-struct Used {
+struct UsedColors {
   // If true, all pieces of the partition are kept, because too many are used or because it is
   // unknown which are used.
   bool all = false;
@@ -36,7 +36,8 @@ struct Used {
 // Notes the pieces that one launch uses, for each of its requirements. The numbers of a launch hold
 // the domain, then the single colours and prefixes (`next`), then the tables with a colour for each
 // point (`table`).
-void note_launch(const Events& events, const Events::Launch& launch, std::vector<Used>& used) {
+void note_launch(const Events& events, const Events::Launch& launch,
+                 std::vector<UsedColors>& used) {
   const Events::LaunchShape& shape = events.shapes[launch.shape];
   const std::size_t dimensions = shape.dimensions;
   const std::span<const std::int64_t> numbers = launch.numbers;
@@ -53,7 +54,7 @@ void note_launch(const Events& events, const Events::Launch& launch, std::vector
     const auto first = numbers.subspan(next, given);
     const std::size_t colors = events.color_dimensions(each);
     next += given;
-    Used& to = used[partition];
+    UsedColors& to = used[partition];
     if (each.color_rule == Events::ColorRule::kFixed) {
       to.add(Color(first.begin(), first.end()));
       continue;
@@ -85,13 +86,13 @@ void note_launch(const Events& events, const Events::Launch& launch, std::vector
 // Drops the unused pieces of each partition of which few pieces are used. A piece whose parts are
 // used by an inner partition counts as used.
 void drop_unused_pieces(Events& events) {
-  std::vector<Used> used(events.partitions.size());
+  std::vector<UsedColors> used(events.partitions.size());
   for (const Events::Launch& launch : events.launches) note_launch(events, launch, used);
   // A partition comes after the partition that it cuts, so this loop visits inner partitions first.
   for (std::size_t i = events.partitions.size(); i-- > 0;) {
     Events::Partition& partition = events.partitions[i];
     const std::size_t count = partition.pieces.size();
-    Used& own = used[i];
+    UsedColors& own = used[i];
     const bool few =
         !own.all && count >= kFewestPieces && own.colors.size() * kUnusedShare <= count;
     if (few) {
@@ -106,7 +107,7 @@ void drop_unused_pieces(Events& events) {
       });
     }
     if (partition.outer < 0) continue;
-    Used& outer = used[static_cast<std::size_t>(partition.outer)];
+    UsedColors& outer = used[static_cast<std::size_t>(partition.outer)];
     const auto dimensions = static_cast<std::size_t>(partition.colors.dimensions());
     for (const Events::Piece& piece : partition.pieces) {
       const auto color = piece.color.coordinates();

@@ -14,9 +14,9 @@ constexpr std::size_t kMostComparisons = std::size_t{1} << 27;
 
 // Folds repetitions into loops. Each loop becomes a new symbol, so that the next pass can find a
 // loop around it.
-class Folder {
+class LoopFolder {
  public:
-  explicit Folder(std::uint32_t first_free) : first_free_(first_free) {}
+  explicit LoopFolder(std::uint32_t first_free) : first_free_(first_free) {}
 
   // Folds the sequence in passes, until a pass finds no repetition or `depth` passes were made.
   std::vector<FoldedElement> fold(std::vector<std::uint32_t> sequence, int depth) {
@@ -39,11 +39,11 @@ class Folder {
   // Folds the repetitions of the sequence once, from left to right. For each position, `best` holds
   // the period of the repetition that begins there and covers the most symbols.
   std::vector<std::uint32_t> pass(const std::vector<std::uint32_t>& in, int depth) {
-    struct Best {
+    struct BestRepetition {
       std::uint32_t period = 0, covers = 0;
     };
     const std::size_t n = in.size();
-    std::vector<Best> best(n);
+    std::vector<BestRepetition> best(n);
     const std::size_t most =
         std::min({kMostPeriod, n / 2,
                   std::max<std::size_t>(16, kMostComparisons / std::max<std::size_t>(1, n))});
@@ -96,7 +96,7 @@ class Folder {
 std::vector<FoldedElement> fold_into_loops(std::span<const std::uint32_t> sequence) {
   std::uint32_t first_free = 0;
   for (const std::uint32_t symbol : sequence) first_free = std::max(first_free, symbol + 1);
-  return Folder(first_free).fold({sequence.begin(), sequence.end()}, kMaxRepeatDepth);
+  return LoopFolder(first_free).fold({sequence.begin(), sequence.end()}, kMaxRepeatDepth);
 }
 
 // Returns the number of symbols of the unfolded sequence, or `most` + 1 if there are more than

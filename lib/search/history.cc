@@ -10,7 +10,7 @@ namespace {
 // Returns the sentence by which a failure is recognised. Steps with the same sentence count as the
 // same kind of failure.
 const std::string& sentence_of(const Step& step) {
-  const Feedback& feedback = step.evaluation.feedback;
+  const GuideFeedback& feedback = step.evaluation.feedback;
   return feedback.execution.empty() && !feedback.explain.empty() ? feedback.explain.front()
                                                                  : feedback.execution;
 }

@@ -23,7 +23,7 @@ class Arena {
   // Returns a block of uninitialised memory. `bytes` must be a power of two and at least
   // kLeastBlock.
   void* allocate(std::size_t bytes) {
-    Free*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
+    FreeBlock*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
     if (free != nullptr) {
       void* const block = free;
       free = free->next;
@@ -40,15 +40,15 @@ class Arena {
     return block;
   }
   void deallocate(void* block, std::size_t bytes) {
-    Free*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
-    free = ::new (block) Free{free};
+    FreeBlock*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
+    free = ::new (block) FreeBlock{free};
   }
   // Returns the bytes of memory that the arena has allocated.
   std::int64_t bytes() const { return bytes_; }
 
  private:
-  struct Free {
-    Free* next;
+  struct FreeBlock {
+    FreeBlock* next;
   };
   static constexpr std::size_t kChunk = std::size_t{1} << 18;
 
@@ -59,7 +59,7 @@ class Arena {
 
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   // Lists of free blocks. The index is the binary logarithm of the size of their blocks in bytes.
-  std::array<Free*, 64> free_{};
+  std::array<FreeBlock*, 64> free_{};
   // The first free byte of the newest chunk that several blocks share. Null: there is no such
   // chunk.
   std::byte* next_ = nullptr;

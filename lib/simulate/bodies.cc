@@ -50,14 +50,14 @@ void Bodies::begin_body(TaskRun& run) {
 
 // Lets the body of a waiting task go on at `time`, with the statement at which it stopped.
 void Bodies::resume_body_at(LaunchingTask& context, RunTime time) {
-  context.wait.what = LaunchingTask::Wait::For::kNothing;
+  context.wait.what = LaunchingTask::BodyWait::WaitReason::kNothing;
   agenda_.add_step(time, context);
 }
 
 // Returns whether all tasks that this task launched are over. If not, the task waits for them.
 bool Bodies::launched_tasks_are_over(LaunchingTask& context) {
   if (context.outstanding == 0) return true;
-  context.wait.what = LaunchingTask::Wait::For::kAll;
+  context.wait.what = LaunchingTask::BodyWait::WaitReason::kAll;
   return false;
 }
 
@@ -65,7 +65,7 @@ bool Bodies::launched_tasks_are_over(LaunchingTask& context) {
 // until enough of them are complete.
 bool Bodies::waits_for_window(LaunchingTask& context) {
   if (!context.window.is_full()) return false;
-  context.wait.what = LaunchingTask::Wait::For::kWindow;
+  context.wait.what = LaunchingTask::BodyWait::WaitReason::kWindow;
   return true;
 }
 
@@ -92,7 +92,7 @@ void Bodies::run_statements(LaunchingTask& context) {
       // Legion does not wait within a trace that it replays.
       if (context.replaying == 0 && waits_for_window(context)) return;
       if (conflicts_with_earlier(context, *launch)) {
-        context.wait.what = LaunchingTask::Wait::For::kConflict;
+        context.wait.what = LaunchingTask::BodyWait::WaitReason::kConflict;
         return;
       }
       ++place.next;
@@ -120,7 +120,7 @@ bool Bodies::enter(LaunchingTask& context, const app::Statement& statement) {
   if (future < 0) {
     if (!launched_tasks_are_over(context)) return false;
   } else if (const Op op = context.futures[static_cast<std::size_t>(future)]; !ops_.done(op)) {
-    context.wait.what = LaunchingTask::Wait::For::kFuture;
+    context.wait.what = LaunchingTask::BodyWait::WaitReason::kFuture;
     context.wait.future = op;
     return false;
   }
@@ -211,7 +211,7 @@ void Bodies::note_mapped(const TaskRun& run, LastAwaitedEvent since) {
                                   [&](const auto& each) { return each.first == run.launch; });
   if (inner != parent->inner.end() && --inner->second == 0) {
     parent->inner.erase(inner);
-    if (parent->wait.what == LaunchingTask::Wait::For::kConflict) {
+    if (parent->wait.what == LaunchingTask::BodyWait::WaitReason::kConflict) {
       parent->since = since;
       resume_body_at(*parent, agenda_.now());
     }

@@ -6,7 +6,7 @@
 namespace groma::sim {
 
 // The links of the machine are free at the beginning.
-Copies::Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& agenda,
+Copies::Copies(const RunInput& input, InstanceStore& store, Outcome& outcome, Agenda& agenda,
                RecordWriter& record, Noise& noise, const TimeModel& model)
     : input_(input),
       store_(store),
@@ -49,7 +49,8 @@ void Copies::start(std::uint32_t number) {
   copy.record = record_.next_event();
   const RunTime duration = noise_.add_noise(
       route->latency_s + static_cast<double>(copy.fetch.bytes) * route->seconds_per_byte);
-  const LinkSchedule::Start start = links_.reserve_links(*route, copy.ready, duration, copy.record);
+  const LinkSchedule::CopyStart start =
+      links_.reserve_links(*route, copy.ready, duration, copy.record);
   copy.start = start.time;
   if (copy.start > copy.ready) copy.cause = start.after;
   const RunTime end = copy.start + duration;

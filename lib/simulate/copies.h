@@ -22,7 +22,7 @@ namespace groma::sim {
 class Copies {
  public:
   // The object keeps references to all arguments, so they must outlive it.
-  Copies(const RunInput& input, Store& store, Outcome& outcome, Agenda& agenda,
+  Copies(const RunInput& input, InstanceStore& store, Outcome& outcome, Agenda& agenda,
          RecordWriter& record, Noise& noise, const TimeModel& model);
 
   // Adds a copy for a mapped task. The runtime maps the copy itself at the time `mapped`, and the
@@ -41,7 +41,7 @@ class Copies {
 
  private:
   const RunInput& input_;
-  Store& store_;
+  InstanceStore& store_;
   Outcome& outcome_;
   Agenda& agenda_;
   RecordWriter& record_;

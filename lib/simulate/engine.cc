@@ -23,8 +23,9 @@ ProfilingReport report_of(const TaskRun& run, RunTime now) {
 }  // namespace
 
 // Constructs the parts of the simulated run, and connects them by callbacks.
-Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
-               const MapperFactory& make, const SimulateOptions& options)
+Engine::Engine(const app::Data& data, const DataSpaces& spaces,
+               std::shared_ptr<const Machine> machine, const MapperFactory& make,
+               const SimulateOptions& options)
     : options_(options),
       costs_(options.costs.value_or(data.runtime.value_or(RuntimeCosts{}))),
       parts_(data, spaces, std::move(machine), make,
@@ -172,7 +173,7 @@ bool Engine::handle(ReadyOp ready) {
 void Engine::complete_future(Op op, std::int64_t cause) {
   LaunchingTask* const giver = uses_[op].run->context.get();
   uses_.complete(op, cause);
-  if (giver == nullptr || giver->wait.what != LaunchingTask::Wait::For::kFuture ||
+  if (giver == nullptr || giver->wait.what != LaunchingTask::BodyWait::WaitReason::kFuture ||
       giver->wait.future != op) {
     return;
   }
@@ -229,7 +230,7 @@ void Engine::complete(TaskRun& run) {
   if (parent == nullptr) return;
   --parent->outstanding;
   parent->last_over = last;
-  using For = LaunchingTask::Wait::For;
+  using For = LaunchingTask::BodyWait::WaitReason;
   const For waits_for = parent->wait.what;
   if ((waits_for == For::kAll && parent->outstanding == 0) ||
       (waits_for == For::kWindow && parent->window.has_room())) {

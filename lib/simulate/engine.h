@@ -31,7 +31,7 @@ inline constexpr std::int64_t kShareOfPlans = 8;
 
 class Engine {
  public:
-  Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
+  Engine(const app::Data& data, const DataSpaces& spaces, std::shared_ptr<const Machine> machine,
          const MapperFactory& make, const SimulateOptions& options);
 
   RunResult run();
@@ -74,12 +74,12 @@ class Engine {
   RecordWriter record_;
   Noise noise_;
   Copies copies_;
-  Stations stations_;
+  ProcessorStates stations_;
   TaskPool tasks_;
   OpSubjects uses_;
   LoopReplay replay_;
   MapperEvents mapper_events_;
-  Selection selection_;
+  TaskSelection selection_;
   Bodies bodies_;
   // For each node: the time at which its runtime processor becomes free, in picoseconds.
   std::vector<RunTime> utility_;

@@ -29,14 +29,14 @@ struct Instance {
   std::int32_t users = 0;
   CollectPriority priority = kCollectDefault;
   // The time at which the instance was last taken for a task, counted in calls: each call of the
-  // Store that takes an instance advances this time by one.
+  // InstanceStore that takes an instance advances this time by one.
   std::int64_t used = 0;
   // The number of pairs of a cell and a field group that would lose data with this instance: only
   // this instance holds the valid data, or it holds reductions that nobody has read yet. 0:
   // evicting the instance loses no data.
   std::int64_t needed = 0;
-  // The number of calls of Store::note_all_tasks_over() before the last call of
-  // Store::release_at_unknown_time() for this instance. -1: there was no such call.
+  // The number of calls of InstanceStore::note_all_tasks_over() before the last call of
+  // InstanceStore::release_at_unknown_time() for this instance. -1: there was no such call.
   std::int64_t left = -1;
   // The statement of the mapping that placed the instance in its memory. 0: none is recorded.
   std::int32_t statement = 0;

@@ -38,7 +38,7 @@ bool fits(const Instance& instance, const InstanceQuery& query, bool same_shape)
 }  // namespace
 
 // For each region, stores the dimension that the pieces of its partitions cut into the most parts.
-InstanceIndex::InstanceIndex(std::size_t regions, const Spaces& spaces,
+InstanceIndex::InstanceIndex(std::size_t regions, const DataSpaces& spaces,
                              std::vector<Instance>& instances, Budget& budget)
     : instances_(instances), budget_(budget) {
   for (std::size_t r = 0; r < regions; ++r) {

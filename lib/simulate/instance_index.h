@@ -19,7 +19,7 @@ class InstanceIndex {
  public:
   // The index refers to all arguments, so they must outlive it. It counts its work on `budget`. It
   // sets Instance::next of the instances. The number of an instance is its position in `instances`.
-  InstanceIndex(std::size_t regions, const Spaces& spaces, std::vector<Instance>& instances,
+  InstanceIndex(std::size_t regions, const DataSpaces& spaces, std::vector<Instance>& instances,
                 Budget& budget);
 
   // Adds an instance to the index. Its number must be higher than all numbers that were added

@@ -243,7 +243,7 @@ bool Launcher::end_by_formula_fault(const TaskRun& run, const Point& point,
 
 // Returns false, with a refusal, if two requirements of the task conflict and their pieces overlap.
 bool Launcher::check_aliasing(const TaskRun& run) {
-  const Spaces::Pairs& pairs = input_.spaces.conflicting_requirements(run.launch->number);
+  const DataSpaces::Pairs& pairs = input_.spaces.conflicting_requirements(run.launch->number);
   if (!outcome_.spend(static_cast<std::int64_t>(pairs.size()))) return false;
   for (const auto& [a, b] : pairs) {
     if (!overlap(*run.pieces[a], *run.pieces[b])) continue;

@@ -57,7 +57,7 @@ void Engine::launch(LaunchingTask& context, const app::Launch& launch) {
   runs.clear();
   if (!make_tasks_of_points(context, launch, domain, plan, runs)) return;
   if (!add_future_dependences(context, launch, join, runs)) return;
-  context.wait.what = LaunchingTask::Wait::For::kMapping;
+  context.wait.what = LaunchingTask::BodyWait::WaitReason::kMapping;
   if (!map_points(runs)) return;
   runs.swap(launched_runs_);
   if (points == 0) bodies_.resume_body_at(context, agenda_.now() + to_picoseconds(costs_.issue_s));

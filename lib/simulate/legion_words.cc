@@ -196,16 +196,17 @@ std::string NamedInstance::too_small() const {
              position, answer.task.name, answer.task.unique_id);
 }
 
-// Returns Legion's message for a normal instance where a reduction instance is needed (`reduces`),
-// or for a reduction instance where a normal instance is needed.
-std::string NamedInstance::reduction_message(bool reduces) const {
+// Returns Legion's message for a normal instance where a reduction instance is needed
+// (`task_reduces`), or for a reduction instance where a normal instance is needed.
+std::string NamedInstance::reduction_mismatch_message(bool task_reduces) const {
   return from("map_task", answer) +
          fmt::format(
              "Mapper {} for region requirement {} of task {} (ID {}) which {} reduction "
              "privileges.",
-             reduces ? "failed to choose a specialized reduction instance"
-                     : "selected illegal specialized reduction instance",
-             position, answer.task.name, answer.task.unique_id, reduces ? "has" : "does not have");
+             task_reduces ? "failed to choose a specialized reduction instance"
+                          : "selected illegal specialized reduction instance",
+             position, answer.task.name, answer.task.unique_id,
+             task_reduces ? "has" : "does not have");
 }
 
 // Chooses Legion's message by the id of the diagnostic. Returns an empty string if Legion has no

@@ -34,7 +34,9 @@ struct NamedInstance {
   std::string collected() const;
   std::string not_visible(std::int32_t memory) const;
   std::string too_small() const;
-  std::string reduction_message(bool reduces) const;
+  // Returns the message that the instance has a reduction operator but the task does not reduce
+  // (`task_reduces` is false), or that the task reduces but the instance has no such operator.
+  std::string reduction_mismatch_message(bool task_reduces) const;
 };
 
 // Returns Legion's message for a refusal. Returns an empty string if Legion crashes, aborts or

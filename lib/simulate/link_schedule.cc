@@ -19,7 +19,7 @@ void LinkSchedule::Block::update_widest_gap() {
 // Finds the first time, not before `start.time`, from which the link is free for `duration`, and
 // stores it in `start.time`. Returns true if this changed `start.time`. `start.after` is then the
 // user that occupies the link until the found time.
-bool LinkSchedule::delay_until_free(Start& start, RunTime duration) const {
+bool LinkSchedule::delay_until_free(CopyStart& start, RunTime duration) const {
   const RunTime chosen = start.time;
   const auto over = [&](const BusyInterval& busy) { return busy.end <= start.time; };
   auto block = std::partition_point(blocks_.begin(), blocks_.end(),

@@ -13,13 +13,13 @@ class LinkSchedule {
  public:
   // The start time of a copy, and the last user of the link for which the copy has to wait. -1: the
   // copy does not wait.
-  struct Start {
+  struct CopyStart {
     RunTime time;
     std::int64_t after;
   };
   // Looks for the first time, not before `start.time`, from which the link is free for `duration`,
   // and stores it in `start.time`. Returns true if this changed `start.time`.
-  bool delay_until_free(Start& start, RunTime duration) const;
+  bool delay_until_free(CopyStart& start, RunTime duration) const;
   // Marks the link as busy in an interval that was free. Intervals that end by `now` may be
   // forgotten, so later calls must not ask for a time before `now`.
   void reserve_interval(RunTime begin, RunTime end, std::int64_t user, RunTime now);

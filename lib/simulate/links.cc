@@ -35,9 +35,9 @@ Links::Links(const Machine& machine, const Memories& memories, const TimeModel& 
 // asked for.
 std::uint32_t Links::link_index(std::int64_t node, const std::string& name, std::int64_t number,
                                 bool out) {
-  std::vector<Lanes>& here = lane_numbers_[static_cast<std::size_t>(node)];
+  std::vector<ChannelLanes>& here = lane_numbers_[static_cast<std::size_t>(node)];
   auto of = std::find_if(here.begin(), here.end(),
-                         [&](const Lanes& lanes) { return lanes.channel == name; });
+                         [&](const ChannelLanes& lanes) { return lanes.channel == name; });
   if (of == here.end()) of = here.insert(of, {name, {}});
   const auto [found, is_new] =
       of->lanes.emplace(std::pair(number, out), static_cast<std::uint32_t>(lanes_.size()));
@@ -100,7 +100,7 @@ Route Links::find(std::int32_t from, std::int32_t to) {
   };
   // A path of a copy over several memories: its channels, and the latency and time per byte of the
   // whole path. All hops carry the data at the same time, so the slowest hop sets the bandwidth.
-  struct Way {
+  struct CopyPath {
     bool possible = true;
     double latency_s = 0, seconds_per_byte = 0;
     // The hops of the path in their order. Each entry holds the memory at which the hop ends, and
@@ -108,7 +108,7 @@ Route Links::find(std::int32_t from, std::int32_t to) {
     std::array<std::pair<Memory, const Channel*>, 3> hops{};
     std::size_t count = 0;
   };
-  const auto extended = [this, &a](Way way, const Memory& stop) {
+  const auto extended = [this, &a](CopyPath way, const Memory& stop) {
     const Memory& last = way.count == 0 ? a : way.hops[way.count - 1].first;
     if (!way.possible || last == stop) return way;
     const Channel* const channel = channel_between(last, stop);
@@ -119,9 +119,9 @@ Route Links::find(std::int32_t from, std::int32_t to) {
     way.hops[way.count++] = {stop, channel};
     return way;
   };
-  Way best;
+  CopyPath best;
   double least = std::numeric_limits<double>::infinity();
-  const auto look_at = [&](const Way& way) {
+  const auto look_at = [&](const CopyPath& way) {
     const double seconds = way.latency_s + model_.route_bytes * way.seconds_per_byte;
     if (!way.possible || way.count == 0 || seconds >= least) return;
     least = seconds;
@@ -130,7 +130,7 @@ Route Links::find(std::int32_t from, std::int32_t to) {
   const std::vector<Memory> near_a = stops(a), near_b = stops(b);
   look_at(extended({}, b));
   for (const Memory& first : near_a) {
-    const Way begun = extended({}, first);
+    const CopyPath begun = extended({}, first);
     if (!begun.possible) continue;
     look_at(extended(begun, b));
     for (const Memory& last : near_b) look_at(extended(extended(begun, last), b));
@@ -172,9 +172,9 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
 
 // Each link of the route may delay the start of the copy. The loop ends when one start time has
 // been found at which all links are free.
-LinkSchedule::Start Links::reserve_links(const Route& route, RunTime now, RunTime duration,
-                                         std::int64_t user) {
-  LinkSchedule::Start start{now, -1};
+LinkSchedule::CopyStart Links::reserve_links(const Route& route, RunTime now, RunTime duration,
+                                             std::int64_t user) {
+  LinkSchedule::CopyStart start{now, -1};
   for (bool waits = true; waits;) {
     waits = false;
     for (std::uint32_t link : route.links) waits |= lanes_[link].delay_until_free(start, duration);
@@ -189,7 +189,7 @@ LinkSchedule::Start Links::reserve_links(const Route& route, RunTime now, RunTim
 void Links::write_links_and_routes(RunRecord& record) const {
   record.links.resize(lanes_.size());
   for (std::size_t node = 0; node < lane_numbers_.size(); ++node) {
-    for (const Lanes& channel : lane_numbers_[node]) {
+    for (const ChannelLanes& channel : lane_numbers_[node]) {
       for (const auto& [end, lane] : channel.lanes) {
         record.links[lane] = {channel.channel, static_cast<std::int64_t>(node), end.first,
                               end.second};

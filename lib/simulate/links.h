@@ -54,15 +54,15 @@ class Links {
   // Reserves the links of the route for `duration`, from the first moment (not before `now`) at
   // which all of them are free. Returns that moment, and the last user of a link that the copy
   // waits for.
-  LinkSchedule::Start reserve_links(const Route& route, RunTime now, RunTime duration,
-                                    std::int64_t user);
+  LinkSchedule::CopyStart reserve_links(const Route& route, RunTime now, RunTime duration,
+                                        std::int64_t user);
 
   // Writes the links, and the routes by their number, into the record of a run.
   void write_links_and_routes(RunRecord& record) const;
 
  private:
   // The lanes of the channels with one name in a node.
-  struct Lanes {
+  struct ChannelLanes {
     std::string channel;
     // For each pair of a lane's number within the channel and a direction (true: outgoing), the
     // index of the link in `lanes_`.
@@ -82,7 +82,7 @@ class Links {
   const TimeModel model_;
   std::vector<LinkSchedule> lanes_;
   // For each node: the lanes of its channels.
-  std::vector<std::vector<Lanes>> lane_numbers_;
+  std::vector<std::vector<ChannelLanes>> lane_numbers_;
   // For each node: for each of its channels, where the links of its lanes are in `lanes_`.
   std::unordered_map<std::uint64_t, Route> routes_;
 };

@@ -158,7 +158,7 @@ void LoopReplay::end_repetition() {
 // would change it.
 void LoopReplay::reapply_task_uses(std::size_t number) {
   const RepeatedTask& task = repeated_[number];
-  const MappedTask first = previous_mapped_task(number), &end = tasks_[number];
+  const MappedTask first = task_before(number), &end = tasks_[number];
   std::vector<NeededCopy> known(fetches_.begin() + static_cast<std::ptrdiff_t>(first.fetches),
                                 fetches_.begin() + static_cast<std::ptrdiff_t>(end.fetches));
   for (std::size_t i = 0; i < known.size(); ++i) known[i].op = task.copies + static_cast<Op>(i);
@@ -214,7 +214,7 @@ void LoopReplay::note_mapped(const TaskRun& run, std::span<const NeededCopy> fet
 // because that op used the data: afterwards that op is no longer in the list of users, so the next
 // iteration would not wait for it.
 void LoopReplay::add_edges(const TaskRun& run, std::span<const NeededCopy> fetches) {
-  const std::vector<ValidData::Wait>& waits = log_.waits;
+  const std::vector<ValidData::DataDependence>& waits = log_.waits;
   is_steady_ = is_steady_ && std::none_of(waits.begin(), waits.end(), [this](const auto& wait) {
                  return wait.for_user && wait.on < before_;
                });
@@ -252,7 +252,7 @@ bool LoopReplay::continue_repetition_with(const TaskRun& run) {
 }
 
 bool LoopReplay::repeat_mapping(TaskRun& run, std::vector<NeededCopy>& fetches) {
-  const MappedTask first = previous_mapped_task(repeated_.size()), &end = tasks_[repeated_.size()];
+  const MappedTask first = task_before(repeated_.size()), &end = tasks_[repeated_.size()];
   if (!parts_.outcome.spend(16 + static_cast<std::int64_t>(end.edges - first.edges))) return false;
   for (std::size_t i = first.instances; i < end.instances; ++i) {
     const TakenInstance& taken = instances_[i];

@@ -108,7 +108,8 @@ class LoopReplay {
   void start_recording(StateHash hash, Op here);
   bool can_repeat(const LaunchingTask& context) const;
   void add_edges(const TaskRun& run, std::span<const NeededCopy> fetches);
-  MappedTask previous_mapped_task(std::size_t task) const {
+  // Returns the task before number `task` in the recorded iteration. Before task 0: an empty one.
+  MappedTask task_before(std::size_t task) const {
     return task == 0 ? MappedTask{} : tasks_[task - 1];
   }
   void end_repetition();
@@ -135,8 +136,8 @@ class LoopReplay {
   // False if the recorded iteration cannot be repeated, for example because a mapper was asked in
   // it.
   bool is_steady_ = false;
-  // The values of Store::changes() and MapperInstances::changes() at the beginning of the recorded
-  // iteration.
+  // The values of InstanceStore::changes() and MapperInstances::changes() at the beginning of the
+  // recorded iteration.
   std::int64_t store_changes_ = 0, mapper_changes_ = 0;
 
   // The recorded iteration.

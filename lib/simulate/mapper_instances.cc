@@ -15,7 +15,7 @@ namespace groma::sim {
 
 // Makes the store report each removed instance. report_collected_instances() then tells those
 // mappers that had found or made the instance.
-MapperInstances::MapperInstances(const RunInput& input, Store& store, const Views& views,
+MapperInstances::MapperInstances(const RunInput& input, InstanceStore& store, const Views& views,
                                  Mappers& mappers, Outcome& outcome, MapperRuntime& runtime)
     : input_(input),
       store_(store),
@@ -262,7 +262,7 @@ bool MapperInstances::check_named(const TaskRun& run, const TaskView& view,
   const bool reduces = view.requirements[position].privilege == Privilege::kReduce;
   if (instance.reduction != reduces) {
     return refuse(reduces ? "it is none to reduce to" : "it is one to reduce to",
-                  words.reduction_message(reduces));
+                  words.reduction_mismatch_message(reduces));
   }
   hold(number);
   return true;

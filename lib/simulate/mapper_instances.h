@@ -26,7 +26,7 @@ class MapperInstances {
  public:
   // The object keeps references to all arguments, so they must outlive it. `runtime` is passed to
   // mappers that are told about a collected instance. The constructor sets store.on_removal.
-  MapperInstances(const RunInput& input, Store& store, const Views& views, Mappers& mappers,
+  MapperInstances(const RunInput& input, InstanceStore& store, const Views& views, Mappers& mappers,
                   Outcome& outcome, MapperRuntime& runtime);
   MapperInstances(const MapperInstances&) = delete;
   MapperInstances& operator=(const MapperInstances&) = delete;
@@ -90,7 +90,7 @@ class MapperInstances {
                    std::uint32_t position);
 
   const RunInput& input_;
-  Store& store_;
+  InstanceStore& store_;
   const Views& views_;
   Mappers& mappers_;
   Outcome& outcome_;

@@ -130,7 +130,7 @@ constexpr Row kRows[] = {
 };
 
 // All constants of a model setting, in the three structs that hold them.
-struct Parts {
+struct AllConstants {
   NodeFigures figures = default_figures();
   RuntimeCosts costs;
   TimeModel model;
@@ -151,7 +151,7 @@ ConstantGroup group_of(const Place& place) {
 }
 
 std::vector<ModelConstant> make_constants() {
-  Parts parts;
+  AllConstants parts;
   std::vector<ModelConstant> constants;
   for (const Row& row : kRows) {
     std::string_view source = row.source;
@@ -185,7 +185,7 @@ const std::vector<ModelConstant>& model_constants() {
 
 // Builds the node of the default preset from the changed figures. Machine::make checks them.
 Result<ModelSetting> model_setting(std::span<const ConstantChange> changes) {
-  Parts parts;
+  AllConstants parts;
   for (const ConstantChange& change : changes) {
     if (change.constant >= std::size(kRows)) {
       return Error{Error::Code::kMalformed, fmt::format("there is no constant {}; there are {}",

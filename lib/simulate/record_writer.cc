@@ -119,7 +119,7 @@ void RecordWriter::add_allocation(RunTime now, const Instance& instance, bool ma
 
 // Adds what is known only at the end of the run: the time, the peak use of memories, and the used
 // links.
-std::shared_ptr<const RunRecord> RecordWriter::finish(RunTime end, const Store& store,
+std::shared_ptr<const RunRecord> RecordWriter::finish(RunTime end, const InstanceStore& store,
                                                       const Links& links) {
   if (!record_) return nullptr;
   record_->end = end;

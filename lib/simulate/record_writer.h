@@ -43,7 +43,8 @@ class RecordWriter {
   // Adds to the record that an instance was made (`made` is true) or freed.
   void add_allocation(RunTime now, const Instance& instance, bool made);
   // Completes the record and returns it; returns null if no record is wanted.
-  std::shared_ptr<const RunRecord> finish(RunTime end, const Store& store, const Links& links);
+  std::shared_ptr<const RunRecord> finish(RunTime end, const InstanceStore& store,
+                                          const Links& links);
 
   // Returns the approximate memory of the record in bytes.
   std::int64_t bytes() const;

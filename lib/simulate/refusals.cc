@@ -26,8 +26,8 @@ std::string corner_text(const Point& lower) {
 // Adds notes to an error about a full memory: what the memory of the last candidate holds. If the
 // instance would need at most half of the bytes without its alignment, adds a help line with that
 // number of bytes.
-void explain_full_memory(const RunInput& input, const Store& store, const InstanceQuery& full,
-                         Diagnostic& diagnostic) {
+void explain_full_memory(const RunInput& input, const InstanceStore& store,
+                         const InstanceQuery& full, Diagnostic& diagnostic) {
   const Memory memory = input.memories[full.memory];
   const std::int64_t wanted = store.bytes_of(full);
   const std::int64_t capacity = input.memories.group(full.memory).capacity_bytes;
@@ -35,7 +35,7 @@ void explain_full_memory(const RunInput& input, const Store& store, const Instan
   diagnostic.note(fmt::format("{} needs {} in all, with what lies there, and has {}",
                               mapper::text_of(memory), format_bytes(in_all),
                               format_bytes(capacity)));
-  for (const Store::RegionUsage& held : store.contents(full.memory, kShownRegions)) {
+  for (const InstanceStore::RegionUsage& held : store.contents(full.memory, kShownRegions)) {
     const std::string used = held.used == held.count ? ", in use"
                              : held.used > 0         ? fmt::format(", {} of them in use", held.used)
                                                      : "";
@@ -67,7 +67,7 @@ RefusedTask missing_data(const TaskRun& run, const TaskView& view, std::uint32_t
 }
 
 // Appends a candidate that has no room to the text `tried`, and stores its query in `last`.
-void CandidatesWithoutRoom::add(const Store& store, const InstanceCandidate& candidate,
+void CandidatesWithoutRoom::add(const InstanceStore& store, const InstanceCandidate& candidate,
                                 const InstanceQuery& query) {
   const std::int64_t needs = store.bytes_of(query);
   const std::int64_t free = store.free_bytes(query.memory);
@@ -80,7 +80,7 @@ void CandidatesWithoutRoom::add(const Store& store, const InstanceCandidate& can
 
 // The second part of the result, the raw output, is the message that Legion's default mapper prints
 // in this case.
-RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskRun& run,
+RefusedTask out_of_memory(const RunInput& input, const InstanceStore& store, const TaskRun& run,
                           const TaskView& view, std::uint32_t position,
                           const CandidatesWithoutRoom& full) {
   const RequirementView& requirement = view.requirements[position];
@@ -112,7 +112,7 @@ Refusal no_route(const Memories& memories, const Instance& from, const Instance&
   return {diagnostic_without_source(DiagId::kNoRoute,
                                     fmt::format("{} of node {}", name_of(a.kind), a.node),
                                     fmt::format("{} of node {}", name_of(b.kind), b.node)),
-          Origin{static_cast<std::uint32_t>(to.statement)}};
+          DecisionOrigin{static_cast<std::uint32_t>(to.statement)}};
 }
 
 // The error names the variant by its kind of processor, and says where in the application the

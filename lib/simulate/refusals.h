@@ -38,12 +38,13 @@ struct CandidatesWithoutRoom {
   // the memories.
   std::optional<InstanceQuery> last;
   // The statement of the mapping that chose the memory of the first candidate.
-  Origin origin;
+  DecisionOrigin origin;
   // Adds a candidate for which the store has no room.
-  void add(const Store& store, const InstanceCandidate& candidate, const InstanceQuery& query);
+  void add(const InstanceStore& store, const InstanceCandidate& candidate,
+           const InstanceQuery& query);
 };
 // Returns the error for a requirement none of whose candidates has room.
-RefusedTask out_of_memory(const RunInput& input, const Store& store, const TaskRun& run,
+RefusedTask out_of_memory(const RunInput& input, const InstanceStore& store, const TaskRun& run,
                           const TaskView& view, std::uint32_t position,
                           const CandidatesWithoutRoom& full);
 

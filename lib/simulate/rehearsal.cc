@@ -42,7 +42,7 @@ struct RehearsalCounts {
 
 class Rehearsal {
  public:
-  Rehearsal(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
+  Rehearsal(const app::Data& data, const DataSpaces& spaces, std::shared_ptr<const Machine> machine,
             const MapperFactory& make, const RehearsalOptions& options, bool notes_wants)
       : state_(data, spaces, std::move(machine), make, options, notes_wants) {}
 
@@ -415,7 +415,7 @@ RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const M
     return budget.spent() > options.max_work || (options.stop && options.stop());
   });
   SpacesFailure failure;
-  const auto spaces = Spaces::make(workload.data(), options.max_bytes, budget, failure);
+  const auto spaces = DataSpaces::make(workload.data(), options.max_bytes, budget, failure);
   if (!spaces) {
     if (failure.status == RunStatus::kStopped) {
       return {{},

@@ -9,7 +9,7 @@ namespace groma::sim {
 
 // If the rehearsal notes the instances that tasks may want, it also notes those that mappers make
 // by their own calls.
-RehearsalState::RehearsalState(const app::Data& data, const Spaces& spaces,
+RehearsalState::RehearsalState(const app::Data& data, const DataSpaces& spaces,
                                std::shared_ptr<const Machine> machine, const MapperFactory& make,
                                const RehearsalOptions& its_options, bool does_note_wants)
     : options(its_options),
@@ -65,7 +65,7 @@ void RehearsalState::warn_about_wants() {
 // Adds those reasons why a run may differ from the rehearsal that are known only at the end of the
 // rehearsal.
 RehearsalResult RehearsalState::finish() {
-  const Store::UncertainFacts& doubts = parts.store.doubts();
+  const InstanceStore::UncertainFacts& doubts = parts.store.doubts();
   const bool unsure = !findings.has_error() && (!certain || doubts.guessed || doubts.keeps_eager);
   if (parts.instances.mappers_saw_instances() && unsure) {
     findings.mark_incomplete(

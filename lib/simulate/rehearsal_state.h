@@ -16,7 +16,7 @@ namespace groma::sim {
 
 struct RehearsalState {
   // If `does_note_wants` is true, the rehearsal notes the instances that all requirements may want.
-  RehearsalState(const app::Data& data, const Spaces& spaces,
+  RehearsalState(const app::Data& data, const DataSpaces& spaces,
                  std::shared_ptr<const Machine> machine, const MapperFactory& make,
                  const RehearsalOptions& its_options, bool does_note_wants);
 

@@ -15,7 +15,7 @@ namespace groma::sim {
 // An application with its spaces, and a machine with its numbered processors and memories. `data`
 // and `spaces` must outlive the object.
 struct RunInput {
-  RunInput(const app::Data& application, const Spaces& its_spaces,
+  RunInput(const app::Data& application, const DataSpaces& its_spaces,
            std::shared_ptr<const Machine> its_machine)
       : data(application),
         spaces(its_spaces),
@@ -31,7 +31,7 @@ struct RunInput {
   }
 
   const app::Data& data;
-  const Spaces& spaces;
+  const DataSpaces& spaces;
   const std::shared_ptr<const Machine> machine;
   const Processors processors;
   const Memories memories;

@@ -8,7 +8,7 @@
 namespace groma::sim {
 
 // The objects refer to each other in the order in which they are made.
-RunParts::RunParts(const app::Data& data, const Spaces& spaces,
+RunParts::RunParts(const app::Data& data, const DataSpaces& spaces,
                    std::shared_ptr<const Machine> machine, const MapperFactory& make,
                    const Outcome::Limits& limits)
     : input(data, spaces, std::move(machine)),

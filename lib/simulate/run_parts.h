@@ -31,7 +31,7 @@ inline constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;
 
 struct RunParts {
   // `data`, `spaces` and `make` must outlive the object. The limits hold for the whole run.
-  RunParts(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
+  RunParts(const app::Data& data, const DataSpaces& spaces, std::shared_ptr<const Machine> machine,
            const MapperFactory& make, const Outcome::Limits& limits);
   RunParts(const RunParts&) = delete;
   RunParts& operator=(const RunParts&) = delete;
@@ -50,7 +50,7 @@ struct RunParts {
   OpGraph ops;
   // Provides the memory of the lists of tasks and of the cells of regions.
   Arena lists;
-  Store store;
+  InstanceStore store;
   ValidData valid_data;
   Views views;
   // The functions that mappers may call during a hook.

@@ -10,13 +10,13 @@ namespace groma::sim {
 
 // Puts the task into the list of tasks that wait at its processor. The mapper is not asked here:
 // the caller calls select() for the processor later.
-void Selection::add(TaskRun& run) {
+void TaskSelection::add(TaskRun& run) {
   run_.stations[run.number].unmapped.push_back(&run);
   stealable_ += run.stealable ? 1 : 0;
 }
 
 // Waiting tasks that the mapper does not name in its answer stay in the list of the processor.
-void Selection::select(std::int32_t processor) {
+void TaskSelection::select(std::int32_t processor) {
   std::vector<TaskRun*>& unmapped = run_.stations[processor].unmapped;
   if (unmapped.empty() || run_.outcome.over()) return;
   asked_in_vain_ += static_cast<std::int64_t>(unmapped.size());
@@ -47,8 +47,9 @@ void Selection::select(std::int32_t processor) {
 // Sees to it that the mapper of the processor is asked again about the tasks that still wait there:
 // at once if it has taken some tasks, otherwise when the event that it has named is triggered. Ends
 // the run if the mapper has named no event.
-bool Selection::schedule_next_selection(std::int32_t processor, const SelectMappingOutput& answer,
-                                        const TaskView& first) {
+bool TaskSelection::schedule_next_selection(std::int32_t processor,
+                                            const SelectMappingOutput& answer,
+                                            const TaskView& first) {
   if (answer.map.empty() && answer.relocate.empty()) {
     switch (run_.events.defer(answer.deferral, processor)) {
       case MapperEvents::Deferral::kUnknown:
@@ -64,8 +65,8 @@ bool Selection::schedule_next_selection(std::int32_t processor, const SelectMapp
 }
 
 // Maps and relocates the tasks that the answer names by their index in `waiting`.
-void Selection::carry_out_selection(const std::vector<TaskRun*>& waiting,
-                                    const SelectMappingOutput& answer) {
+void TaskSelection::carry_out_selection(const std::vector<TaskRun*>& waiting,
+                                        const SelectMappingOutput& answer) {
   const RunTime now = run_.agenda.now();
   for (std::uint32_t i : answer.map) {
     stealable_ -= waiting[i]->stealable ? 1 : 0;
@@ -84,7 +85,7 @@ void Selection::carry_out_selection(const std::vector<TaskRun*>& waiting,
 
 // Returns true if the limits on memory and work allow making the views of all these tasks at once.
 // Otherwise ends the run.
-bool Selection::has_room_for_views(const std::vector<TaskRun*>& runs) {
+bool TaskSelection::has_room_for_views(const std::vector<TaskRun*>& runs) {
   std::int64_t bytes = 0;
   for (const TaskRun* run : runs) {
     const std::size_t requirements = run_.input.data.tasks[run->task].requirements.size();
@@ -97,8 +98,8 @@ bool Selection::has_room_for_views(const std::vector<TaskRun*>& runs) {
 }
 
 // Returns the tasks as mappers see them. `requirements` holds the memory of their requirements.
-std::vector<TaskView> Selection::views_of(std::span<TaskRun* const> runs,
-                                          std::vector<std::vector<RequirementView>>& requirements) {
+std::vector<TaskView> TaskSelection::views_of(
+    std::span<TaskRun* const> runs, std::vector<std::vector<RequirementView>>& requirements) {
   requirements.resize(runs.size());
   std::vector<TaskView> views;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -110,12 +111,12 @@ std::vector<TaskView> Selection::views_of(std::span<TaskRun* const> runs,
 // ---- Stealing
 
 // Returns whether a processor of this kind may steal a waiting task.
-bool Selection::may_steal(ProcKind kind, const TaskRun& waits) const {
+bool TaskSelection::may_steal(ProcKind kind, const TaskRun& waits) const {
   return waits.stealable && run_.input.has_variant(waits.task, kind);
 }
 
 // Lets one processor steal, or each processor in the order of their numbers if `thief` is -1.
-void Selection::steal(std::int32_t thief) {
+void TaskSelection::steal(std::int32_t thief) {
   if (thief >= 0) return steal_for_thief(thief);
   for (std::int32_t p = 0; p < run_.stations.size() && !run_.outcome.over(); ++p)
     steal_for_thief(p);
@@ -123,7 +124,8 @@ void Selection::steal(std::int32_t thief) {
 
 // Returns the processors from which a processor of kind `kind` can steal nothing, because no
 // suitable stealable task waits there. Returns nullopt if a limit ended the run.
-std::optional<std::vector<Processor>> Selection::processors_without_stealable_task(ProcKind kind) {
+std::optional<std::vector<Processor>> TaskSelection::processors_without_stealable_task(
+    ProcKind kind) {
   std::vector<Processor> without;
   for (std::int32_t p = 0; p < run_.stations.size(); ++p) {
     const std::vector<TaskRun*>& there = run_.stations[p].unmapped;
@@ -138,7 +140,7 @@ std::optional<std::vector<Processor>> Selection::processors_without_stealable_ta
 // Lets one idle processor, the thief, steal tasks. The mapper of each victim is asked at most once.
 // Processors at which nothing waits that the thief may steal are on the blacklist from the
 // beginning.
-void Selection::steal_for_thief(std::int32_t thief) {
+void TaskSelection::steal_for_thief(std::int32_t thief) {
   if (stealable_ == 0 || !run_.stations[thief].idle()) return;
   const Processor& to = run_.input.processors[thief];
   auto blacklist = processors_without_stealable_task(to.kind);
@@ -168,7 +170,7 @@ void Selection::steal_for_thief(std::int32_t thief) {
 
 // Asks permit_steal_request of the victim's mapper, and moves the permitted tasks to the thief. If
 // the thief is on another node, the mapping of these tasks begins after `move_time_`.
-void Selection::give_stolen_tasks(std::int32_t victim, std::int32_t thief) {
+void TaskSelection::give_stolen_tasks(std::int32_t victim, std::int32_t thief) {
   const Processor& to = run_.input.processors[thief];
   std::vector<TaskRun*> waiting;
   for (TaskRun* run : run_.stations[victim].unmapped) {

@@ -1,4 +1,4 @@
-// Selection: the tasks that wait until their mappers select them, and how they move between
+// TaskSelection: the tasks that wait until their mappers select them, and how they move between
 // processors.
 #pragma once
 
@@ -22,9 +22,9 @@
 
 namespace groma::sim {
 
-class Selection {
+class TaskSelection {
  public:
-  // The objects of a run that a Selection works on. They must outlive the Selection.
+  // The objects of a run that a TaskSelection works on. They must outlive it.
   struct RunServices {
     const RunInput& input;
     Outcome& outcome;
@@ -34,13 +34,14 @@ class Selection {
     MapperRuntime& runtime;
     Agenda& agenda;
     MapperEvents& events;
-    Stations& stations;
+    ProcessorStates& stations;
     const TaskPool& tasks;
     // Maps a task. Returns false if the run is over.
     std::function<bool(TaskRun&)> map;
   };
   // A task that moves to another node arrives there after `move_time`.
-  Selection(RunServices parts, RunTime move_time) : run_(std::move(parts)), move_time_(move_time) {}
+  TaskSelection(RunServices parts, RunTime move_time)
+      : run_(std::move(parts)), move_time_(move_time) {}
 
   // Adds a task to those that wait at its processor until the mapper selects them.
   void add(TaskRun& run);

@@ -36,7 +36,7 @@ RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> mach
                    const MapperFactory& make, const SimulateOptions& options) {
   Budget budget(options.stop);
   sim::SpacesFailure failure;
-  const auto spaces = sim::Spaces::make(workload.data(), options.max_bytes, budget, failure);
+  const auto spaces = sim::DataSpaces::make(workload.data(), options.max_bytes, budget, failure);
   if (spaces) {
     failure.why = sim::why_machine_too_large(*machine, spaces->bytes(), options.max_bytes);
     if (!failure.why.empty()) failure.status = RunStatus::kTooLarge;

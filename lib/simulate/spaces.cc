@@ -1,4 +1,4 @@
-// Implements Spaces: cuts the regions of an application into cells, and puts their fields into
+// Implements DataSpaces: cuts the regions of an application into cells, and puts their fields into
 // groups.
 #include "simulate/spaces.h"
 
@@ -195,9 +195,9 @@ std::string too_little_memory(std::int64_t max_bytes) {
 }
 
 // Builds the pieces, then the cells, then the field groups. Stops at the first step that fails.
-std::optional<Spaces> Spaces::make(const app::Data& data, std::int64_t max_bytes, Budget& budget,
-                                   SpacesFailure& failure) {
-  Spaces spaces;
+std::optional<DataSpaces> DataSpaces::make(const app::Data& data, std::int64_t max_bytes,
+                                           Budget& budget, SpacesFailure& failure) {
+  DataSpaces spaces;
   spaces.regions_.resize(data.regions.size());
   spaces.pieces_.resize(data.partitions.size());
   const MakeArguments making{data, max_bytes, budget, failure};
@@ -209,7 +209,7 @@ std::optional<Spaces> Spaces::make(const app::Data& data, std::int64_t max_bytes
 
 // Counts `bytes` of memory before they are allocated. Returns false, with the failure noted, if the
 // memory then exceeds `making.max_bytes`.
-bool Spaces::add_to_counted_memory(const MakeArguments& making, std::int64_t bytes) {
+bool DataSpaces::add_to_counted_memory(const MakeArguments& making, std::int64_t bytes) {
   bytes_ = saturating_add(bytes_, bytes);
   if (bytes_ <= making.max_bytes) return true;
   making.failure.status = RunStatus::kTooLarge;
@@ -219,7 +219,7 @@ bool Spaces::add_to_counted_memory(const MakeArguments& making, std::int64_t byt
 // Computes the box of every piece of every partition, from listed pieces or from the formula of the
 // partition. Returns false if there are more than kMaxPieces, if a formula has no value, or if a
 // limit is exceeded.
-bool Spaces::make_pieces(const MakeArguments& making) {
+bool DataSpaces::make_pieces(const MakeArguments& making) {
   std::int64_t count = 0;
   for (std::size_t p = 0; p < making.data.partitions.size(); ++p) {
     const app::Partition& partition = making.data.partitions[p];
@@ -257,7 +257,7 @@ bool Spaces::make_pieces(const MakeArguments& making) {
 
 // Cuts every region into cells, then computes the range of cells of each piece. Returns false if
 // the regions together have more than kMaxCells cells, or if a limit is exceeded.
-bool Spaces::make_cells(const MakeArguments& making) {
+bool DataSpaces::make_cells(const MakeArguments& making) {
   // For each region: the pieces that are not empty.
   std::vector<std::vector<const Piece*>> pieces(regions_.size());
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
@@ -289,8 +289,8 @@ bool Spaces::make_cells(const MakeArguments& making) {
 // Cuts one region, in each dimension, at the begin and end of each piece and of the region itself.
 // A region whose pieces have holes keeps the cells that the application computed for it. Returns
 // false if there are more than kMaxCells cells, or if a limit is exceeded.
-bool Spaces::cut(const MakeArguments& making, std::size_t region,
-                 const std::vector<const Piece*>& pieces) {
+bool DataSpaces::cut(const MakeArguments& making, std::size_t region,
+                     const std::vector<const Piece*>& pieces) {
   RegionSpace& space = regions_[region];
   space.whole.box = making.data.regions[region].box;
   space.whole.set = making.data.regions[region].all_cells;
@@ -337,7 +337,7 @@ bool Spaces::cut(const MakeArguments& making, std::size_t region,
 // requirement and the pairs of requirements that clash.
 //
 // Returns false if a region needs more than kMaxGroups groups, or if a limit is exceeded.
-bool Spaces::make_groups(const MakeArguments& making) {
+bool DataSpaces::make_groups(const MakeArguments& making) {
   const app::Data& data = making.data;
   groups_.resize(data.launches + 1);
   std::vector<const app::Launch*> launches(data.launches);
@@ -407,8 +407,8 @@ bool Spaces::make_groups(const MakeArguments& making) {
 // Puts the fields of one region into groups. Each element of `sets` holds the fields that some
 // requirement uses. Stops when there are kMaxGroups + 1 groups, which tells the caller that there
 // are too many.
-void Spaces::group_fields(const app::Region& region, RegionSpace& space,
-                          const std::vector<std::vector<std::uint32_t>>& sets) {
+void DataSpaces::group_fields(const app::Region& region, RegionSpace& space,
+                              const std::vector<std::vector<std::uint32_t>>& sets) {
   // For each field f, in[f] holds the indices of those elements of `sets` that contain the field.
   std::vector<std::vector<std::uint32_t>> in(region.fields.size());
   for (std::uint32_t s = 0; s < sets.size(); ++s) {
@@ -439,8 +439,8 @@ void Spaces::group_fields(const app::Region& region, RegionSpace& space,
 
 // If the application does not say which data one of the requirements uses, the two requirements
 // count as not interfering.
-bool Spaces::interfere(const app::Launch& one, std::size_t a, const app::Launch& other,
-                       std::size_t b) const {
+bool DataSpaces::interfere(const app::Launch& one, std::size_t a, const app::Launch& other,
+                           std::size_t b) const {
   const app::RequirementData& first = one.data[a];
   const app::RequirementData& second = other.data[b];
   if (first.region != second.region) return false;
@@ -455,7 +455,8 @@ bool Spaces::interfere(const app::Launch& one, std::size_t a, const app::Launch&
 // Notes the pairs of requirements of `launch` that conflict if their pieces overlap. Two
 // requirements that both have a coherence other than exclusive do not conflict. Returns false if a
 // limit is exceeded.
-bool Spaces::find_conflicting_requirements(const MakeArguments& making, const app::Launch& launch) {
+bool DataSpaces::find_conflicting_requirements(const MakeArguments& making,
+                                               const app::Launch& launch) {
   const app::Data& data = making.data;
   const std::vector<app::Requirement>& requirements = data.tasks[launch.task].requirements;
   Pairs& pairs = clashes_[launch.number];

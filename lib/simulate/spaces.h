@@ -1,4 +1,4 @@
-// Spaces: the parts of an application's data that a run distinguishes. Every region is cut into
+// DataSpaces: the parts of an application's data that a run distinguishes. Every region is cut into
 // cells. Cells are the finest boxes into which the pieces of the region's partitions cut it. If
 // pieces have holes, cells are the sets of points that belong to the same pieces (app/cells.h). The
 // fields of a region are in groups; every requirement uses a group completely or not at all.
@@ -144,7 +144,7 @@ bool have_same_points(const Piece& a, const Piece& b);
 // smallest box around both pieces.
 Piece piece_covering_both(const RegionSpace& space, const Piece& a, const Piece& b);
 
-// The reason why Spaces could not be made.
+// The reason why DataSpaces could not be made.
 struct SpacesFailure {
   RunStatus status = RunStatus::kExecuteError;
   // The reason in words. Empty: the budget was exceeded.
@@ -156,13 +156,13 @@ std::string too_little_memory(std::int64_t max_bytes);
 inline constexpr std::string_view kHelpWithMemory =
     "a smaller machine, fewer pieces, fields or points need less; `--memory` allows more";
 
-class Spaces {
+class DataSpaces {
  public:
   // Makes the spaces of an application. Returns nullopt and sets `failure` if a formula has no
   // value or there are more pieces or cells than can be kept (kExecuteError), if they take more
   // than `max_bytes` of memory (kTooLarge), or if `budget` is exceeded (kStopped).
-  static std::optional<Spaces> make(const app::Data& data, std::int64_t max_bytes, Budget& budget,
-                                    SpacesFailure& failure);
+  static std::optional<DataSpaces> make(const app::Data& data, std::int64_t max_bytes,
+                                        Budget& budget, SpacesFailure& failure);
 
   const RegionSpace& region(std::uint32_t region) const { return regions_[region]; }
   // Returns a piece of a partition. `color` is the row-major position of the colour of the piece in

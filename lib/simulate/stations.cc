@@ -6,8 +6,9 @@
 namespace groma::sim {
 
 // All processors are free at the beginning.
-Stations::Stations(const RunInput& input, const Store& store, Outcome& outcome, Agenda& agenda,
-                   RecordWriter& record, Noise& noise, const TimeModel& model)
+ProcessorStates::ProcessorStates(const RunInput& input, const InstanceStore& store,
+                                 Outcome& outcome, Agenda& agenda, RecordWriter& record,
+                                 Noise& noise, const TimeModel& model)
     : input_(input),
       outcome_(outcome),
       agenda_(agenda),
@@ -17,7 +18,7 @@ Stations::Stations(const RunInput& input, const Store& store, Outcome& outcome, 
       stations_(input.processors.size()) {}
 
 // Tasks of equal priority start in the order in which they became ready.
-void Stations::queue(TaskRun& run) {
+void ProcessorStates::queue(TaskRun& run) {
   run.times.ready = agenda_.now();
   ProcessorState& station = (*this)[run.number];
   station.ready.push({run.choices.priority, agenda_.next_number(), &run});
@@ -26,7 +27,7 @@ void Stations::queue(TaskRun& run) {
 
 // Only tasks that are ready are in the queue, so a task that still waits for something else does
 // not keep the processor from other tasks.
-void Stations::start_next(ProcessorState& station) {
+void ProcessorStates::start_next(ProcessorState& station) {
   if (station.ready.empty()) return;
   TaskRun& run = *station.ready.top().run;
   station.ready.pop();
@@ -36,7 +37,7 @@ void Stations::start_next(ProcessorState& station) {
 
 // Schedules the end of the task and writes the task to the record. Ends the run if a formula of the
 // task's variant has no value.
-void Stations::start(TaskRun& run, ProcessorState& station) {
+void ProcessorStates::start(TaskRun& run, ProcessorState& station) {
   run.times.start = agenda_.now();
   if (run.times.start > run.times.ready) run.records.cause = station.last_record;
   app::FormulaFault fault = app::FormulaFault::kNone;
@@ -51,7 +52,7 @@ void Stations::start(TaskRun& run, ProcessorState& station) {
 
 // Returns the state of the processor that becomes free. The caller cannot find it through `run` any
 // more, since that object may already be used for another task.
-ProcessorState& Stations::free_processor_of(const TaskRun& run) {
+ProcessorState& ProcessorStates::free_processor_of(const TaskRun& run) {
   durations_.end(run);
   ProcessorState& station = (*this)[run.number];
   station.running = nullptr;

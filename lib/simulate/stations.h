@@ -1,4 +1,4 @@
-// Stations: the processors of a run, and the tasks that wait for them and run on them.
+// ProcessorStates: the processors of a run, and the tasks that wait for them and run on them.
 #pragma once
 
 #include <algorithm>
@@ -42,11 +42,11 @@ struct ProcessorState {
   bool idle() const { return load == 0 && unmapped.empty(); }
 };
 
-class Stations {
+class ProcessorStates {
  public:
   // The object keeps references to all arguments, so they must outlive it.
-  Stations(const RunInput& input, const Store& store, Outcome& outcome, Agenda& agenda,
-           RecordWriter& record, Noise& noise, const TimeModel& model);
+  ProcessorStates(const RunInput& input, const InstanceStore& store, Outcome& outcome,
+                  Agenda& agenda, RecordWriter& record, Noise& noise, const TimeModel& model);
 
   ProcessorState& operator[](std::int32_t processor) {
     return stations_[static_cast<std::size_t>(processor)];

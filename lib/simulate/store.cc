@@ -1,4 +1,4 @@
-// Implements Store: finds, makes and evicts the instances of a run.
+// Implements InstanceStore: finds, makes and evicts the instances of a run.
 #include "simulate/store.h"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ bool may_go(const Instance& instance) {
 }  // namespace
 
 // Notes the capacity of each memory.
-Store::Store(std::size_t regions, const Spaces& spaces, const Memories& memories, Budget& budget)
+InstanceStore::InstanceStore(std::size_t regions, const DataSpaces& spaces,
+                             const Memories& memories, Budget& budget)
     : spaces_(spaces), budget_(budget), index_(regions, spaces, instances_, budget) {
   used_.resize(memories.size());
   peak_.resize(memories.size());
@@ -30,12 +31,12 @@ Store::Store(std::size_t regions, const Spaces& spaces, const Memories& memories
   }
 }
 
-std::int64_t Store::free_bytes(std::int32_t memory) const {
+std::int64_t InstanceStore::free_bytes(std::int32_t memory) const {
   const auto m = static_cast<std::size_t>(memory);
   return capacity_[m] - used_[m];
 }
 
-std::int64_t Store::bytes() const {
+std::int64_t InstanceStore::bytes() const {
   // The estimated bytes that one instance takes in the maps of `index_` and `idle_`.
   constexpr std::int64_t kInTables = 160;
   return heap_bytes(instances_) + alive_ * kInTables;
@@ -43,7 +44,7 @@ std::int64_t Store::bytes() const {
 
 // If an existing instance is found, it is marked as taken now, and gets the eviction priority of
 // the query.
-std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
+std::optional<InstanceNumber> InstanceStore::find_or_make(const InstanceQuery& query) {
   const auto known = query.fresh ? std::nullopt : find(query);
   if (!known) return make(query);
   change(*known, [&](Instance& instance) {
@@ -55,7 +56,7 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
 
 // Marks the instance as taken now. If no statement of the mapping is recorded for the instance yet,
 // records `statement`.
-void Store::mark_taken(InstanceNumber number, std::int32_t statement) {
+void InstanceStore::mark_taken(InstanceNumber number, std::int32_t statement) {
   change(number, [&](Instance& instance) {
     instance.used = ++clock_;
     if (instance.statement == 0) instance.statement = statement;
@@ -64,7 +65,7 @@ void Store::mark_taken(InstanceNumber number, std::int32_t statement) {
 
 // The new instance is marked as taken now. Returns nullopt if evicting idle instances does not free
 // enough bytes.
-std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
+std::optional<InstanceNumber> InstanceStore::make(const InstanceQuery& query) {
   const std::int64_t bytes = bytes_of(query);
   if (!make_room(query.memory, bytes)) return std::nullopt;
   const auto number = static_cast<InstanceNumber>(instances_.size());
@@ -92,7 +93,7 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
 
 // Returns the size of a new instance in bytes; the query names its memory. An alignment larger than
 // the memory itself is returned as the size, so that the instance never fits.
-std::int64_t Store::bytes_of(const InstanceQuery& query) const {
+std::int64_t InstanceStore::bytes_of(const InstanceQuery& query) const {
   const LayoutSpec& layout = query.layout;
   const std::int64_t align = mapper::least_alignment(layout.align_op, layout.align_bytes);
   if (align > capacity_[static_cast<std::size_t>(query.memory)]) return align;
@@ -102,7 +103,7 @@ std::int64_t Store::bytes_of(const InstanceQuery& query) const {
 
 // Returns the position of an instance in the order of eviction: by priority, then the least
 // recently used first.
-Store::Order::value_type Store::eviction_order_of(InstanceNumber number) const {
+InstanceStore::Order::value_type InstanceStore::eviction_order_of(InstanceNumber number) const {
   const Instance& instance = instances_[number];
   return {-std::int64_t{instance.priority}, instance.used, number};
 }
@@ -110,7 +111,7 @@ Store::Order::value_type Store::eviction_order_of(InstanceNumber number) const {
 // Every change of a member of an instance that affects its eviction is made by this function, which
 // keeps `idle_` sorted.
 template <typename Change>
-void Store::change(InstanceNumber number, const Change& change) {
+void InstanceStore::change(InstanceNumber number, const Change& change) {
   Instance& instance = instances_[number];
   std::optional<Order>& idle = idle_[static_cast<std::size_t>(instance.memory)];
   if (!idle) return change(instance);
@@ -122,7 +123,7 @@ void Store::change(InstanceNumber number, const Change& change) {
 // Evicts idle instances, in the order of eviction_order_of(), until `bytes` are free in the memory.
 // Returns false if there is still no room. The index `idle_` of a memory is built when the memory
 // is full for the first time.
-bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
+bool InstanceStore::make_room(std::int32_t memory, std::int64_t bytes) {
   const auto m = static_cast<std::size_t>(memory);
   if (bytes > capacity_[m]) return false;
   const std::int64_t most = capacity_[m] - bytes;
@@ -147,7 +148,7 @@ bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
 // Returns true if two things hold: the memory would not have enough room even if every idle
 // instance were evicted, and some of these idle instances may still be in use. make_room() then
 // evicts nothing. In that case, sets UncertainFacts::forked.
-bool Store::evicting_all_leaves_no_room(const Order& idle, std::int64_t missing) {
+bool InstanceStore::evicting_all_leaves_no_room(const Order& idle, std::int64_t missing) {
   bool certain = true;
   for (const auto& place : idle) {
     if (budget_.spend(2)) return false;
@@ -161,7 +162,7 @@ bool Store::evicting_all_leaves_no_room(const Order& idle, std::int64_t missing)
 }
 
 // Removes an instance from its memory and from the index, and reports the removal.
-void Store::remove(InstanceNumber number) {
+void InstanceStore::remove(InstanceNumber number) {
   change(number, [](Instance& instance) { instance.alive = false; });
   const Instance& instance = instances_[number];
   if (forget_data) forget_data(number);
@@ -173,7 +174,7 @@ void Store::remove(InstanceNumber number) {
 }
 
 // Returns true if the instance is gone afterwards.
-bool Store::collect(InstanceNumber number) {
+bool InstanceStore::collect(InstanceNumber number) {
   const Instance& instance = instances_[number];
   if (!instance.alive) return true;
   if (!may_go(instance)) return false;
@@ -182,15 +183,15 @@ bool Store::collect(InstanceNumber number) {
   return true;
 }
 
-void Store::acquire(InstanceNumber number) {
+void InstanceStore::acquire(InstanceNumber number) {
   change(number, [](Instance& instance) { ++instance.users; });
 }
 
-void Store::add_to_needed_count(InstanceNumber number, std::int64_t more) {
+void InstanceStore::add_to_needed_count(InstanceNumber number, std::int64_t more) {
   change(number, [more](Instance& instance) { instance.needed += more; });
 }
 
-void Store::take_existing_instance(InstanceNumber number, CollectPriority priority) {
+void InstanceStore::take_existing_instance(InstanceNumber number, CollectPriority priority) {
   change(number, [&](Instance& instance) {
     instance.used = ++clock_;
     instance.priority = priority;
@@ -198,34 +199,35 @@ void Store::take_existing_instance(InstanceNumber number, CollectPriority priori
   });
 }
 
-bool Store::has_eagerly_collected_instance() const {
+bool InstanceStore::has_eagerly_collected_instance() const {
   return std::any_of(instances_.begin(), instances_.end(), [](const Instance& instance) {
     return instance.alive && instance.priority == kCollectEager;
   });
 }
 
 // If the instance has the priority kCollectEager and nobody else uses it, collects it at once.
-void Store::release(InstanceNumber number) {
+void InstanceStore::release(InstanceNumber number) {
   change(number, [](Instance& instance) { --instance.users; });
   const Instance& instance = instances_[number];
   if (instance.users == 0 && instance.priority == kCollectEager) collect(number);
 }
 
-void Store::set_priority(InstanceNumber number, CollectPriority priority) {
+void InstanceStore::set_priority(InstanceNumber number, CollectPriority priority) {
   change(number, [priority](Instance& instance) { instance.priority = priority; });
   if (priority == kCollectEager) collect(number);
 }
 
 // Until the next call of note_all_tasks_over(), the instance may still be in use. Instance::left
 // remembers this.
-void Store::release_at_unknown_time(InstanceNumber number) {
+void InstanceStore::release_at_unknown_time(InstanceNumber number) {
   change(number, [](Instance& instance) { --instance.users; });
   instances_[number].left = waits_;
   doubts_.keeps_eager |= instances_[number].priority == kCollectEager;
 }
 
 // Sums the live instances of a memory by region. Returns at most `most` regions.
-std::vector<Store::RegionUsage> Store::contents(std::int32_t memory, std::size_t most) const {
+std::vector<InstanceStore::RegionUsage> InstanceStore::contents(std::int32_t memory,
+                                                                std::size_t most) const {
   std::map<std::uint32_t, RegionUsage> by_region;
   for (const Instance& instance : instances_) {
     if (!instance.alive || instance.memory != memory) continue;

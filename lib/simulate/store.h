@@ -1,5 +1,5 @@
-// Store: the instances of a run and the room that they take. It finds and makes instances, counts
-// their users, and evicts those that nobody needs. ValidData tracks which data they hold.
+// InstanceStore: the instances of a run and the room that they take. It finds and makes instances,
+// counts their users, and evicts those that nobody needs. ValidData tracks which data they hold.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@
 
 namespace groma::sim {
 
-class Store {
+class InstanceStore {
  public:
   // The store refers to all arguments, so they must outlive it. It counts its work on `budget`.
   // Once the budget is exceeded, the state and results of the store are meaningless.
-  Store(std::size_t regions, const Spaces& spaces, const Memories& memories, Budget& budget);
+  InstanceStore(std::size_t regions, const DataSpaces& spaces, const Memories& memories,
+                Budget& budget);
 
   // Returns the approximate memory of the store itself, in bytes.
   std::int64_t bytes() const;
@@ -115,7 +116,7 @@ class Store {
   bool evicting_all_leaves_no_room(const Order& idle, std::int64_t missing);
   void remove(InstanceNumber number);
 
-  const Spaces& spaces_;
+  const DataSpaces& spaces_;
   Budget& budget_;
   std::vector<Instance> instances_;
   InstanceIndex index_;

@@ -221,7 +221,7 @@ const TaskWork& TaskDurations::work_of(const TaskRun& run, app::FormulaFault& fa
   // All processors of a plan have the same kind and the same memories, so the work is the same on
   // each.
   const bool is_planned = plan != nullptr && plan->variant == run.variant &&
-                          has_pieces_of(*plan, run) &&
+                          has_same_pieces(*plan, run) &&
                           std::find(plan->processors.begin(), plan->processors.end(), run.number) !=
                               plan->processors.end();
   if (!is_planned) {

@@ -18,7 +18,7 @@ namespace groma::sim {
 class TaskDurations {
  public:
   // The object keeps references to all arguments, so they must outlive it.
-  TaskDurations(const RunInput& input, const Store& store, const TimeModel& model)
+  TaskDurations(const RunInput& input, const InstanceStore& store, const TimeModel& model)
       : input_(input), store_(store), model_(model), streaming_(input.memories.size()) {}
 
   // Returns how long the task runs, in seconds. From now on the task counts as a user of the
@@ -50,7 +50,7 @@ class TaskDurations {
                                 const Instance& instance) const;
 
   const RunInput& input_;
-  const Store& store_;
+  const InstanceStore& store_;
   const TimeModel& model_;
   // For each memory: the number of running tasks that use its bandwidth.
   std::vector<std::int64_t> streaming_;

@@ -124,7 +124,7 @@ bool TaskMapping::map_requirement(std::uint32_t position) {
 // ---- Plans
 
 bool TaskMapping::is_plan_for_task(const CachedTaskMapping& plan) const {
-  return plan.asked == asked_ && has_pieces_of(plan, *run_);
+  return plan.asked == asked_ && has_same_pieces(plan, *run_);
 }
 
 void TaskMapping::take(const CachedTaskMapping& plan, std::int32_t processor) {

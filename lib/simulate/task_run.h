@@ -179,15 +179,15 @@ struct LaunchingTask {
   // and the tasks that it launched. -1: none has ended.
   std::int64_t last_over = -1;
   // What the body of the task waits for before it goes on.
-  struct Wait {
-    enum class For : std::uint8_t {
+  struct BodyWait {
+    enum class WaitReason : std::uint8_t {
       kNothing,
       kAll,
       kFuture,
       kConflict,
       kMapping,
       kWindow
-    } what = For::kNothing;
+    } what = WaitReason::kNothing;
     // For kFuture: the op of the future that the task waits for.
     Op future = kBeginning;
   } wait;
@@ -215,18 +215,18 @@ inline CachedTaskMapping* plan_of(const TaskRun& run) {
 }
 
 // Returns whether the plan was made for a task with the same pieces as this task.
-inline bool has_pieces_of(const CachedTaskMapping& plan, const TaskRun& run) {
+inline bool has_same_pieces(const CachedTaskMapping& plan, const TaskRun& run) {
   return std::equal(plan.pieces.begin(), plan.pieces.end(), run.pieces.begin(), run.pieces.end());
 }
 
 // Returns a bit mask of the field groups that requirement `position` of a task of the launch uses.
 // If `launch` is null, the task is the top-level task.
-inline std::uint64_t field_groups_of(const Spaces& spaces, const app::Launch* launch,
+inline std::uint64_t field_groups_of(const DataSpaces& spaces, const app::Launch* launch,
                                      std::size_t position) {
   return launch == nullptr ? spaces.field_groups_of_top_level(position)
                            : spaces.groups(launch->number, position);
 }
-inline std::uint64_t field_groups_of(const Spaces& spaces, const TaskRun& run,
+inline std::uint64_t field_groups_of(const DataSpaces& spaces, const TaskRun& run,
                                      std::size_t position) {
   return field_groups_of(spaces, run.launch, position);
 }

@@ -11,8 +11,8 @@
 namespace groma::sim {
 
 // Counts the groups of fields of each region. No cells are allocated yet.
-ValidData::ValidData(std::size_t regions, const Spaces& spaces, OpGraph& ops, Store& store,
-                     Arena& lists, std::int64_t max_bytes, Budget& budget)
+ValidData::ValidData(std::size_t regions, const DataSpaces& spaces, OpGraph& ops,
+                     InstanceStore& store, Arena& lists, std::int64_t max_bytes, Budget& budget)
     : spaces_(spaces),
       ops_(ops),
       store_(store),

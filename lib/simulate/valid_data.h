@@ -54,8 +54,8 @@ class ValidData {
   // beyond it, apply_use() does nothing. Work is counted on `budget`. Once the budget is exceeded,
   // the state and results are meaningless. The data of each instance that `store` removes is
   // forgotten.
-  ValidData(std::size_t regions, const Spaces& spaces, OpGraph& ops, Store& store, Arena& lists,
-            std::int64_t max_bytes, Budget& budget);
+  ValidData(std::size_t regions, const DataSpaces& spaces, OpGraph& ops, InstanceStore& store,
+            Arena& lists, std::int64_t max_bytes, Budget& budget);
   ValidData(const ValidData&) = delete;
   ValidData& operator=(const ValidData&) = delete;
 
@@ -79,7 +79,7 @@ class ValidData {
 
   // A dependence: the op `op` waits for the op `on`, which may already be done. `for_user` is true
   // if the reason for waiting is that `on` used data that `op` changes.
-  struct Wait {
+  struct DataDependence {
     Op op = kBeginning, on = kBeginning;
     bool for_user = false;
   };
@@ -87,7 +87,7 @@ class ValidData {
   // were ranked.
   struct Log {
     // All dependences, including those on ops that are already done.
-    std::vector<Wait> waits;
+    std::vector<DataDependence> waits;
     // The lists of instances, as sorted by the calls of `rank`, one list after the other.
     std::vector<InstanceNumber> ranked;
     void clear() {
@@ -190,9 +190,9 @@ class ValidData {
   void add_pending_reduction(const InstanceUse& use, Cell& cell);
   void use_cell(const UseInProgress& step, Cell& cell, std::int64_t bytes);
 
-  const Spaces& spaces_;
+  const DataSpaces& spaces_;
   OpGraph& ops_;
-  Store& store_;
+  InstanceStore& store_;
   Budget& budget_;
   // Provides the memory of the contents of cells.
   Arena& arena_;

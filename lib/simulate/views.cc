@@ -13,7 +13,7 @@ constexpr int kColorBits = 40;
 
 }  // namespace
 
-Views::Views(const app::Data& data, const Spaces& spaces)
+Views::Views(const app::Data& data, const DataSpaces& spaces)
     : data_(data), spaces_(spaces), launches_(data.launches + 1) {
   for (const app::Task& task : data.tasks) variants_.push_back(app::views_of(task.variants));
 }

@@ -17,7 +17,7 @@ namespace groma::sim {
 class Views {
  public:
   // The object keeps references to both arguments, so they must outlive it.
-  Views(const app::Data& data, const Spaces& spaces);
+  Views(const app::Data& data, const DataSpaces& spaces);
 
   std::span<const VariantView> variants(std::uint32_t task) const { return variants_[task]; }
   static TaskId id_of(std::uint32_t task) { return task + 1; }
@@ -43,7 +43,7 @@ class Views {
   const std::vector<RequirementView>& requirements(std::uint32_t task, const app::Launch* launch);
 
   const app::Data& data_;
-  const Spaces& spaces_;
+  const DataSpaces& spaces_;
   // For each task: the views of its variants.
   std::vector<std::vector<VariantView>> variants_;
   std::deque<Requirement> kept_;

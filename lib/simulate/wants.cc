@@ -70,7 +70,7 @@ std::optional<InstanceQuery> only_query(const RunInput& input, const TaskRun& ru
 bool WantedInstances::note_requirement(const TaskRun& run, const RequirementView& requirement,
                                        const InstanceChoice& choice,
                                        std::span<const Processor> places, std::uint32_t position) {
-  Want want;
+  WantedInstance want;
   want.task = run.task;
   want.position = position;
   bool one_memory = true;
@@ -135,11 +135,12 @@ void WantedInstances::note_instance_made_by_mapper(std::uint32_t task, const Ins
 }
 
 // Adds a want to the list, and counts the memory that it takes.
-void WantedInstances::add(Want want) {
+void WantedInstances::add(WantedInstance want) {
   // The bytes that an entry of `known_` takes.
   constexpr std::int64_t kKnown = 64;
   all_.push_back(std::move(want));
-  bytes_ += static_cast<std::int64_t>(2 * sizeof(Want)) + kKnown + heap_bytes(all_.back().choices);
+  bytes_ += static_cast<std::int64_t>(2 * sizeof(WantedInstance)) + kKnown +
+            heap_bytes(all_.back().choices);
 }
 
 // ---- Memories that may be too small
@@ -148,8 +149,8 @@ void WantedInstances::add(Want want) {
 // is tried only if a memory of the candidate before may be full, or if some processor can address
 // no memory of the candidate before. Returns true if one of the candidates surely has room.
 template <typename Use>
-bool WantedInstances::for_choices_a_run_may_try(const Want& want, const std::vector<bool>& full,
-                                                const Use& use) {
+bool WantedInstances::for_choices_a_run_may_try(const WantedInstance& want,
+                                                const std::vector<bool>& full, const Use& use) {
   bool room = true;
   for (std::size_t i = 0; i < want.choices.size(); ++i) {
     const Choice& choice = want.choices[i];
@@ -167,14 +168,14 @@ bool WantedInstances::for_choices_a_run_may_try(const Want& want, const std::vec
 // the capacity, the memory counts as full, and the later candidates of its wants count, too. These
 // may fill other memories, so the sums are computed again until no further memory becomes full.
 // Returns false if a limit ended the run.
-bool WantedInstances::add_up_wanted_bytes(Outcome& outcome, Demand& demand) const {
+bool WantedInstances::add_up_wanted_bytes(Outcome& outcome, MemoryDemand& demand) const {
   const std::size_t memories = input_.memories.size();
   demand.full.assign(memories, false);
   for (bool more = true; more;) {
     if (!outcome.spend(static_cast<std::int64_t>(memories + 16 * all_.size()))) return false;
     demand.bytes.assign(memories, 0);
     std::unordered_set<std::uint64_t> counted;
-    for (const Want& want : all_) {
+    for (const WantedInstance& want : all_) {
       for_choices_a_run_may_try(want, demand.full, [&](const Choice& choice) {
         if (!counted.insert(choice.key).second) return;
         std::int64_t& sum = demand.bytes[static_cast<std::size_t>(choice.memory)];
@@ -193,7 +194,7 @@ bool WantedInstances::add_up_wanted_bytes(Outcome& outcome, Demand& demand) cons
 // There is no warning for a want that surely has room, or whose requirement may go without an
 // instance.
 void WantedInstances::find_small_memories(Outcome& outcome, Findings& findings) const {
-  Demand demand;
+  MemoryDemand demand;
   if (!add_up_wanted_bytes(outcome, demand)) return;
   // For each pair of a kind of memory and a statement of the mapping, there is only one warning,
   // since the memories of one kind are often full together.
@@ -204,7 +205,7 @@ void WantedInstances::find_small_memories(Outcome& outcome, Findings& findings) 
       told.emplace(static_cast<MemKind>(k), refusal.origin.statement);
     }
   }
-  for (const Want& want : all_) {
+  for (const WantedInstance& want : all_) {
     const Choice* last = nullptr;
     const bool fits = for_choices_a_run_may_try(want, demand.full, [&](const Choice& choice) {
       if (demand.full[static_cast<std::size_t>(choice.memory)]) last = &choice;
@@ -218,29 +219,30 @@ void WantedInstances::find_small_memories(Outcome& outcome, Findings& findings) 
 
 // Returns the warning for a memory that may be too small. Notes list the regions with the most
 // bytes.
-Diagnostic WantedInstances::small_memory_warning(std::int32_t memory, const Demand& demand) const {
+Diagnostic WantedInstances::small_memory_warning(std::int32_t memory,
+                                                 const MemoryDemand& demand) const {
   const std::int64_t wanted = demand.bytes[static_cast<std::size_t>(memory)];
   const std::int64_t capacity = input_.memories.group(memory).capacity_bytes;
   Diagnostic diagnostic =
       diagnostic_without_source(DiagId::kMayNotFit, mapper::text_of(input_.memories[memory]),
                                 format_bytes(wanted), format_bytes(capacity));
-  struct Part {
+  struct RegionDemand {
     std::int64_t bytes = 0, count = 0;
     std::uint32_t task = 0, position = 0;
   };
   // For each region: the number and the bytes of its instances that may be wanted in the memory,
   // and the first requirement that wants one.
-  std::map<std::uint32_t, Part> parts;
+  std::map<std::uint32_t, RegionDemand> parts;
   std::unordered_set<std::uint64_t> counted;
-  for (const Want& want : all_) {
+  for (const WantedInstance& want : all_) {
     for_choices_a_run_may_try(want, demand.full, [&](const Choice& choice) {
       if (choice.memory != memory || !counted.insert(choice.key).second) return;
-      Part& part = parts[choice.region];
+      RegionDemand& part = parts[choice.region];
       if (part.count++ == 0) part = {0, 1, want.task, want.position};
       part.bytes = saturating_add(part.bytes, choice.bytes);
     });
   }
-  std::vector<std::pair<std::uint32_t, Part>> largest(parts.begin(), parts.end());
+  std::vector<std::pair<std::uint32_t, RegionDemand>> largest(parts.begin(), parts.end());
   std::stable_sort(largest.begin(), largest.end(),
                    [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
   if (largest.size() > kShownRegions) largest.resize(kShownRegions);
@@ -261,21 +263,22 @@ Diagnostic WantedInstances::small_memory_warning(std::int32_t memory, const Dema
 // type have the same routes. So of each kind only three memories are kept: two in one node, and one
 // in another node. Returns false if a limit ended the run.
 bool WantedInstances::collect_memories_of_regions(Outcome& outcome, Places& places) const {
-  struct Alike {
+  struct SimilarMemories {
     std::int64_t node, in_node, elsewhere;
   };
-  std::map<std::tuple<std::uint32_t, const NodeType*, MemKind>, Alike> known;
-  for (const Want& want : all_) {
+  std::map<std::tuple<std::uint32_t, const NodeType*, MemKind>, SimilarMemories> known;
+  for (const WantedInstance& want : all_) {
     if (!outcome.spend(8 * static_cast<std::int64_t>(want.choices.size()))) return false;
     for (const Choice& choice : want.choices) {
       const Memory& memory = input_.memories[choice.memory];
-      std::vector<Place>& here = places[choice.region];
-      const bool is_there = std::any_of(here.begin(), here.end(), [&](const Place& place) {
+      std::vector<PossibleMemory>& here = places[choice.region];
+      const bool is_there = std::any_of(here.begin(), here.end(), [&](const PossibleMemory& place) {
         return place.memory == choice.memory;
       });
       if (is_there) continue;
       const std::tuple kind(choice.region, &input_.machine->node(memory.node), memory.kind);
-      Alike& alike = known.try_emplace(kind, Alike{memory.node, 0, 0}).first->second;
+      SimilarMemories& alike =
+          known.try_emplace(kind, SimilarMemories{memory.node, 0, 0}).first->second;
       const bool in_node = memory.node == alike.node;
       if (++(in_node ? alike.in_node : alike.elsewhere) <= (in_node ? 2 : 1)) {
         here.push_back({choice.memory, choice.origin});
@@ -290,8 +293,8 @@ std::optional<Refusal> WantedInstances::find_missing_route(Outcome& outcome, Lin
   Places places;
   if (!collect_memories_of_regions(outcome, places)) return std::nullopt;
   for (const auto& [region, here] : places) {
-    for (const Place& from : here) {
-      for (const Place& to : here) {
+    for (const PossibleMemory& from : here) {
+      for (const PossibleMemory& to : here) {
         if (from.memory == to.memory || links.route(from.memory, to.memory) != nullptr) continue;
         Instance a, b;
         a.memory = from.memory;

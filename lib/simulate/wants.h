@@ -25,7 +25,8 @@ namespace groma::sim {
 class WantedInstances {
  public:
   // The object keeps references to both arguments, so they must outlive it.
-  WantedInstances(const RunInput& input, const Store& store) : input_(input), store_(store) {}
+  WantedInstances(const RunInput& input, const InstanceStore& store)
+      : input_(input), store_(store) {}
 
   // Notes the instances that a requirement may get on each processor in `places`, where the task
   // may run. Returns false if these processors use different memories for one candidate, or only
@@ -59,44 +60,44 @@ class WantedInstances {
     std::int32_t memory, stage;
     std::int64_t bytes;
     std::uint32_t region;
-    Origin origin;
+    DecisionOrigin origin;
     // True if every processor where the task may run can address a memory of the candidate.
     // Otherwise the next candidate counts, too.
     bool is_for_all = true;
   };
-  struct Want {
+  struct WantedInstance {
     std::vector<Choice> choices;
     // True if the requirement may go without an instance if no choice has room.
     bool may_be_virtual = false;
     std::uint32_t task = 0, position = 0;
   };
   // The bytes that tasks may want in each memory, by the memory's number.
-  struct Demand {
+  struct MemoryDemand {
     std::vector<std::int64_t> bytes;
     // For each memory: true if tasks may want more bytes there than the capacity of the memory.
     std::vector<bool> full;
   };
   // A memory in which a region may lie, and the statement that puts it there.
-  struct Place {
+  struct PossibleMemory {
     std::int32_t memory;
-    Origin origin;
+    DecisionOrigin origin;
   };
   // For each region: the memories in which it may lie.
-  using Places = std::map<std::uint32_t, std::vector<Place>>;
+  using Places = std::map<std::uint32_t, std::vector<PossibleMemory>>;
 
   bool add_choices_of_candidate(InstanceQuery query, const InstanceCandidate& candidate,
                                 std::int32_t stage, std::span<const Processor> places);
-  void add(Want want);
+  void add(WantedInstance want);
   template <typename Use>
-  static bool for_choices_a_run_may_try(const Want& want, const std::vector<bool>& full,
+  static bool for_choices_a_run_may_try(const WantedInstance& want, const std::vector<bool>& full,
                                         const Use& use);
-  bool add_up_wanted_bytes(Outcome& outcome, Demand& demand) const;
-  Diagnostic small_memory_warning(std::int32_t memory, const Demand& demand) const;
+  bool add_up_wanted_bytes(Outcome& outcome, MemoryDemand& demand) const;
+  Diagnostic small_memory_warning(std::int32_t memory, const MemoryDemand& demand) const;
   bool collect_memories_of_regions(Outcome& outcome, Places& places) const;
 
   const RunInput& input_;
-  const Store& store_;
-  std::vector<Want> all_;
+  const InstanceStore& store_;
+  std::vector<WantedInstance> all_;
   std::unordered_set<std::uint64_t> known_;
   // The memory of `all_` and `known_` in bytes.
   std::int64_t bytes_ = 0;

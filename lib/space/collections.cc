@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kMaxPieces = 512;
 
 // The data that one launch passes to a task for one region requirement.
-struct Part {
+struct LaunchData {
   std::uint32_t region = 0;
   std::vector<std::uint32_t> fields;
   std::vector<app::Piece> pieces;
@@ -79,7 +79,7 @@ double bytes_of(const app::Data& data, std::uint32_t region,
 
 // Returns the size in bytes of the data that one launch passes for a region requirement. Points in
 // several pieces are counted several times.
-double bytes_of(const app::Data& data, const Part& part) {
+double bytes_of(const app::Data& data, const LaunchData& part) {
   double points = 0;
   for (const app::Piece& piece : part.pieces) points += points_of(piece);
   return points * bytes_of(data, part.region, part.fields);
@@ -88,7 +88,7 @@ double bytes_of(const app::Data& data, const Part& part) {
 // Returns how many bytes the data of two region requirements have in common: their common fields in
 // their common points. Pieces of one partition may overlap, so the sum is limited to the smaller of
 // the two sizes.
-double common_bytes(const app::Data& data, const Part& a, const Part& b) {
+double common_bytes(const app::Data& data, const LaunchData& a, const LaunchData& b) {
   if (a.region != b.region) return 0;
   std::vector<std::uint32_t> fields;
   for (std::uint32_t field : a.fields) {
@@ -114,7 +114,7 @@ Collections collections_of(const Workload& workload) {
   collections.arguments_of_task.resize(data.tasks.size());
   std::map<std::string, std::uint32_t> by_name;
   // For each collection, the different data that launches pass for it.
-  std::vector<std::vector<Part>> parts;
+  std::vector<std::vector<LaunchData>> parts;
   std::set<std::tuple<std::uint32_t, app::RequirementData::Kind, std::uint32_t,
                       std::vector<std::uint32_t>>>
       seen;
@@ -157,15 +157,15 @@ Collections collections_of(const Workload& workload) {
     if (uses[t].launches.empty()) add(uses[t].name_lists.front(), nullptr);
   }
   for (std::uint32_t a = 0; a < parts.size(); ++a) {
-    for (const Part& part : parts[a]) {
+    for (const LaunchData& part : parts[a]) {
       collections.all[a].bytes = std::max(collections.all[a].bytes, bytes_of(data, part));
     }
     // A collection overlaps itself, because two arguments of a task may be the same collection.
     collections.overlaps.push_back({a, a, collections.all[a].bytes});
     for (std::uint32_t b = a + 1; b < parts.size(); ++b) {
       double most = 0;
-      for (const Part& x : parts[a]) {
-        for (const Part& y : parts[b]) most = std::max(most, common_bytes(data, x, y));
+      for (const LaunchData& x : parts[a]) {
+        for (const LaunchData& y : parts[b]) most = std::max(most, common_bytes(data, x, y));
       }
       if (most > 0) collections.overlaps.push_back({a, b, most});
     }

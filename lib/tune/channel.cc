@@ -160,7 +160,7 @@ std::vector<RecordedReply> ModelChannel::ask_model(std::span<const llm::ChatRequ
     for (std::size_t i = 0; i < requests.size(); ++i) settle(i, *ceiling);
   } else {
     progress_.report_event(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
-    const llm::ChatClient::Watch watch{[this] { return progress_.should_stop(); }, {}};
+    const llm::ChatClient::ReplyWatcher watch{[this] { return progress_.should_stop(); }, {}};
     in_parallel(requests.size(), kMaxAsked, [&](std::size_t i) {
       Reply reply = model_->ask(requests[i], watch);
       if (reply) cut(&reply->text);

@@ -165,11 +165,11 @@ class CommandEvaluator final : public Evaluator {
     const double mean = geometric_mean(values);
     evaluation.score = options().higher_is_better ? 1 / mean : mean;
     evaluation.values = std::move(values);
-    Feedback& feedback = evaluation.feedback;
-    feedback.status = Feedback::Status::kOk;
+    GuideFeedback& feedback = evaluation.feedback;
+    feedback.status = GuideFeedback::Status::kOk;
     if (request.detail >= GuideDetail::kExecution) {
       const double first = evaluation.values.front();
-      feedback.score = Score{first, options().unit, options().higher_is_better};
+      feedback.score = MeasuredScore{first, options().unit, options().higher_is_better};
       feedback.execution = fmt::format("Performance Metric: {:.6g} {}{}", first, options().unit,
                                        of_input(commands_.inputs().front()));
     }
@@ -202,14 +202,14 @@ class CommandEvaluator final : public Evaluator {
     context.timed_out = outcome.end == CommandEnd::kDeadline;
     Evaluation evaluation;
     evaluation.status = failure.status;
-    Feedback& feedback = evaluation.feedback;
+    GuideFeedback& feedback = evaluation.feedback;
     const std::string output = output_check_.without_usual_lines(
         outcome.out.text + "\n" + outcome.err.text, failure.input);
     feedback = guide_log(rules_, output, context);
     // If the guide knows the failure, its feedback stays as it is. Otherwise the reason in
     // `failure` says more than the general message of the guide, and replaces the message.
     const bool known = is_known_failure(feedback);
-    feedback.status = Feedback::Status::kError;
+    feedback.status = GuideFeedback::Status::kError;
     if (detail == GuideDetail::kNone) return evaluation;
     if (known) {
       feedback.execution += of_input(failure.input);

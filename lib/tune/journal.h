@@ -53,10 +53,10 @@ class JournalLineReader {
   bool at_end();
 
  private:
-  struct Close {
+  struct FileCloser {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  std::unique_ptr<std::FILE, Close> file_;
+  std::unique_ptr<std::FILE, FileCloser> file_;
   bool is_first_ = true, whole_ = false, too_long_ = false;
 };
 

@@ -25,7 +25,7 @@ std::string to_json(const TuneEvent& event) {
       if (event.within_noise) json["within_noise"] = true;
       if (event.from_cache) json["repeated"] = true;
       json["why"] = event.step->proposal.why;
-      const Feedback& feedback = evaluation.feedback;
+      const GuideFeedback& feedback = evaluation.feedback;
       if (!evaluation.ok()) json["execution"] = feedback.execution;
       if (!feedback.last_lines.empty()) json["last_lines"] = feedback.last_lines;
       json["explain"] = feedback.explain;

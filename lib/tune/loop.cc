@@ -34,12 +34,12 @@ constexpr std::size_t kUnbounded = 1 << 20;
 // More detail costs more time in simulated runs than in measured ones, so these have two levels.
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
 
-// One search. The object is also the Round that the proposer sees, and forwards the proposer's
-// questions to the channel and its requests for estimates to the estimates.
-class Search : public Round {
+// One search. The object is also the SearchRound that the proposer sees, and forwards the
+// proposer's questions to the channel and its requests for estimates to the estimates.
+class SearchLoop : public SearchRound {
  public:
-  Search(const Problem& problem, Evaluator& evaluator, Proposer& proposer, llm::ChatClient* model,
-         Evaluator* estimator, const TuneOptions& options)
+  SearchLoop(const SearchProblem& problem, Evaluator& evaluator, Proposer& proposer,
+             llm::ChatClient* model, Evaluator* estimator, const TuneOptions& options)
       : problem_(problem),
         evaluator_(evaluator),
         proposer_(proposer),
@@ -58,8 +58,8 @@ class Search : public Round {
 
   Result<TuneOutcome> run();
 
-  // ---- Round: the services for the proposer
-  const Problem& problem() const override { return problem_; }
+  // ---- SearchRound: the services for the proposer
+  const SearchProblem& problem() const override { return problem_; }
   const History& history() const override { return history_; }
   std::size_t max_proposals() const override { return most_; }
   GuideDetail detail() const override { return options_.feedback; }
@@ -157,7 +157,7 @@ class Search : public Round {
   // Returns the detail of the feedback that the proposer reads and the options allow.
   GuideDetail wanted() const { return std::min(proposer_.reads(), options_.feedback); }
 
-  const Problem& problem_;
+  const SearchProblem& problem_;
   Evaluator& evaluator_;
   Proposer& proposer_;
   const TuneOptions& options_;
@@ -186,7 +186,7 @@ class Search : public Round {
 
 // Extends the search's time to the recorded time of the step, because the budget of time includes
 // the time before the search was resumed.
-std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
+std::optional<SearchLoop::Trial> SearchLoop::replayed(const Proposal& proposal) {
   if (!record_.replaying()) return std::nullopt;
   auto recorded = record_.read_step(steps_ + 1, proposal.text);
   if (!recorded) return std::nullopt;
@@ -202,7 +202,7 @@ std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
 
 // Returns a trial that has its earlier result if the text was tried before. Such a trial costs no
 // evaluation, except with TuneOptions::compare.
-Search::Trial Search::looked_up(Proposal proposal) const {
+SearchLoop::Trial SearchLoop::looked_up(Proposal proposal) const {
   Trial trial{std::move(proposal), {}, {}};
   trial.canonical = evaluator_.canonical(trial.proposal.text);
   if (const TriedTexts::ResultWithoutFeedback* known = tried_.find(trial.canonical)) {
@@ -217,7 +217,7 @@ Search::Trial Search::looked_up(Proposal proposal) const {
 
 // A text that the check refuses costs no evaluation, except with TuneOptions::compare. Measured
 // runs alternate with runs of the incumbent, so the request names the best text.
-void Search::evaluate(Trial& trial) const {
+void SearchLoop::evaluate(Trial& trial) const {
   trial.evaluation = evaluator_.check(trial.proposal.text, std::max(wanted(), kOfSimulated));
   if (trial.evaluation) {
     trial.free = !options_.compare;
@@ -234,7 +234,7 @@ void Search::evaluate(Trial& trial) const {
 
 // An evaluator may be the user's own code, so its result is checked. A score that is not a finite
 // number above 0 becomes a failure with a message.
-std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
+std::optional<Evaluation> SearchLoop::evaluated(EvaluationRequest request) const {
   request.stop = [this] { return stop(); };
   Evaluation evaluation = evaluator_.evaluate(request);
   if (!has_valid_numbers(evaluation)) {
@@ -250,7 +250,7 @@ std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
 
 // Only measured texts that were not tried before are evaluated again, because a simulated text
 // always gets the same score.
-void Search::make_sure(Trial& trial) const {
+void SearchLoop::make_sure(Trial& trial) const {
   if (evaluator_.simulated() || trial.repeated || trial.free || !outcome_.best) return;
   if (!history_.is_better(*trial.evaluation)) return;
   trial.again = true;
@@ -261,7 +261,7 @@ void Search::make_sure(Trial& trial) const {
 
 // A new round may try as many proposals as the budget of evaluations still allows, but at least
 // one. The number is recorded, because the proposals of the round may depend on it.
-void Search::begin_round() {
+void SearchLoop::begin_round() {
   rejected_.reset();
   unusable_ = 0;
   channel_.begin_round();
@@ -279,7 +279,7 @@ void Search::begin_round() {
 }
 
 // Counts at most as many replies as the round may still try after its proposals.
-bool Search::count_unusable(std::size_t proposals) {
+bool SearchLoop::count_unusable(std::size_t proposals) {
   if (!options_.compare || record_.first_error() || channel_.was_interrupted()) return false;
   const std::size_t room = most_ - std::min(most_, proposals);
   const auto count = static_cast<std::int64_t>(std::min(unusable_, room));
@@ -291,7 +291,7 @@ bool Search::count_unusable(std::size_t proposals) {
 // Proposals with a recorded result are taken first. The other texts are evaluated in groups of as
 // many as there are threads. A result is taken as soon as all results in front of it are there, so
 // the order of the steps does not depend on the threads.
-void Search::try_all(std::vector<Proposal> proposals) {
+void SearchLoop::try_all(std::vector<Proposal> proposals) {
   proposals.resize(std::min(proposals.size(), max_proposals()));
   std::vector<Trial> trials;
   // The indices of the trials whose texts must be evaluated: neither tried before nor equal to an
@@ -342,7 +342,7 @@ void Search::try_all(std::vector<Proposal> proposals) {
 
 // The order matters: the journal is written before the history and the proposer learn of the step.
 // If the process is killed in between, the resumed search takes the step from the journal.
-void Search::take(Trial trial) {
+void SearchLoop::take(Trial trial) {
   Step step{++steps_, std::move(trial.proposal), *std::move(trial.evaluation)};
   const bool is_start = step.number == 1 && options_.evaluate_start;
   if (is_start) outcome_.start = step;
@@ -388,7 +388,7 @@ void Search::take(Trial trial) {
 }
 
 // An empty mapping gets a comment, so that its file does not look like a failed write.
-void Search::keep_best() {
+void SearchLoop::keep_best() {
   const std::string& text = outcome_.best->proposal.text;
   const bool is_default = problem_.is_mapping() && text.empty();
   record_.replace(problem_.is_mapping() ? "best.mapper" : "best.txt",
@@ -398,7 +398,7 @@ void Search::keep_best() {
 // Runs of the best text alternate with runs of the start, so that the reported gain does not depend
 // on a change of the machine during the search. A resumed search that ends with the same best text
 // uses the recorded comparison.
-void Search::compare_with_start() {
+void SearchLoop::compare_with_start() {
   const std::optional<Step>&best = outcome_.best, &start = outcome_.start;
   if (evaluator_.simulated() || !best || !start || best->number == start->number) return;
   if (!start->evaluation.ok() || record_.first_error() || record_.replaying()) return;
@@ -416,7 +416,7 @@ void Search::compare_with_start() {
 // Does nothing unless mappings are simulated and the search ended by itself. Tries to remove the
 // last statements first, because a statement may use functions that stand before it. The user's own
 // statements and those that share a line with others stay.
-void Search::tidy() {
+void SearchLoop::tidy() {
   using End = TuneOutcome::End;
   const bool regular = outcome_.end == End::kBudget || outcome_.end == End::kExhausted;
   const bool free = problem_.is_mapping() && evaluator_.simulated() && !options_.compare;
@@ -457,7 +457,7 @@ void Search::tidy() {
 
 // The member `marks` of the JSON holds a hash of each input file, so that the journal does not hold
 // the contents of the files.
-Json Search::identity() const {
+Json SearchLoop::identity() const {
   Json search = {{"version", kVersion},
                  {"proposer", proposer_.name()},
                  {"seed", options_.seed},
@@ -480,7 +480,7 @@ Json Search::identity() const {
 
 // Checks the budgets, the user's stop and the number of proposals in a row that cost nothing. A
 // replay ignores all of them except the user's interruption.
-bool Search::goes_on() {
+bool SearchLoop::goes_on() {
   using End = TuneOutcome::End;
   const TuneBudget& budget = options_.budget;
   if (record_.replaying()) return !progress_.has_user_stopped() || end(End::kStopped);
@@ -500,7 +500,7 @@ bool Search::goes_on() {
 
 // Ends the search in one of three cases: a budget or an error prevents further questions to the
 // model; the proposer has no more proposals; too many rounds in a row had only unusable replies.
-bool Search::goes_on_without_proposal(bool counted) {
+bool SearchLoop::goes_on_without_proposal(bool counted) {
   using End = TuneOutcome::End;
   // If the search was stopped, this function returns true, and the next call of goes_on() ends the
   // search.
@@ -539,7 +539,7 @@ bool Search::goes_on_without_proposal(bool counted) {
 
 // Opens the journal, evaluates the start, then runs rounds until a budget, the proposer, the model
 // or the user ends the search. At the end writes the best text and the reports.
-Result<TuneOutcome> Search::run() {
+Result<TuneOutcome> SearchLoop::run() {
   const auto stop_reading = [this] {
     return progress_.has_user_stopped() || progress_.out_of_time();
   };
@@ -551,7 +551,7 @@ Result<TuneOutcome> Search::run() {
   if (options_.evaluate_start && goes_on()) try_all({{problem_.start, "the start", -1}});
   if (!record_.first_error() && outcome_.start && !outcome_.start->evaluation.ok() &&
       !problem_.is_mapping()) {
-    const Feedback& feedback = outcome_.start->evaluation.feedback;
+    const GuideFeedback& feedback = outcome_.start->evaluation.feedback;
     std::string help = feedback.explain.empty() ? "" : feedback.explain.front();
     for (const std::string& line : feedback.last_lines) help += "\n    " + line;
     return Error{Error::Code::kMalformed,
@@ -590,7 +590,7 @@ Result<TuneOutcome> Search::run() {
 
 // Writes nothing for a search without a directory, or while recorded lines remain. The reports of
 // the recorded search then stay.
-std::optional<Error> Search::report() {
+std::optional<Error> SearchLoop::report() {
   if (options_.directory.empty() || record_.replaying()) return std::nullopt;
   if (auto error = groma::tuning::write_reports(options_.directory, problem_, evaluator_, outcome_))
     return error;
@@ -602,9 +602,9 @@ std::optional<Error> Search::report() {
 
 }  // namespace
 
-Result<TuneOutcome> tune(const Problem& problem, Evaluator& evaluator, Proposer& proposer,
+Result<TuneOutcome> tune(const SearchProblem& problem, Evaluator& evaluator, Proposer& proposer,
                          llm::ChatClient* model, Evaluator* estimator, const TuneOptions& options) {
-  return Search(problem, evaluator, proposer, model, estimator, options).run();
+  return SearchLoop(problem, evaluator, proposer, model, estimator, options).run();
 }
 
 }  // namespace groma::tuning

@@ -48,11 +48,11 @@ std::string without_diagnostics(std::string_view printed) {
 }  // namespace
 
 // A match of kind kEnd says only that the output stopped, which is not a recognised failure.
-bool is_known_failure(const Feedback& feedback) {
-  const bool is_silent =
-      std::any_of(feedback.matches.begin(), feedback.matches.end(),
-                  [](const GuideMatch& match) { return match.from == GuideMatch::From::kEnd; });
-  return feedback.status == Feedback::Status::kError && !is_silent;
+bool is_known_failure(const GuideFeedback& feedback) {
+  const bool is_silent = std::any_of(
+      feedback.matches.begin(), feedback.matches.end(),
+      [](const GuideMatch& match) { return match.from == GuideMatch::MatchSource::kEnd; });
+  return feedback.status == GuideFeedback::Status::kError && !is_silent;
 }
 
 bool OutputCheck::reports_failure(const std::string& printed) const {
@@ -88,9 +88,9 @@ std::optional<CommandFailure> OutputCheck::why_output_is_wrong(const TextInFile&
     options.measure = commands_.options().metric_pattern;
     auto results = Results::make(std::move(options));
     if (!results) return CommandFailure{Status::kFailed, results.error().message, {}};
-    known = expected_.emplace(input, Expected{std::move(*results), text.text()}).first;
+    known = expected_.emplace(input, ExpectedOutput{std::move(*results), text.text()}).first;
   }
-  Expected& expected = known->second;
+  ExpectedOutput& expected = known->second;
   // A further run of the reference text shows which values change from run to run.
   if (expected.text == text.text()) {
     if (expected.runs++ < kMaxReferences) expected.results.add_reference(out, err);
@@ -109,7 +109,7 @@ std::optional<CommandFailure> OutputCheck::why_output_is_wrong(const TextInFile&
 }
 
 // The reference text may have been removed from its file meanwhile, so the file is prepared again.
-bool OutputCheck::add_reference(Expected& expected, const std::string& input,
+bool OutputCheck::add_reference(ExpectedOutput& expected, const std::string& input,
                                 const CommandRunner::Stop& stop) const {
   if (expected.runs >= kMaxReferences) return false;
   const auto text = commands_.write_and_check(expected.text, stop);

@@ -16,7 +16,7 @@ namespace groma::tuning {
 
 // Returns true if the guide recognised a failure in an output, and not only that the output ends
 // without a known message.
-bool is_known_failure(const Feedback& feedback);
+bool is_known_failure(const GuideFeedback& feedback);
 
 // Compares each run with the first successful run for the same input. One object serves one search.
 class OutputCheck {
@@ -40,7 +40,7 @@ class OutputCheck {
  private:
   using Lines = std::set<std::string, std::less<>>;
   // The results that the command should print for one input, learnt from reference runs.
-  struct Expected {
+  struct ExpectedOutput {
     Results results;
     // The reference text, whose runs gave these results.
     std::string text;
@@ -53,7 +53,7 @@ class OutputCheck {
   // Runs the command again with the reference text and adds the output to the expected results.
   // Such a run finds values that change from run to run but were equal by chance so far. Returns
   // false if the run fails or the limit of runs is reached.
-  bool add_reference(Expected& expected, const std::string& input,
+  bool add_reference(ExpectedOutput& expected, const std::string& input,
                      const CommandRunner::Stop& stop) const;
   // Finds the usual lines of the input unless they are known. An empty mapping decides nothing, so
   // a message in its output that looks like a failure is normal for the command.
@@ -64,7 +64,7 @@ class OutputCheck {
   const CommandRunner& commands_;
   const GuideRules& rules_;
   // The expected results of each input.
-  std::map<std::string, Expected> expected_;
+  std::map<std::string, ExpectedOutput> expected_;
   // For each input, the lines that the command prints for an empty text.
   std::map<std::string, Lines> usual_;
 };

@@ -222,7 +222,7 @@ bool has_valid_numbers(const Evaluation& evaluation) {
 // Removes the fixes, the matches and the score from the feedback, because they are only of use at
 // the time of the run.
 void drop_unrecorded_feedback(Evaluation* evaluation) {
-  Feedback& feedback = evaluation->feedback;
+  GuideFeedback& feedback = evaluation->feedback;
   feedback.fixes.clear();
   feedback.matches.clear();
   feedback.score.reset();
@@ -233,7 +233,7 @@ namespace {
 // Adds the members of an evaluation to the JSON of a step or an estimate. Empty and default values
 // are not written.
 void add(const Evaluation& evaluation, Json* json) {
-  const Feedback& feedback = evaluation.feedback;
+  const GuideFeedback& feedback = evaluation.feedback;
   Json& to = *json;
   to["status"] = kStatuses[static_cast<int>(evaluation.status)];
   to["values"] = evaluation.values;
@@ -271,8 +271,8 @@ std::optional<Evaluation> evaluation_of(const Json& json) {
       "values", [](const Json& each) { return number<double>(each, -kMostNumber, kMostNumber); });
   if (evaluation.ok()) evaluation.score = members.in("score", 0.0, kMostNumber);
   evaluation.noise = members.in("noise", 0.0, kMostNumber);
-  Feedback& feedback = evaluation.feedback;
-  feedback.status = evaluation.ok() ? Feedback::Status::kOk : Feedback::Status::kError;
+  GuideFeedback& feedback = evaluation.feedback;
+  feedback.status = evaluation.ok() ? GuideFeedback::Status::kOk : GuideFeedback::Status::kError;
   feedback.execution = members.text("execution");
   feedback.last_lines = members.list("last_lines", text_in);
   feedback.explain = members.list("explain", text_in);

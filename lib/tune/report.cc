@@ -199,7 +199,7 @@ namespace {
 // Returns which decisions differ between two mappings, and what the difference costs on the first
 // input. Returns an empty text if a mapping cannot be bound to the machine. `problem` is about a
 // mapping.
-std::string mapping_difference(const Problem& problem, const std::string& from,
+std::string mapping_difference(const SearchProblem& problem, const std::string& from,
                                const std::string& to) {
   Diagnostics diags_from(Source("start", from)), diags_to(Source("best", to));
   const auto a = bind(compile(diags_from.source(), diags_from), *problem.machine, diags_from);
@@ -268,8 +268,8 @@ void add_changed(const std::string& from, const std::string& to, Report& out) {
 
 // Writes one step: its result, its feedback and its text. For a text that is not a mapping, only
 // the lines that differ from the start.
-void add_step(const RecordedStep& recorded, const Problem& problem, const Evaluator& evaluator,
-              Report& out) {
+void add_step(const RecordedStep& recorded, const SearchProblem& problem,
+              const Evaluator& evaluator, Report& out) {
   const Step& step = recorded.step;
   out.add("\nStep {}: {}{}\n  {}{}\n", step.number, outcome_words(step.evaluation, evaluator),
           recorded.within_noise ? ", better than the best by no more than measurements differ" : "",
@@ -277,7 +277,7 @@ void add_step(const RecordedStep& recorded, const Problem& problem, const Evalua
           recorded.repeated ? " (tried before)"
           : recorded.again  ? " (it looked better and was measured again)"
                             : "");
-  const Feedback& feedback = step.evaluation.feedback;
+  const GuideFeedback& feedback = step.evaluation.feedback;
   if (!feedback.execution.empty()) out.add_indented(feedback.execution, "  execution: ");
   for (const std::string& each : feedback.last_lines) out.add_indented(each, "  output: ");
   for (const std::string& each : feedback.explain) out.add_indented(each, "  explain: ");
@@ -315,7 +315,7 @@ void each_line(const std::string& journal, const Visit& visit) {
 }
 
 // The improvements and scores of a whole search, read from its journal.
-struct Course {
+struct SearchProgress {
   struct Improvement {
     // The number of the step that was better than all earlier ones.
     std::int64_t number = 0;
@@ -330,8 +330,8 @@ struct Course {
 
 // Returns the course of the search. A step counts as an improvement if it was better by more than
 // the noise.
-Course course_in(const std::string& journal) {
-  Course course;
+SearchProgress course_in(const std::string& journal) {
+  SearchProgress course;
   double best = HUGE_VAL;
   each_line(journal, [&](const std::string& about, const Json& value) {
     if (about != "step") return;
@@ -348,7 +348,7 @@ Course course_in(const std::string& journal) {
 }
 
 // Writes the questions and steps in the order in which they happened, up to a limit for each.
-void add_steps(const std::string& journal, const Problem& problem, const Evaluator& evaluator,
+void add_steps(const std::string& journal, const SearchProblem& problem, const Evaluator& evaluator,
                Report& out) {
   std::size_t steps = 0, exchanges = 0;
   Json asked = Json::array();
@@ -371,10 +371,10 @@ void add_steps(const std::string& journal, const Problem& problem, const Evaluat
 }  // namespace
 
 // Reads the journal twice: once for the improvements, once for the steps.
-std::optional<Error> write_reports(const std::string& directory, const Problem& problem,
+std::optional<Error> write_reports(const std::string& directory, const SearchProblem& problem,
                                    const Evaluator& evaluator, const TuneOutcome& outcome) {
   const std::string journal = directory + "/journal.jsonl";
-  const Course course = course_in(journal);
+  const SearchProgress course = course_in(journal);
   Report out(directory + "/report.txt");
   out.add("{}\nImprovements, by their steps\n", draw(outcome, evaluator));
   // Only the last improvements are shown, because these lead to the best text.
@@ -382,7 +382,7 @@ std::optional<Error> write_reports(const std::string& directory, const Problem& 
       course.improvements.size() - std::min(course.improvements.size(), kMostImprovements);
   if (first > 0) out.add("  {} earlier ones stand in steps.txt\n", first);
   for (std::size_t i = first; i < course.improvements.size(); ++i) {
-    const Course::Improvement& each = course.improvements[i];
+    const SearchProgress::Improvement& each = course.improvements[i];
     const std::string why = harmless(each.why);
     out.add("  {:>6}  {:>9}  {}{}\n", each.number, value_words(evaluator, each.score),
             why.substr(0, kMostOfLine), why.size() > kMostOfLine ? "..." : "");

@@ -15,7 +15,8 @@ namespace groma::tuning {
 //   text; a step of any other text shows the lines that differ from the start. A long search shows
 //   only its first steps.
 [[nodiscard]] std::optional<Error> write_reports(const std::string& directory,
-                                                 const Problem& problem, const Evaluator& evaluator,
+                                                 const SearchProblem& problem,
+                                                 const Evaluator& evaluator,
                                                  const TuneOutcome& outcome);
 
 }  // namespace groma::tuning

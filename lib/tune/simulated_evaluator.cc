@@ -136,15 +136,17 @@ class SimulatedEvaluator : public Evaluator {
     return has_warning(diags.all());
   }
 
-  // Compares the decisions of both mappings about every input.
+  // Compares the decisions of both mappings about every input. Keeps the decisions of the first
+  // mapping, because a proposer compares many changes with the same mapping.
   bool acts_alike(const std::string& a, const std::string& b) const override {
-    Diagnostics said_of_a(Source("mapping", a)), said_of_b(Source("mapping", b));
-    const auto first = bind(compile(said_of_a.source(), said_of_a), *machine_, said_of_a);
-    const auto second = bind(compile(said_of_b.source(), said_of_b), *machine_, said_of_b);
-    return first && second &&
-           std::all_of(inputs_.begin(), inputs_.end(), [&](const Workload& input) {
-             return have_same_decisions(*first, *second, input);
-           });
+    const std::shared_ptr<const Decisions> first = kept_decisions_of(a);
+    if (first->empty()) return false;
+    const Decisions second = decisions_of(b);
+    return !second.empty() &&
+           std::equal(first->begin(), first->end(), second.begin(),
+                      [](const MappingDecisions& one, const MappingDecisions& other) {
+                        return one.are_same_as(other);
+                      });
   }
 
   // Runs the inputs in their order, and stops at the first one that fails. The score is the
@@ -163,6 +165,31 @@ class SimulatedEvaluator : public Evaluator {
   }
 
  private:
+  // The decisions of one mapping, for each input.
+  using Decisions = std::vector<MappingDecisions>;
+
+  // Returns the decisions of a mapping; empty if the text cannot be bound.
+  Decisions decisions_of(const std::string& text) const {
+    Diagnostics ignored(Source("mapping", text));
+    Decisions decisions;
+    const auto bound = bind(compile(ignored.source(), ignored), *machine_, ignored);
+    if (!bound) return decisions;
+    for (const Workload& input : inputs_) decisions.emplace_back(*bound, input);
+    return decisions;
+  }
+  // Returns the decisions of a mapping as decisions_of() does, and keeps them until another text is
+  // asked for.
+  std::shared_ptr<const Decisions> kept_decisions_of(const std::string& text) const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (kept_ != nullptr && kept_text_ == text) return kept_;
+    }
+    auto decisions = std::make_shared<const Decisions>(decisions_of(text));
+    const std::lock_guard lock(mutex_);
+    kept_text_ = text;
+    kept_ = decisions;
+    return decisions;
+  }
   // Returns what may_fail() answers for a text that check() passed recently, by the hash of the
   // text.
   std::optional<bool> known_may_fail(std::uint64_t hash) const {
@@ -244,7 +271,7 @@ class SimulatedEvaluator : public Evaluator {
   }
 
   // Appends the name of the input to the feedback if there are several inputs.
-  void name(const Workload& input, Feedback* feedback) const {
+  void name(const Workload& input, GuideFeedback* feedback) const {
     if (inputs_.size() > 1) feedback->execution += fmt::format(" (of {})", name_of(input));
   }
 
@@ -259,6 +286,9 @@ class SimulatedEvaluator : public Evaluator {
   mutable std::shared_mutex memory_;
   // For texts that have no errors, by hash: the answer of may_fail().
   mutable RecentMap<bool> fine_{kRemembered};
+  // The mapping of the last kept_decisions_of(), and its decisions.
+  mutable std::string kept_text_;
+  mutable std::shared_ptr<const Decisions> kept_;
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;
 };

@@ -41,7 +41,7 @@ constexpr std::string_view kFormat =
 
 class Trace : public Proposer {
  public:
-  Trace(const Problem& problem, std::uint64_t seed, const AskOptions& options)
+  Trace(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
       : asker_(problem, seed, options) {}
 
   std::string_view name() const override { return "trace"; }
@@ -49,7 +49,7 @@ class Trace : public Proposer {
 
   // Asks the model for a change of the text that was tried last. Returns at most one proposal.
   // Returns none if the reply is unusable or changes nothing.
-  std::vector<Proposal> propose(Round& round) override {
+  std::vector<Proposal> propose(SearchRound& round) override {
     const Step* last = round.history().last();
     const Result<Segments> base = segments_of(round.problem(), text_of(last, round.problem()));
     if (!base.ok()) return {};
@@ -87,8 +87,8 @@ class Trace : public Proposer {
 
   // Writes the parts of an OptoPrime prompt in the order of the paper. If the prompt is too long,
   // the parts with a RemovalStage are removed first.
-  void build(Prompt& prompt, Round& round, const Step* last, const Segments& base) {
-    const Problem& problem = round.problem();
+  void build(Prompt& prompt, SearchRound& round, const Step* last, const Segments& base) {
+    const SearchProblem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
     prompt.add_system_text(std::string(kReading));
     prompt.add_system_text(asker_.replies_with_program() ? whole_reply_instructions(problem, true)
@@ -123,7 +123,7 @@ class Trace : public Proposer {
 
   // Writes the computation as three lines of code with their documentation. For a mapping, the
   // documentation includes the description of the language.
-  static void add_code(Prompt& prompt, const Problem& problem, const Segments& base) {
+  static void add_code(Prompt& prompt, const SearchProblem& problem, const Segments& base) {
     std::string names;
     for (const Segment& segment : base.all()) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", segment.name);
@@ -153,7 +153,7 @@ class Trace : public Proposer {
 
   // Writes the result of the last step and the feedback about it. Before the first step, the result
   // is not known.
-  void add_outputs(Prompt& prompt, Round& round, const Step* last, GuideDetail detail) {
+  void add_outputs(Prompt& prompt, SearchRound& round, const Step* last, GuideDetail detail) {
     if (last == nullptr) {
       prompt.add_user_text(
           "\n#Outputs\n(result) result = not known: nothing was run yet\n\n#Feedback\n");
@@ -172,7 +172,7 @@ class Trace : public Proposer {
 
 }  // namespace
 
-std::unique_ptr<Proposer> make_trace_proposer(const Problem& problem, std::uint64_t seed,
+std::unique_ptr<Proposer> make_trace_proposer(const SearchProblem& problem, std::uint64_t seed,
                                               const AskOptions& options) {
   return std::make_unique<Trace>(problem, seed, options);
 }

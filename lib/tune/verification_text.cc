@@ -12,7 +12,7 @@
 namespace groma::tuning {
 namespace {
 
-using Measure = Verification::Measure;
+using Measure = Verification::ComparedValue;
 
 // The words for Verification::Measure, in the order of its values.
 constexpr std::string_view kMeasures[] = {"metric", "elapsed", "process"};

@@ -15,7 +15,7 @@
 namespace groma::tuning {
 namespace {
 
-using Measure = Verification::Measure;
+using Measure = Verification::ComparedValue;
 
 // The forms in which programs print a measured time. Groma's own programs print `elapsed 12.34 ms`,
 // most of Legion's examples `ELAPSED TIME = 0.012 s`.
@@ -33,9 +33,9 @@ constexpr std::array<ElapsedForm, 3> kElapsed = {{
 
 // Runs the mappings in turn and keeps the measured values. The first round is not measured; it
 // checks the mappings and finds out what the program prints.
-class Rounds {
+class MeasurementRounds {
  public:
-  Rounds(ProgramRunner* runs, CommandEvaluatorOptions metric, Verification* verified)
+  MeasurementRounds(ProgramRunner* runs, CommandEvaluatorOptions metric, Verification* verified)
       : runs_(*runs), metric_(std::move(metric)), verified_(*verified) {}
 
   // Runs the mapping once, unless it failed before. The value of a run in round 0 is not kept.
@@ -71,7 +71,7 @@ class Rounds {
     const auto result = runs_.run_under_mapping(mapping.candidate, checked);
     if (!result) return result.error();
     if (result->ok()) return std::string();
-    mapping.is_wrong = result->same_results == ProgramResult::Same::kDifferent;
+    mapping.is_wrong = result->same_results == ProgramResult::ResultComparison::kDifferent;
     const std::string& why = result->feedback.execution;
     return why.empty() ? fmt::format("exit code {}", result->exit_code) : why;
   }
@@ -149,7 +149,7 @@ Result<Verification> verify(const std::vector<VerifyCandidate>& candidates,
   auto results = Results::make(std::move(what));
   if (!results) return results.error();
   ProgramRunner runs(options.run, &*results, *rules);
-  Rounds rounds(&runs, metric, &verified);
+  MeasurementRounds rounds(&runs, metric, &verified);
   for (int round = 0; round <= options.repeats; ++round) {
     for (VerifiedMapping* const each : turn_of(&verified, round)) {
       if (runs.has_user_stopped()) return verified;

@@ -23,7 +23,7 @@ class Down : public tuning::Proposer {
  public:
   std::string_view name() const override { return "down"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
-  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::SearchRound& round) override {
     llm::ChatRequest request;
     request.messages.push_back({llm::ChatMessage::Role::kUser, "?"});
     const auto replies = round.ask({&request, 1});

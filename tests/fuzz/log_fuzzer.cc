@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t at = 0; at < size; at += 1 + data[at]) {
     pieces.read(std::string_view(text).substr(at, std::size_t{1} + data[at]));
   }
-  const groma::Feedback whole = groma::guide_log(kRules, text, context);
+  const groma::GuideFeedback whole = groma::guide_log(kRules, text, context);
   GROMA_CHECK(groma::to_json(whole) == groma::to_json(pieces.feedback(context)));
   for (const char c : groma::draw(whole)) {
     GROMA_CHECK(c == '\n' || static_cast<unsigned char>(c) >= 0x20);

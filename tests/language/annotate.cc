@@ -155,7 +155,7 @@ class Asker {
   std::optional<ProcKind> kind(std::size_t i) const { return find_proc_kind(words_.at(i)); }
 
   // The statement's text on one line.
-  std::string by(Origin origin) const {
+  std::string by(DecisionOrigin origin) const {
     std::string text;
     for (const char c : program_.source().text(program_.range(origin))) {
       const bool space = c == ' ' || c == '\n' || c == '\r';

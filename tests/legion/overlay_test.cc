@@ -94,7 +94,7 @@ std::vector<bool> slices_of(Legion::TaskID task, bool own) {
 }
 
 // A limit keeps what the program's mapper says; a TaskSteal statement adds to it.
-TEST(Overlay, SlicesAreStealableByTheMapperOrByAStatement) {
+TEST(OverlayMapper, SlicesAreStealableByTheMapperOrByAStatement) {
   EXPECT_THAT(slices_of(kLimited, false), ElementsAre(false, false, false));
   EXPECT_THAT(slices_of(kLimited, true), ElementsAre(true, true, true));
   EXPECT_THAT(slices_of(kStolen, false), ElementsAre(true, true, true));

@@ -8,7 +8,7 @@
 #include <memory>
 
 int main() {
-  groma::tuning::Problem problem;
+  groma::tuning::SearchProblem problem;
   problem.machine = std::make_shared<const groma::Machine>(groma::make_machine("p100x4").value());
   problem.inputs.push_back(
       groma::Workload::make(groma::find_benchmark("solomonik")->make()).value());

@@ -18,7 +18,7 @@ std::string text_of(const Point& point) {
   return text + ")";
 }
 
-std::string text_of(const Placed& placed) {
+std::string text_of(const PointTarget& placed) {
   std::string text = placed.is_set ? "set" : "";
   for (const Processor& each : placed.processors) {
     text += fmt::format(" {} {} {}", name_of(each.kind), each.node, each.index);
@@ -96,7 +96,7 @@ class Comparison {
   bool whole() const { return points_.size() == static_cast<std::size_t>(domain_.volume()); }
 
   std::string differs(std::string_view how, const Answer& answer, ProcessorNumber number) {
-    const Placed& expected = *answer.placed;
+    const PointTarget& expected = *answer.placed;
     const bool is_set = cursor_.is_set(number);
     if (cursor_.processor(number) == expected.processors.front() && is_set == expected.is_set &&
         (!is_set || cursor_.placed(number).processors == expected.processors)) {

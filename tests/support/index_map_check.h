@@ -25,7 +25,7 @@ class ReferenceAnswers {
  public:
   struct Answer {
     Point point;
-    std::optional<Placed> placed;
+    std::optional<PointTarget> placed;
     std::string error;  // as text, without warnings
   };
 

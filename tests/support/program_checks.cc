@@ -123,7 +123,7 @@ std::string check_printer(const Source& source) {
 std::string check_tables(const Program& program) {
   const std::string_view alias[] = {"r", "ghost_region"};
   const RegionNames region{1, alias};
-  const auto statement = [&](Origin origin) {
+  const auto statement = [&](DecisionOrigin origin) {
     static_cast<void>(program.range(origin));
     return origin.statement != 0;
   };

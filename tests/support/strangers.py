@@ -8,7 +8,8 @@ for the same sources.
     python3 tests/support/strangers.py --seed 2 --share 0.2 # a fifth of that
     python3 tests/support/strangers.py --seed 1 --places    # also where each text stands
 
-Kinds: comments (of C++ files in include/, lib/ and examples/), names (of functions and types in headers),
+Kinds: comments (of C++ files in include/, lib/ and examples/), names (of functions and types in headers, with
+their namespace and class),
 paragraphs (of README.md, CONTRIBUTING.md and docs/), diagnostics (the texts of the catalogue) and the
 subjects of the last 100 commits.
 """
@@ -50,24 +51,31 @@ def comments() -> list[Text]:
             block = []
             behind = re.search(r"[;{,)] +// (.*)", line)
             for place, words in ((begin, text), (number, behind.group(1) if behind else "")):
-                is_text = not re.match(r"(@|NOLINT|-{3})", words)
+                is_text = not re.match(r"(@|NOLINT|-{3})", words) and not words.endswith('\\n"')
                 if is_text and len(words.split()) >= MIN_WORDS:
                     found.append(Text(f"{path.relative_to(ROOT)}:{place}", words))
     return found
 
 
 def names() -> list[Text]:
-    """Functions and types that headers declare, with the line that declares them."""
+    """Functions and types that headers declare: the line that declares them, and the scope they are in."""
     declared = re.compile(
         r"^ {0,2}(?:struct|class|enum class) (\w+)[^;]*$|^ {0,2}(?! )(?:[\w:<>,&*]+ )+[&*]?(\w+)\([^{}]*")
     found = []
     for path in sources("include/groma/*.h", "lib/**/*.h"):
         lines = path.read_text(encoding="utf-8").splitlines()
+        namespace = outer = ""
         for number, line in enumerate(lines, 1):
+            if opened := re.match(r"(?:inline )?namespace ([\w:]+) \{", line):
+                namespace = opened.group(1)
             match = declared.match(line)
             if match and not re.search(r"\breturn\b|operator", line):
                 whole = " ".join(each.strip() for each in lines[number - 1:number + 4])
-                found.append(Text(f"{path.relative_to(ROOT)}:{number}", re.split(r" ?[;{]", whole)[0]))
+                scope = "::".join(filter(None, [namespace, outer if line.startswith("  ") else ""]))
+                found.append(Text(f"{path.relative_to(ROOT)}:{number}",
+                                  f"{re.split(r' ?[;{]', whole)[0]} (in {scope})"))
+            if opened := re.match(r"(?:struct|class) (\w+)[^;]*$", line):
+                outer = opened.group(1)
     return found
 
 

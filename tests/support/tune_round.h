@@ -23,7 +23,7 @@ class FakeEvaluator : public tuning::Evaluator {
     tuning::Evaluation evaluation;
     if (value < 0) {
       evaluation.status = tuning::Evaluation::Status::kFailed;
-      evaluation.feedback.status = Feedback::Status::kError;
+      evaluation.feedback.status = GuideFeedback::Status::kError;
       evaluation.feedback.execution = "it fails";
       return evaluation;
     }
@@ -37,9 +37,9 @@ class FakeEvaluator : public tuning::Evaluator {
   Values value_;
 };
 
-class FakeRound : public tuning::Round {
+class FakeRound : public tuning::SearchRound {
  public:
-  FakeRound(const tuning::Problem& problem, tuning::Evaluator& evaluator)
+  FakeRound(const tuning::SearchProblem& problem, tuning::Evaluator& evaluator)
       : problem_(problem), evaluator_(evaluator) {}
 
   // What the model answers; every request is kept.
@@ -64,7 +64,7 @@ class FakeRound : public tuning::Round {
     return proposals.size();
   }
 
-  const tuning::Problem& problem() const override { return problem_; }
+  const tuning::SearchProblem& problem() const override { return problem_; }
   const tuning::History& history() const override { return past; }
   std::size_t max_proposals() const override { return left; }
   GuideDetail detail() const override { return shown; }
@@ -98,7 +98,7 @@ class FakeRound : public tuning::Round {
   bool stop() const override { return false; }
 
  private:
-  const tuning::Problem& problem_;
+  const tuning::SearchProblem& problem_;
   tuning::Evaluator& evaluator_;
   std::int64_t number_ = 0;
 };

@@ -177,7 +177,7 @@ class ReentrancyGuard {
 
 // The state that all mapper objects of a process share.
 struct Shared {
-  Site site;
+  LegionMachine site;
   // @if collects
   Reductions reductions;
   // @end
@@ -1262,7 +1262,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @if places
   Processor local_;
   // @end
-  const Site& site_;
+  const LegionMachine& site_;
   // @if limits
   // @if shared_limits
   InstanceLimits limits_;

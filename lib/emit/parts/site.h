@@ -68,8 +68,8 @@ inline Legion::Memory::Kind realm_kind(MemKind kind) {
 // Legion's machine, described for the mapping. Nodes are address spaces, processors are numbered in
 // the order of their ids, and memories without capacity are left out. There is one object for all
 // mapper objects.
-struct Site {
-  Site() {
+struct LegionMachine {
+  LegionMachine() {
     const Legion::Machine legion = Legion::Machine::get_machine();
     machine.nodes.resize(legion.get_address_space_count());
     // @if places

@@ -48,7 +48,7 @@ class MappedRun {
     if (result->ok()) profile = make_profile(result->record);
   }
 
-  Feedback feedback(const GuideLimits& limits = {}) const {
+  GuideFeedback feedback(const GuideLimits& limits = {}) const {
     GuidedRun run;
     run.workload = &workload;
     run.machine = machine;
@@ -84,7 +84,7 @@ bool says_once(const std::vector<std::string>& sentences) {
 // Every change that is proposed, made.
 int check_proposals(const std::string& app, const std::string& text) {
   const MappedRun before(app, text);
-  const Feedback feedback = before.feedback();
+  const GuideFeedback feedback = before.feedback();
   EXPECT_THAT(feedback.explain, Not(IsEmpty()));
   EXPECT_GE(feedback.suggest.size(), feedback.fixes.size());
   EXPECT_TRUE(says_once(feedback.explain) && says_once(feedback.suggest));
@@ -123,9 +123,9 @@ TEST(Proposals, MakeNoBenchmarkSlower) {
 
 // ------------------------------------------------------------------------------ runs that succeed
 
-TEST(Faster, TheDefaultMapperGetsAMappingToBeginWith) {
+TEST(FasterMappings, TheDefaultMapperGetsAMappingToBeginWith) {
   const MappedRun run("cannon", "");
-  const Feedback feedback = run.feedback();
+  const GuideFeedback feedback = run.feedback();
   ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
   EXPECT_THAT(feedback.suggest.front(),
               ::testing::StartsWith("Write a mapping with `SingleTaskMap task_4 same_point_gpu;`"));
@@ -135,10 +135,10 @@ TEST(Faster, TheDefaultMapperGetsAMappingToBeginWith) {
 }
 
 // Changes are tried and compared without it.
-TEST(Faster, NoiseIsNoReason) {
+TEST(FasterMappings, NoiseIsNoReason) {
   for (const char* app : {"circuit", "cannon"}) {
     const MappedRun quiet(app, ""), noisy(app, "", "p100x4", 0.9);
-    const Feedback feedback = noisy.feedback();
+    const GuideFeedback feedback = noisy.feedback();
     EXPECT_EQ(feedback.fixes.empty(), quiet.feedback().fixes.empty()) << app;
     for (const Fix& fix : feedback.fixes) {
       EXPECT_LE(MappedRun(app, noisy.mended(fix)).result->seconds, 0.98 * quiet.result->seconds);
@@ -146,7 +146,7 @@ TEST(Faster, NoiseIsNoReason) {
   }
 }
 
-TEST(Faster, StatementsThatSlowItDownAreNamed) {
+TEST(FasterMappings, StatementsThatSlowItDownAreNamed) {
   const MappedRun run("circuit",
                       "Task * GPU,OMP,CPU;\n"
                       "Region * rp_shared GPU ZCMEM;\n"
@@ -157,7 +157,7 @@ TEST(Faster, StatementsThatSlowItDownAreNamed) {
 }
 
 // Where one task alone would only move its data to and fro.
-TEST(Faster, TasksOfOneStatementAreMovedTogether) {
+TEST(FasterMappings, TasksOfOneStatementAreMovedTogether) {
   const MappedRun run("stencil", "Task stencil, increment OMP,CPU;\nTask * CPU;\n");
   EXPECT_THAT(run.feedback().suggest,
               Contains(HasSubstr("in line 1 write `Task stencil, increment GPU, OMP, CPU`")));
@@ -168,7 +168,7 @@ TEST(Faster, TasksOfOneStatementAreMovedTogether) {
 }
 
 // Where each task alone on another processor would only fetch its data from there.
-TEST(Faster, TasksOfOneFunctionArePlacedTogether) {
+TEST(FasterMappings, TasksOfOneFunctionArePlacedTogether) {
   const MappedRun run("stencil",
                       "m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\n"
                       "IndexTaskMap stencil f;\nIndexTaskMap increment f;\n");
@@ -177,7 +177,7 @@ TEST(Faster, TasksOfOneFunctionArePlacedTogether) {
               Contains(HasSubstr("in line 3 remove `IndexTaskMap stencil f`; in line 4 remove")));
 }
 
-TEST(Faster, ANameThatIsTakenIsNotTakenTwice) {
+TEST(FasterMappings, ANameThatIsTakenIsNotTakenTwice) {
   const MappedRun run("cannon",
                       "def same_point_gpu(Task task) { return Machine(GPU)[0, 0]; }\n"
                       "IndexTaskMap task_4 same_point_gpu;\n");
@@ -185,13 +185,13 @@ TEST(Faster, ANameThatIsTakenIsNotTakenTwice) {
 }
 
 // What is not measured is no reason for advice.
-TEST(Faster, TimeOutsideThePhaseDoesNotCount) {
-  const Feedback feedback = MappedRun("circuit", "").feedback();
+TEST(FasterMappings, TimeOutsideThePhaseDoesNotCount) {
+  const GuideFeedback feedback = MappedRun("circuit", "").feedback();
   EXPECT_THAT(feedback.explain.front(), HasSubstr("The application measures its phase `timed`"));
   EXPECT_THAT(feedback.explain, Not(Contains(HasSubstr("init_"))));
 }
 
-TEST(Faster, WithoutTriesTheGuidesWordsHaveTheirPriceAndNoFix) {
+TEST(FasterMappings, WithoutTriesTheGuidesWordsHaveTheirPriceAndNoFix) {
   const MappedRun run("circuit", "Task * GPU,CPU;\nTask distribute_charge CPU;\n");
   ASSERT_TRUE(run.result->ok());
   GuideLimits none;
@@ -199,7 +199,7 @@ TEST(Faster, WithoutTriesTheGuidesWordsHaveTheirPriceAndNoFix) {
   GuideLimits few;
   few.tasks = run.result->tasks - 1;
   for (const GuideLimits& limits : {none, few}) {
-    const Feedback feedback = run.feedback(limits);
+    const GuideFeedback feedback = run.feedback(limits);
     EXPECT_THAT(feedback.fixes, IsEmpty());
     EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task distribute_charge GPU, CPU` moves")));
   }
@@ -208,14 +208,14 @@ TEST(Faster, WithoutTriesTheGuidesWordsHaveTheirPriceAndNoFix) {
 }
 
 // Where that is too much for the limits, loops are cut short; what is said is of the whole run.
-TEST(Faster, LongRunsAreTriedShortened) {
+TEST(FasterMappings, LongRunsAreTriedShortened) {
   const std::string app = "circuit:loops=200";
   const std::string text = "Task * GPU,CPU;\nTask distribute_charge CPU;\n";
   const MappedRun run(app, text);
   ASSERT_GT(run.result->tasks, 2000);
   GuideLimits limits;
   limits.tasks = run.result->tasks - 1;  // not one whole run
-  const Feedback feedback = run.feedback(limits);
+  const GuideFeedback feedback = run.feedback(limits);
   ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
   EXPECT_LE(feedback.fixes.size(), limits.whole_runs);
   EXPECT_THAT(feedback.explain, Contains(HasSubstr("iterations of each outer loop, the best of "
@@ -233,7 +233,7 @@ TEST(Faster, LongRunsAreTriedShortened) {
               Contains(HasSubstr("none is simulated as 2 % faster or more in the whole run")));
 }
 
-TEST(Faster, WhatTheLimitsLeaveOutIsSaid) {
+TEST(FasterMappings, WhatTheLimitsLeaveOutIsSaid) {
   const MappedRun run("cannon:repeats=1", "", "lassen:nodes=4");
   GuideLimits limits;
   limits.tasks = 3 * run.result->tasks;  // nothing to shorten
@@ -241,8 +241,8 @@ TEST(Faster, WhatTheLimitsLeaveOutIsSaid) {
               Contains(HasSubstr("Further changes were not tried: the run has ")));
 }
 
-TEST(Faster, NothingIsSuggestedWhereNothingHelps) {
-  const Feedback feedback = MappedRun("johnson", "").feedback();
+TEST(FasterMappings, NothingIsSuggestedWhereNothingHelps) {
+  const GuideFeedback feedback = MappedRun("johnson", "").feedback();
   EXPECT_THAT(feedback.fixes, IsEmpty());
   EXPECT_THAT(feedback.suggest, IsEmpty());
   EXPECT_THAT(feedback.explain.back(), HasSubstr("none is simulated as 2 % faster"));
@@ -256,7 +256,7 @@ TEST(Edits, CommentsStayWithTheirStatements) {
                       "Task * GPU,OMP,CPU;\n"
                       "Region * rp_shared GPU # seen by all\n  ZCMEM;\n"
                       "Region * rp_ghost GPU ZCMEM; # these, too\n");
-  const Feedback feedback = run.feedback();
+  const GuideFeedback feedback = run.feedback();
   ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
   for (const Fix& fix : feedback.fixes) {
     const std::string text = run.mended(fix);
@@ -268,7 +268,7 @@ TEST(Edits, CommentsStayWithTheirStatements) {
 
 TEST(Edits, LinesEndAsInTheFile) {
   const MappedRun run("cannon", "Task * GPU,OMP,CPU;\r\nCollectMemory task_4 *;\r\n");
-  const Feedback feedback = run.feedback();
+  const GuideFeedback feedback = run.feedback();
   ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
   for (const Fix& fix : feedback.fixes) {
     const std::string text = run.mended(fix);
@@ -331,8 +331,8 @@ TEST(Possible, TheStatementIsNamedWithWhatMakesItRun) {
   for (const auto& [text, explain, suggest] : kCases) {
     SCOPED_TRACE(text);
     const MappedRun run("circuit", text);
-    const Feedback feedback = run.feedback();
-    EXPECT_EQ(feedback.status, Feedback::Status::kError);
+    const GuideFeedback feedback = run.feedback();
+    EXPECT_EQ(feedback.status, GuideFeedback::Status::kError);
     EXPECT_THAT(feedback.explain, Contains(HasSubstr(explain)));
     EXPECT_THAT(feedback.suggest, Contains(HasSubstr(suggest)));
     EXPECT_LE(feedback.suggest.size(), feedback.fixes.size() + 1);  // nothing that was not tried
@@ -343,7 +343,7 @@ TEST(Possible, TheStatementIsNamedWithWhatMakesItRun) {
 TEST(Possible, AFullMemoryNamesWhatFillsItAndWhoPutItThere) {
   const std::string text = "Region * * GPU ZCMEM;\n";
   const MappedRun run("cannon:n=30000", text);
-  const Feedback feedback = run.feedback();
+  const GuideFeedback feedback = run.feedback();
   EXPECT_THAT(feedback.explain, Contains(HasSubstr("no room for region")));
   EXPECT_THAT(feedback.explain, Contains("Line 1 of a.mapper says so: `Region * * GPU ZCMEM`."));
   EXPECT_THAT(feedback.explain, Contains(HasSubstr("ZCMEM (0, 0) holds ")));
@@ -355,7 +355,7 @@ TEST(Possible, TriesAreCutOff) {
   const MappedRun run("circuit", "Task * GPU;\n");
   GuideLimits limits;
   limits.tasks = 10;
-  const Feedback feedback = run.feedback(limits);
+  const GuideFeedback feedback = run.feedback(limits);
   EXPECT_THAT(feedback.fixes, IsEmpty());
   EXPECT_THAT(feedback.explain, Not(Contains(HasSubstr("runs either"))));
   EXPECT_THAT(MappedRun("cannon:n=60000", "").feedback().explain,
@@ -367,7 +367,7 @@ TEST(Possible, LongRunsAreTriedShortenedAndThenRun) {
   const MappedRun run(app, text);
   GuideLimits limits;
   limits.tasks = 2000;
-  const Feedback feedback = run.feedback(limits);
+  const GuideFeedback feedback = run.feedback(limits);
   ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
   const MappedRun after(app, run.mended(feedback.fixes.front()));
   ASSERT_TRUE(after.result->ok());
@@ -392,7 +392,7 @@ TEST(Possible, StepsLeaveCharactersWhole) {
 
 TEST(Possible, NothingIsToBeWrittenThatTheMachineLacks) {
   const MappedRun run("stencil", "Task * GPU;\n", "nodes=1,gpu=0,cpu=4,omp=0");
-  const Feedback feedback = run.feedback();
+  const GuideFeedback feedback = run.feedback();
   EXPECT_THAT(feedback.fixes, Not(IsEmpty()));
   EXPECT_THAT(feedback.suggest, Not(Contains(HasSubstr("`Task * GPU,OMP,CPU;`"))));
   const MappedRun on_gpus("stencil", "Task * OMP;\n", "nodes=1,gpu=1,cpu=4,omp=2");
@@ -429,7 +429,7 @@ TEST(LackingKinds, AreThoseThatNoNodeHas) {
 
 TEST(Forms, TheRunsJsonHasWordsAndFixes) {
   const MappedRun run("cannon", "Task * GPU,OMP,CPU;\n");
-  const Feedback feedback = run.feedback();
+  const GuideFeedback feedback = run.feedback();
   const ProfileWords words = profile_words_of(run.workload, *run.machine, &run.bound->program());
   const auto json = nlohmann::json::parse(
       to_json(*run.result, &feedback, &*run.profile, nullptr, run.diags, words));
@@ -445,13 +445,13 @@ TEST(Forms, TheRunsJsonHasWordsAndFixes) {
 
 TEST(Forms, AFailedRunsJsonIsALog) {
   const MappedRun run("circuit", "Task * GPU;\n");
-  const Feedback feedback = run.feedback();
+  const GuideFeedback feedback = run.feedback();
   const std::string json = to_json(*run.result, &feedback, nullptr, nullptr, run.diags, {});
   EXPECT_FALSE(read_profile_facts(json));
   const auto log = log_of_failed_run(json);
   ASSERT_TRUE(log);
-  const Feedback again = guide_log(rules(), *log);
-  EXPECT_EQ(again.status, Feedback::Status::kError);
+  const GuideFeedback again = guide_log(rules(), *log);
+  EXPECT_EQ(again.status, GuideFeedback::Status::kError);
   EXPECT_EQ(again.matches.front().rule, "groma.no-variant");
   for (const std::string& each : feedback.suggest) EXPECT_THAT(again.suggest, Contains(each));
   EXPECT_FALSE(log_of_failed_run(R"({"status": "ok"})"));

@@ -107,7 +107,7 @@ TEST(Formula, Names) {
     EXPECT_FALSE(is_formula_name(bad)) << bad;
   }
   Scope hiding = scope();
-  const Scope::Mark mark = hiding.mark();
+  const Scope::ScopeMark mark = hiding.mark();
   EXPECT_EQ(hiding.add_variable("n"), 2);
   FormulaError error;
   EXPECT_EQ(compile("n", hiding, error)->slot(), 2);

@@ -22,13 +22,13 @@ TEST(ByNode, DataDiffersInMemoryLayoutAndOrigins) {
   other.memory = MemKind::kZcmem;
   EXPECT_FALSE(same_memories_and_layouts(choice, choice_of(other)));
   other = instance;
-  other.memory_origin = Origin{3};
+  other.memory_origin = DecisionOrigin{3};
   EXPECT_FALSE(same_memories_and_layouts(choice, choice_of(other)));
   other = instance;
   other.layout.exact = true;
   EXPECT_FALSE(same_memories_and_layouts(choice, choice_of(other)));
   other = instance;
-  other.layout_origin = Origin{3};
+  other.layout_origin = DecisionOrigin{3};
   EXPECT_FALSE(same_memories_and_layouts(choice, choice_of(other)));
 
   InstanceChoice more = choice;

@@ -48,17 +48,19 @@ struct Explained {
   Diagnostics diags;
   std::optional<Explanation> result;
 
-  std::string lines(const std::vector<Origin>& origins) const {
+  std::string lines(const std::vector<DecisionOrigin>& origins) const {
     std::string text;
-    for (Origin origin : origins) {
+    for (DecisionOrigin origin : origins) {
       text += fmt::format("{}{}", text.empty() ? "" : " | ",
                           bound.program().source().text(bound.program().range(origin)));
     }
     return text;
   }
-  std::string line(Origin origin) const { return origin ? lines({origin}) : "default"; }
+  std::string line(DecisionOrigin origin) const { return origin ? lines({origin}) : "default"; }
   // "A over B (0) | C (1)" with the reasons' numbers.
-  std::string who(const Decided& decided) const { return line(decided.by) + over(decided.beaten); }
+  std::string who(const DecidingStatement& decided) const {
+    return line(decided.by) + over(decided.beaten);
+  }
   std::string over(const std::vector<OverruledStatement>& beaten) const {
     std::string text;
     for (const OverruledStatement& other : beaten) {
@@ -577,10 +579,11 @@ TEST(Matches, BeginWithTheOneThatDecides) {
         for (const Match& match : program.matches(query)) {
           if (!match.shadowed) return match.origin;
         }
-        return Origin{};
+        return DecisionOrigin{};
       };
       const auto expect = [&](const MatchQuery& query, const auto& decision) {
-        EXPECT_EQ(first(query), decision ? decision->origin : Origin{}) << file << " " << task.name;
+        EXPECT_EQ(first(query), decision ? decision->origin : DecisionOrigin{})
+            << file << " " << task.name;
         asked += decision.has_value();
       };
       using enum MappingStatement;
@@ -598,7 +601,7 @@ TEST(Matches, BeginWithTheOneThatDecides) {
                program.layout(task.name, names, kind, MemKind::kFbmem));
         const auto memories = program.memories(task.name, names, kind);
         EXPECT_EQ(first({kRegion, task.name, names, kind, {}}),
-                  memories.empty() ? Origin{} : memories.front().origin);
+                  memories.empty() ? DecisionOrigin{} : memories.front().origin);
       }
     }
   }

@@ -27,19 +27,19 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-Feedback guided(const std::string& log, const GuideContext& context = {}) {
+GuideFeedback guided(const std::string& log, const GuideContext& context = {}) {
   return guide_log(rules(), log, context);
 }
 
-std::vector<std::string> ids(const Feedback& feedback) {
+std::vector<std::string> ids(const GuideFeedback& feedback) {
   std::vector<std::string> all;
   for (const GuideMatch& match : feedback.matches) all.push_back(match.rule);
   return all;
 }
 
 // Why a program stopped comes before that it started no Legion.
-TEST(Feedback, APythonExceptionIsTheCause) {
-  const Feedback feedback = guided(
+TEST(GuideFeedback, APythonExceptionIsTheCause) {
+  const GuideFeedback feedback = guided(
       "Traceback (most recent call last):\nValueError: no number\n"
       "groma: no Legion: the program started no Legion that could be taken over\n",
       {.exit_code = 1});
@@ -49,7 +49,7 @@ TEST(Feedback, APythonExceptionIsTheCause) {
 }
 
 // Legion itself said why it ended, so neither a launcher nor static linking is to blame.
-TEST(Feedback, ALegionThatAbortsBeforeItIsMapped) {
+TEST(GuideFeedback, ALegionThatAbortsBeforeItIsMapped) {
   const std::string no_legion =
       "groma: no Legion: the program started no Legion that could be taken over; signal 6 ended "
       "it\n";
@@ -58,7 +58,7 @@ TEST(Feedback, ALegionThatAbortsBeforeItIsMapped) {
     context.exit_code = 134;
     context.checks = "";
     context.maps_itself = maps_itself;
-    const Feedback feedback = guided(
+    const GuideFeedback feedback = guided(
         "[0 - 7f]    0.000000 {5}{legion}: LEGION API USAGE EXCEPTION: something new\n" + no_legion,
         context);
     EXPECT_THAT(feedback.explain, ElementsAre("Legion says: something new.",
@@ -69,8 +69,8 @@ TEST(Feedback, ALegionThatAbortsBeforeItIsMapped) {
 }
 
 // It is not an error of the text, which was compiled before the program ran.
-TEST(Feedback, ARefusalInARunIsNoCompileError) {
-  const Feedback feedback = guided(
+TEST(GuideFeedback, ARefusalInARunIsNoCompileError) {
+  const GuideFeedback feedback = guided(
       "a.mapper:1:1: error: region 0 of `t`: the program's own mapper asks for C_order, the "
       "mapping "
       "says F_order [layout-demanded]\n    1 | Layout * * * F_order;\n      | ^~~~~~\nnote: why\n"
@@ -83,7 +83,7 @@ TEST(Feedback, ARefusalInARunIsNoCompileError) {
   EXPECT_THAT(feedback.suggest, ElementsAre("Leave that out."));
 }
 
-TEST(Feedback, MemoriesAreAdvisedForTheKindOfProcessor) {
+TEST(GuideFeedback, MemoriesAreAdvisedForTheKindOfProcessor) {
   const auto advice = [](const std::string& why) {
     return guided("error: region 0 of `t` has no possible memory: " + why + " [no-memory]\n",
                   {.exit_code = 1})
@@ -123,7 +123,7 @@ TEST(Paper, CasesAreExplainedAsThere) {
        "Try using different IndexTaskMap or SingleTaskMap statements to maximize throughput."},
   };
   for (const auto& [output, explain, suggest] : kCases) {
-    const Feedback feedback = guided(std::string(output) + "\n");
+    const GuideFeedback feedback = guided(std::string(output) + "\n");
     SCOPED_TRACE(output);
     if (*explain == '\0') {
       EXPECT_THAT(feedback.explain, IsEmpty());
@@ -151,7 +151,7 @@ TEST(Paper, NoAdviceToUseAGpuThatIsNotThere) {
               ElementsAre(HasSubstr("Move more tasks to GPU")));
 }
 
-Feedback guided_of(const std::string& log, const Program& program) {
+GuideFeedback guided_of(const std::string& log, const Program& program) {
   GuideContext context;
   context.program = &program;
   return guided(log, context);
@@ -190,7 +190,7 @@ TEST(Paper, BlasWantsTheOtherOrder) {
   for (const auto& [text, advice, mended] : kCases) {
     SCOPED_TRACE(text);
     const Program program = program_of(text);
-    const Feedback feedback = guided_of(log, program);
+    const GuideFeedback feedback = guided_of(log, program);
     EXPECT_THAT(feedback.suggest, Contains(HasSubstr(advice)));
     if (mended == nullptr) continue;
     ASSERT_THAT(feedback.fixes, SizeIs(1));
@@ -207,7 +207,7 @@ TEST(Paper, FunctionsComeBeforeTheirStatements) {
   const std::string log = "Compile Error: IndexTaskMap's function undefined\n";
   const std::string function = "def f(Task task) { return Machine(GPU)[0, 0]; }\n";
   const Program late = program_of("Task * GPU;\nIndexTaskMap work f;\n" + function);
-  const Feedback feedback = guided_of(log, late);
+  const GuideFeedback feedback = guided_of(log, late);
   EXPECT_THAT(feedback.suggest,
               ElementsAre("Define the IndexTaskMap function first before using it.",
                           "In a.mapper change line 2 (`IndexTaskMap work f`), whose function is in "
@@ -220,8 +220,8 @@ TEST(Paper, FunctionsComeBeforeTheirStatements) {
 }
 
 TEST(Paper, OutputWithoutAnEndMayBeThatOfAHang) {
-  const Feedback feedback = guided("step 1 of 10\nstep 2 of 10\n");
-  EXPECT_EQ(feedback.status, Feedback::Status::kUnknown);
+  const GuideFeedback feedback = guided("step 1 of 10\nstep 2 of 10\n");
+  EXPECT_EQ(feedback.status, GuideFeedback::Status::kUnknown);
   EXPECT_THAT(feedback.explain,
               ElementsAre(::testing::StartsWith("If the run had to be stopped: the run is slower"),
                           HasSubstr("may be the cause: ")));
@@ -240,14 +240,14 @@ TEST(Paper, OutputWithoutAnEndMayBeThatOfAHang) {
 }
 
 TEST(Paper, FiguresAreTheScore) {
-  const Feedback time = guided("Performance Metric: Execution time is 0.03s.\n");
-  EXPECT_EQ(time.status, Feedback::Status::kOk);
+  const GuideFeedback time = guided("Performance Metric: Execution time is 0.03s.\n");
+  EXPECT_EQ(time.status, GuideFeedback::Status::kOk);
   EXPECT_EQ(time.execution, "Performance Metric: 0.03 s");
   ASSERT_TRUE(time.score);
   EXPECT_DOUBLE_EQ(time.score->value, 0.03);
   EXPECT_EQ(time.score->unit, "s");
   EXPECT_FALSE(time.score->higher_is_better);
-  const Feedback rate =
+  const GuideFeedback rate =
       guided("Achieved throughput = 4877 GFLOPS\nAchieved throughput = 4,900.5 GFLOPS");
   ASSERT_TRUE(rate.score);
   EXPECT_DOUBLE_EQ(rate.score->value, 4900.5);  // the last
@@ -267,19 +267,19 @@ constexpr const char* kWarning =
     "but only reqeuested one shard to be made.";
 
 TEST(Ranking, ErrorsWinOverWarningsAndCausesOverConsequences) {
-  const Feedback feedback = guided(std::string(kWarning) + "\n" +
-                                   "a.cc:1: f(): Assertion `x' failed.\nAborted (core dumped)\n" +
-                                   kNotVisible + "\nsrun: error: n1: task 0: Aborted\n");
+  const GuideFeedback feedback = guided(
+      std::string(kWarning) + "\n" + "a.cc:1: f(): Assertion `x' failed.\nAborted (core dumped)\n" +
+      kNotVisible + "\nsrun: error: n1: task 0: Aborted\n");
   EXPECT_THAT(ids(feedback), ElementsAre("map_task.memory_not_visible", "sys.assert", "sys.aborted",
                                          "slurm.ended", "repl.one_shard_ignored"));
   EXPECT_THAT(feedback.explain, ElementsAre(HasSubstr("Region argument 1 of `stencil`")));
-  EXPECT_EQ(feedback.status, Feedback::Status::kError);
+  EXPECT_EQ(feedback.status, GuideFeedback::Status::kError);
   EXPECT_THAT(feedback.execution,
               ::testing::StartsWith("Execution Error: LEGION MAPPER EXCEPTION"));
 }
 
 TEST(Ranking, TheFirstErrorIsTheCause) {
-  const Feedback feedback = guided(
+  const GuideFeedback feedback = guided(
       "{5}{legion}: Missing instance for field pressure (FieldID: 101)\n"
       "{5}{legion}: Invalid mapper output from invocation of 'map_copy' on mapper m. Mapper failed "
       "to specify a physical instance for 2 fields of the destination region requirement 0of copy");
@@ -291,7 +291,7 @@ TEST(Ranking, RepeatedMessagesCountOnce) {
   for (int i = 0; i < 1000; ++i) log += "tick\n" + std::string(kWarning) + "\n";
   GuideContext context;
   context.exit_code = 0;
-  const Feedback feedback = guided(log, context);
+  const GuideFeedback feedback = guided(log, context);
   ASSERT_THAT(feedback.matches, SizeIs(1));
   EXPECT_EQ(feedback.matches[0].count, 1000);
   EXPECT_EQ(feedback.matches[0].line, 2);
@@ -305,14 +305,14 @@ TEST(Ranking, TheLogSaysHowBadItIs) {
       "uninitialized data for field(s) 101 of logical region (1,1,1)";
   GuideContext fine;
   fine.exit_code = 0;
-  const Feedback warned = guided("{4}{runtime}: LEGION WARNING: " + text, fine);
-  EXPECT_EQ(warned.status, Feedback::Status::kOk);
+  const GuideFeedback warned = guided("{4}{runtime}: LEGION WARNING: " + text, fine);
+  EXPECT_EQ(warned.status, GuideFeedback::Status::kOk);
   EXPECT_THAT(warned.explain, SizeIs(1));
   EXPECT_EQ(guided("{5}{legion}: LEGION PROGRAMMING MODEL EXCEPTION: " + text).status,
-            Feedback::Status::kError);
+            GuideFeedback::Status::kError);
   std::string fatal = kWarning;
   fatal[fatal.find("{4}") + 1] = '5';
-  EXPECT_EQ(guided(fatal).status, Feedback::Status::kError);
+  EXPECT_EQ(guided(fatal).status, GuideFeedback::Status::kError);
 }
 
 TEST(Endings, WithoutTextAreKnownByTheirCode) {
@@ -326,10 +326,10 @@ TEST(Endings, WithoutTextAreKnownByTheirCode) {
   for (const auto& [code, rule] : kEndings) {
     GuideContext context;
     context.exit_code = code;
-    const Feedback feedback = guided("hello\n", context);
+    const GuideFeedback feedback = guided("hello\n", context);
     EXPECT_THAT(ids(feedback), ElementsAre(rule));
     EXPECT_THAT(feedback.last_lines, ElementsAre("hello"));
-    EXPECT_EQ(feedback.status, Feedback::Status::kError);
+    EXPECT_EQ(feedback.status, GuideFeedback::Status::kError);
   }
   GuideContext context;
   context.timed_out = true;
@@ -348,7 +348,7 @@ TEST(Endings, WithoutTextSayWhatIsOfLegion) {
   for (const int code : {1, 124, 126, 127, 129, 130, 132, 134, 135, 136, 137, 139, 143, 152}) {
     GuideContext context;
     context.exit_code = code;
-    const Feedback feedback = guided("hello\n", context);
+    const GuideFeedback feedback = guided("hello\n", context);
     std::vector<std::string> sentences = feedback.suggest;
     for (std::string text : feedback.explain) {
       for (std::size_t at = text.find(". "); at != text.npos; at = text.find(". ")) {
@@ -443,7 +443,7 @@ TEST(Endings, WithoutTextNameCausesThatTheMappingCanHave) {
     context.exit_code = code;
     context.timed_out = code == 124;
     context.program = &program;
-    const Feedback feedback = guided("", context);
+    const GuideFeedback feedback = guided("", context);
     ASSERT_EQ(feedback.explain.size(), 2U);
     const std::string& causes = feedback.explain[1];
     EXPECT_LT(causes.find(first), causes.find(second)) << causes;
@@ -481,7 +481,7 @@ TEST(Legion, SaysWhichFlagGivesWhatItLacks) {
     ASSERT_TRUE(bind(compile(diags.source(), diags), *machine, diags));
     GuideContext context;
     context.exit_code = 0;
-    const Feedback feedback = guided(render(diags), context);
+    const GuideFeedback feedback = guided(render(diags), context);
     EXPECT_THAT(ids(feedback), ElementsAre("groma.not-given-to-legion")) << render(diags);
     EXPECT_THAT(feedback.suggest, ElementsAre(HasSubstr(flag)));
   }
@@ -489,7 +489,7 @@ TEST(Legion, SaysWhichFlagGivesWhatItLacks) {
 
 // As `groma check --json` prints them: all on one line, in the order of the text.
 TEST(Ranking, OurDiagnosticsAreReadAsJson) {
-  const Feedback feedback = guided(
+  const GuideFeedback feedback = guided(
       R"({"diagnostics": [{"id": "unknown-task", "severity": "warning", "message": "no \"x\""},)"
       R"({"id": "unknown-processor","severity":"error","message":"no kind `GPUS`"},)"
       R"({"id": "recursion", "severity": "error", "message": "`f` calls itself"},)"
@@ -501,7 +501,7 @@ TEST(Ranking, OurDiagnosticsAreReadAsJson) {
   GuideContext fine;
   fine.exit_code = 0;
   EXPECT_EQ(guided("a.mapper:1:2: warning: no task `x` [unknown-task]", fine).status,
-            Feedback::Status::kOk);
+            GuideFeedback::Status::kOk);
 }
 
 // A catch-all is a word of warning where the run says that it ended well.
@@ -509,28 +509,28 @@ TEST(Endings, AGoodEndOutweighsCatchAlls) {
   GuideContext context;
   context.exit_code = 0;
   const std::string log = "Aborted (core dumped)\nAborted transactions: 0\n";
-  EXPECT_EQ(guided(log, context).status, Feedback::Status::kOk);
-  EXPECT_EQ(guided(log).status, Feedback::Status::kError);
+  EXPECT_EQ(guided(log, context).status, GuideFeedback::Status::kOk);
+  EXPECT_EQ(guided(log).status, GuideFeedback::Status::kError);
   EXPECT_EQ(guided(log).matches[0].count, 1);
-  EXPECT_EQ(guided(kNotVisible, context).status, Feedback::Status::kError);
+  EXPECT_EQ(guided(kNotVisible, context).status, GuideFeedback::Status::kError);
 }
 
 // As programs that follow the examples of Legion say it.
 TEST(Endings, AGoodEndMayBeSaid) {
   for (const char* said : {"done", "SUCCESS!", "[  PASSED  ] 3 tests.", "All tests passed",
                            "Simulation finished successfully"}) {
-    const Feedback feedback =
+    const GuideFeedback feedback =
         guided(std::string("{5}{gpu}: We are not able to discover the CUDA resources.\n") + said);
-    EXPECT_EQ(feedback.status, Feedback::Status::kOk) << said;
+    EXPECT_EQ(feedback.status, GuideFeedback::Status::kOk) << said;
     EXPECT_TRUE(feedback.known);
     EXPECT_THAT(feedback.matches, IsEmpty());
     EXPECT_THAT(feedback.last_lines, IsEmpty());
   }
-  EXPECT_EQ(guided("done\n" + std::string(kNotVisible)).status, Feedback::Status::kError);
-  EXPECT_EQ(guided("it is done later\n").status, Feedback::Status::kUnknown);
+  EXPECT_EQ(guided("done\n" + std::string(kNotVisible)).status, GuideFeedback::Status::kError);
+  EXPECT_EQ(guided("it is done later\n").status, GuideFeedback::Status::kUnknown);
   GuideContext context;
   context.exit_code = 139;
-  EXPECT_EQ(guided("done\n", context).status, Feedback::Status::kError);
+  EXPECT_EQ(guided("done\n", context).status, GuideFeedback::Status::kError);
 }
 
 // Regent warns in the form in which it reports errors.
@@ -542,17 +542,17 @@ TEST(Endings, RegentsWarningsAreNoErrors) {
       "ELAPSED TIME =   1.234 s\n";
   GuideContext context;
   context.exit_code = 0;
-  const Feedback feedback = guided(warned, context);
-  EXPECT_EQ(feedback.status, Feedback::Status::kOk);
+  const GuideFeedback feedback = guided(warned, context);
+  EXPECT_EQ(feedback.status, GuideFeedback::Status::kOk);
   ASSERT_TRUE(feedback.score.has_value());
   EXPECT_EQ(feedback.score->value, 1.234);
   ASSERT_FALSE(feedback.matches.empty());
   for (const auto& match : feedback.matches) EXPECT_NE(match.rule, "build.regent");
   context.exit_code = 1;
-  const Feedback failed =
+  const GuideFeedback failed =
       guided("stencil_fast.rg:12: type mismatch in argument 1: expected a region but got int32\n",
              context);
-  EXPECT_EQ(failed.status, Feedback::Status::kError);
+  EXPECT_EQ(failed.status, GuideFeedback::Status::kError);
   EXPECT_EQ(failed.matches.front().rule, "build.regent");
 }
 
@@ -560,8 +560,8 @@ TEST(Endings, NothingKnownSaysSoAndShowsTheLastLines) {
   std::string log;
   for (int i = 0; i < 20; ++i) log += "line " + std::to_string(i) + "\n\n";
   log += "{5}{gpu}: We are not able to discover the CUDA resources.\n";
-  const Feedback feedback = guided(log);
-  EXPECT_EQ(feedback.status, Feedback::Status::kUnknown);
+  const GuideFeedback feedback = guided(log);
+  EXPECT_EQ(feedback.status, GuideFeedback::Status::kUnknown);
   EXPECT_FALSE(feedback.known);
   EXPECT_THAT(feedback.execution, HasSubstr("nothing in it is known as a failure"));
   ASSERT_THAT(feedback.last_lines, Not(IsEmpty()));
@@ -573,7 +573,7 @@ TEST(Endings, ABinaryLogIsNotShown) {
   std::mt19937 random(7);
   std::string log;
   for (int i = 0; i < 20000; ++i) log += static_cast<char>(random() & 0xFF);
-  const Feedback feedback = guided(log);
+  const GuideFeedback feedback = guided(log);
   EXPECT_THAT(feedback.execution, HasSubstr("it is binary"));
   EXPECT_THAT(feedback.last_lines, IsEmpty());
 }
@@ -597,7 +597,7 @@ TEST(Detail, EachLevelAddsToThoseBefore) {
   const std::string log = std::string(kWarning) + "\nExecution time is 2 s\n";
   const auto shape = [&](const char* detail) {
     context.detail = *guide_detail(detail);
-    const Feedback f = guided(log, context);
+    const GuideFeedback f = guided(log, context);
     EXPECT_TRUE(f.score);
     return std::vector<bool>{!f.execution.empty(), !f.explain.empty(), !f.suggest.empty(),
                              f.profile.has_value()};
@@ -645,7 +645,7 @@ TEST(Program, AdviceNamesStatementsAndMendsThem) {
   context.program = &program;
   for (const auto& [log, advice, line] : kCases) {
     SCOPED_TRACE(log);
-    const Feedback feedback = guided(log, context);
+    const GuideFeedback feedback = guided(log, context);
     EXPECT_THAT(feedback.suggest, Contains(HasSubstr(advice)));
     ASSERT_THAT(feedback.fixes, SizeIs(1));
     EXPECT_TRUE(feedback.fixes[0].sure);
@@ -682,7 +682,7 @@ TEST(Program, AFullMemoryIsBlamedOnThoseWhoNameIt) {
                 {"Z_COPY_MEM", "TOC_PROC", "change line 3 (`Region stencil grid GPU ZCMEM`)"},
                 {"SYSTEM_MEM", "LOC_PROC", "change line 2 (`Region * * CPU SYSMEM`)"}};
   for (const auto& [memory, processor, line] : kCases) {
-    const Feedback feedback =
+    const GuideFeedback feedback =
         guided(fmt::format("Default mapper failed allocation of size 4 bytes for region  "
                            "requirement 0 of task stencil (UID 75) in memory 1e00000000000003 ({}) "
                            "for processor 1d00000000000009 ({}).",
@@ -784,10 +784,10 @@ class SimulatedRun {
     if (result.ok()) facts = facts_of(make_profile(result.record), words);
   }
 
-  Feedback feedback() const {
+  GuideFeedback feedback() const {
     GuideContext context;
     context.exit_code = result.ok() ? 0 : 1;
-    if (result.ok()) context.score = Score{result.throughput, result.unit, true};
+    if (result.ok()) context.score = MeasuredScore{result.throughput, result.unit, true};
     context.program = &bound->program();
     context.diags = &diags;
     context.profile = facts ? &*facts : nullptr;
@@ -818,8 +818,8 @@ TEST(Run, ACopyIsNamedWhetherByItsValueOrItsJson) {
 TEST(Run, AFailureIsExplainedOnceAndByItsDiagnostic) {
   const SimulatedRun run("circuit", "Task * GPU;\n");
   ASSERT_FALSE(run.result.ok());
-  const Feedback feedback = run.feedback();
-  EXPECT_EQ(feedback.status, Feedback::Status::kError);
+  const GuideFeedback feedback = run.feedback();
+  EXPECT_EQ(feedback.status, GuideFeedback::Status::kError);
   EXPECT_THAT(ids(feedback), ElementsAre("groma.no-variant"));
   EXPECT_THAT(feedback.explain, Contains(HasSubstr("can run on none of its kinds")));
   EXPECT_THAT(feedback.explain, Contains("It has variants for `CPU`."));
@@ -833,8 +833,8 @@ TEST(Run, AProfileSaysWhatTookTheTimeAndWhy) {
                          "Region * rp_shared GPU ZCMEM;\n"
                          "Region * rp_ghost GPU ZCMEM;\n");
   ASSERT_TRUE(run.result.ok());
-  const Feedback feedback = run.feedback();
-  EXPECT_EQ(feedback.status, Feedback::Status::kOk);
+  const GuideFeedback feedback = run.feedback();
+  EXPECT_EQ(feedback.status, GuideFeedback::Status::kOk);
   ASSERT_TRUE(feedback.score);
   ASSERT_TRUE(feedback.profile);
   double all = 0;
@@ -901,7 +901,7 @@ TEST(Profile, CopiesWithinOneKindOfMemoryAreToldApart) {
   facts.causes = {cause, cause, cause};
   facts.causes[1].other_node = true;
   facts.causes[2].same_memory = true;
-  const Feedback feedback = guide_profile(facts);
+  const GuideFeedback feedback = guide_profile(facts);
   EXPECT_THAT(feedback.explain, ElementsAre(HasSubstr("from FBMEM to another FBMEM"),
                                             HasSubstr("from FBMEM to FBMEM on another node"),
                                             HasSubstr("within one FBMEM")));
@@ -949,7 +949,7 @@ TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
   GuideContext context;
   context.exit_code = 0;
   context.profile = &*facts;
-  const Feedback feedback = guided("", context);
+  const GuideFeedback feedback = guided("", context);
   EXPECT_THAT(feedback.explain,
               Contains(HasSubstr("63 % of the time is copies of `rp_shared` from SYSMEM to FBMEM, "
                                  "because of line 4 (`Region * rp_shared GPU FBMEM`)")));
@@ -972,7 +972,7 @@ TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
   ASSERT_TRUE(zero_copy);
   Diagnostics diags(Source("a.mapper", "Region * * GPU FBMEM;\nRegion * T_halo GPU ZCMEM;\n"));
   const Program program = compile(diags.source(), diags);
-  const Feedback by_program = guide_profile(*zero_copy, &program);
+  const GuideFeedback by_program = guide_profile(*zero_copy, &program);
   EXPECT_THAT(by_program.suggest,
               Contains("What keeps data in ZCMEM in a.mapper is line 2 (`Region * T_halo GPU "
                        "ZCMEM`)."));
@@ -1007,17 +1007,17 @@ TEST(Profile, OfAnotherMappingNamesNoLines) {
   const std::string mark = R"("mapping": ")" + mapping_mark(ran) + R"(",)";
   const char* const is_another = "The profile is of another mapping than b.mapper";
   for (const std::string& mapping : {mark, std::string()}) {
-    const Feedback of_it = guided_by(profile(mapping), same);
+    const GuideFeedback of_it = guided_by(profile(mapping), same);
     EXPECT_THAT(of_it.explain,
                 ElementsAre(HasSubstr("because of line 2 (`Region * T GPU ZCMEM`)")));
     EXPECT_THAT(of_it.suggest, ElementsAre("Tried."));
-    const Feedback of_another = guided_by(profile(mapping), other);
+    const GuideFeedback of_another = guided_by(profile(mapping), other);
     EXPECT_THAT(of_another.explain,
                 ElementsAre(HasSubstr(is_another), HasSubstr("because of `Region * T GPU ZCMEM`")));
     EXPECT_THAT(of_another.suggest, ElementsAre(HasSubstr("Keep `T` in one memory")));
   }
   // Comments make no other mapping, though other lines.
-  const Feedback commented =
+  const GuideFeedback commented =
       guided_by(profile(mark), "# More.\nTask * GPU; # Tasks.\nRegion * T  GPU ZCMEM;\n");
   EXPECT_THAT(commented.explain, ElementsAre(HasSubstr("because of `Region * T GPU ZCMEM`")));
   EXPECT_THAT(commented.suggest, ElementsAre("Tried."));
@@ -1111,7 +1111,7 @@ TEST(Profile, JsonThatNoRunPrintsIsRefused) {
 }
 
 TEST(Forms, FunctionsStandBeneathTheirSentence) {
-  Feedback feedback;
+  GuideFeedback feedback;
   feedback.suggest = {
       "Write `IndexTaskMap t f;` and `def f(Task task) { m = Machine(GPU); return m[0, 0]; }`: it "
       "runs.",
@@ -1201,7 +1201,7 @@ TEST(Outputs, OfRealLife) {
        "sys.generic_mapper"},
   };
   for (const auto& [log, rule] : kCases) {
-    const Feedback feedback = guided(log);
+    const GuideFeedback feedback = guided(log);
     ASSERT_THAT(feedback.matches, Not(::testing::IsEmpty())) << log;
     EXPECT_EQ(feedback.matches.front().rule, rule) << log;
     EXPECT_THAT(feedback.explain, Not(::testing::IsEmpty())) << log;
@@ -1217,8 +1217,8 @@ TEST(Results, ThatAreNoNumbersAreNoSuccess) {
         "Validation failed: 0 != 5"}) {
     GuideContext context;
     context.exit_code = 0;
-    const Feedback feedback = guided(std::string(line) + "\nELAPSED TIME = 1.2 s\n", context);
-    EXPECT_EQ(feedback.status, Feedback::Status::kError) << line;
+    const GuideFeedback feedback = guided(std::string(line) + "\nELAPSED TIME = 1.2 s\n", context);
+    EXPECT_EQ(feedback.status, GuideFeedback::Status::kError) << line;
     EXPECT_THAT(feedback.suggest, ElementsAre(HasSubstr("A mapping changes no result")));
   }
   for (const char* line :
@@ -1230,8 +1230,8 @@ TEST(Results, ThatAreNoNumbersAreNoSuccess) {
         "bash: /etc/profile.d/a.sh: Permission denied"}) {
     GuideContext context;
     context.exit_code = 0;
-    const Feedback feedback = guided(std::string(line) + "\nELAPSED TIME = 1.2 s\n", context);
-    EXPECT_EQ(feedback.status, Feedback::Status::kOk) << line;
+    const GuideFeedback feedback = guided(std::string(line) + "\nELAPSED TIME = 1.2 s\n", context);
+    EXPECT_EQ(feedback.status, GuideFeedback::Status::kOk) << line;
   }
 }
 
@@ -1246,7 +1246,7 @@ TEST(Forms, JsonHasItsShape) {
 
 // ------------------------------------------------------------------------------- long and odd logs
 
-Feedback in_pieces(const std::string& log, std::mt19937& draw, std::size_t longest) {
+GuideFeedback in_pieces(const std::string& log, std::mt19937& draw, std::size_t longest) {
   GuideReader reader(rules());
   for (std::size_t at = 0; at < log.size();) {
     const std::size_t some = 1 + draw() % longest;
@@ -1274,12 +1274,12 @@ TEST(Long, LogsAreReadAsOneInAnyPieces) {
       log +=
           words(draw, draw() % 60000, binary) + "\n" + (i % 2 == 0 ? kWarning : kNotVisible) + "\n";
     }
-    const Feedback whole = guided(log);
+    const GuideFeedback whole = guided(log);
     ASSERT_THAT(ids(whole), ElementsAre("map_task.memory_not_visible", "repl.one_shard_ignored"));
     EXPECT_EQ(whole.matches[0].count, 20);
     EXPECT_EQ(whole.matches[1].count, 20);
     for (const std::size_t longest : {1000U, 100000U, 1000000U}) {
-      const Feedback pieces = in_pieces(log, draw, longest);
+      const GuideFeedback pieces = in_pieces(log, draw, longest);
       EXPECT_EQ(to_json(pieces), to_json(whole));
     }
   }
@@ -1296,7 +1296,7 @@ TEST(Long, OneEndlessLineIsSearchedThroughout) {
     ++count;
   }
   for (const std::size_t longest : {5000U, 1000000U}) {
-    const Feedback feedback = in_pieces(log, draw, longest);
+    const GuideFeedback feedback = in_pieces(log, draw, longest);
     ASSERT_THAT(ids(feedback), ElementsAre("map_task.memory_not_visible"));
     EXPECT_EQ(feedback.matches[0].count, count);
     EXPECT_EQ(feedback.matches[0].line, 1);
@@ -1309,7 +1309,7 @@ TEST(Long, LinesAndLogsAreCounted) {
   reader.read("x\ny\n" + std::string(kWarning));  // without a line end
   reader.begin("b.log");
   reader.read(std::string(300000, '\n') + kNotVisible);
-  const Feedback feedback = reader.feedback();
+  const GuideFeedback feedback = reader.feedback();
   ASSERT_THAT(feedback.matches, SizeIs(2));
   EXPECT_EQ(feedback.matches[0].log, "b.log");
   EXPECT_EQ(feedback.matches[0].line, 300001);
@@ -1332,7 +1332,7 @@ TEST(Long, TerminalsSequencesLeaveTheTextWhole) {
         with("oom", "\x1b[1m", "\x1b(B\x1b[m"), with("oom", "\x1b\x1b[1m", "\x1b]8;;\x1b[0m"),
         killed + "\x1b", killed + "\x1b]0;title", killed + "\x1b]0;title\x1b", killed + "\x1b("}) {
     for (const char* end : {"", "\n", "\nbye"}) {
-      const Feedback feedback = guided("hello\x1b\nhello\x1b]0;\n" + line + end);
+      const GuideFeedback feedback = guided("hello\x1b\nhello\x1b]0;\n" + line + end);
       ASSERT_THAT(ids(feedback), ElementsAre("sys.oom_kill")) << line << end;
       EXPECT_EQ(feedback.matches[0].line, 3);
       EXPECT_EQ(feedback.matches[0].text, killed);
@@ -1348,7 +1348,7 @@ TEST(Long, LinesThatBelongToAMessageAreRead) {
       "`GPU`?\n";
   for (const std::size_t before :
        {std::size_t{0}, guide::kBlockBytes - 70, guide::kBlockBytes - 130}) {
-    const Feedback feedback = guided(std::string(before, '\n') + message);
+    const GuideFeedback feedback = guided(std::string(before, '\n') + message);
     EXPECT_THAT(feedback.explain, Contains("It is none."));
     EXPECT_THAT(feedback.suggest, Contains("Did you mean `GPU`?"));
   }

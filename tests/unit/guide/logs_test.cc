@@ -78,17 +78,17 @@ TEST(Logs, AreExplained) {
   const std::vector<RecordedRun> runs = recorded_runs();
   for (const RecordedRun& run : runs) {
     SCOPED_TRACE(run.name);
-    const Feedback feedback = guide_log(rules(), run.log, run.context);
+    const GuideFeedback feedback = guide_log(rules(), run.log, run.context);
     if (run.expect.empty()) {
       EXPECT_TRUE(feedback.matches.empty()) << feedback.matches.front().rule;
       EXPECT_TRUE(feedback.explain.empty()) << feedback.explain.front();
-      EXPECT_EQ(feedback.status, Feedback::Status::kOk);
+      EXPECT_EQ(feedback.status, GuideFeedback::Status::kOk);
       continue;
     }
     ASSERT_FALSE(feedback.matches.empty());
     EXPECT_EQ(feedback.matches.front().rule, run.expect);
     EXPECT_FALSE(feedback.explain.empty());
-    EXPECT_EQ(feedback.status == Feedback::Status::kError, run.context.exit_code != 0);
+    EXPECT_EQ(feedback.status == GuideFeedback::Status::kError, run.context.exit_code != 0);
     const std::string cause = silent_cause(run.name);
     EXPECT_EQ(run.expect.starts_with("silent."), !cause.empty());
     if (cause.empty()) continue;
@@ -174,7 +174,7 @@ TEST(Logs, AreExplainedHoweverTheyDiffer) {
     int others = 0;
     std::string names;
     for (const RecordedRun& run : runs) {
-      const Feedback feedback = guide_log(rules(), change(run.log), run.context);
+      const GuideFeedback feedback = guide_log(rules(), change(run.log), run.context);
       const std::string found = feedback.matches.empty() ? "" : feedback.matches.front().rule;
       if (found == run.expect && feedback.explain.empty() == run.expect.empty()) continue;
       ++others;

@@ -40,13 +40,13 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 // No match is shown of it.
 bool stays_out(const guide::Rule& rule) {
-  return rule.role == guide::Role::kHarmless || rule.role == guide::Role::kSuccess;
+  return rule.role == guide::RuleRole::kHarmless || rule.role == guide::RuleRole::kSuccess;
 }
 
 TEST(Rules, EachMatchesItsExampleAndNoneBeforeItDoes) {
   const std::vector<Rule>& rules = test::rules().set().rules;
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    if (rules[i].role == Role::kSilent) continue;
+    if (rules[i].role == RuleRole::kSilent) continue;
     ASSERT_FALSE(rules[i].example.empty()) << rules[i].id;
     for (std::size_t before = 0; before <= i; ++before) {
       if (rules[before].regex == nullptr) continue;
@@ -59,7 +59,7 @@ TEST(Rules, EachMatchesItsExampleAndNoneBeforeItDoes) {
 // As logs have them: colours, NUL bytes, forgotten and doubled spaces, other line ends.
 TEST(Rules, FindTheirExamplesHoweverTheyAreMangled) {
   for (const Rule& rule : test::rules().set().rules) {
-    if (rule.role == Role::kSilent) continue;
+    if (rule.role == RuleRole::kSilent) continue;
     const std::vector<std::string> expected =
         stays_out(rule) ? std::vector<std::string>{} : std::vector{rule.id};
     const std::string& line = rule.example;
@@ -74,7 +74,7 @@ TEST(Rules, FindTheirExamplesHoweverTheyAreMangled) {
 
 TEST(Rules, LegionsForgottenSpacesDoNotHideItsMessages) {
   for (const Rule& rule : test::rules().set().rules) {
-    if (rule.id.find("dsl.") == 0 || rule.id.find("lib.") == 0 || rule.role == Role::kSilent ||
+    if (rule.id.find("dsl.") == 0 || rule.id.find("lib.") == 0 || rule.role == RuleRole::kSilent ||
         stays_out(rule) || rule.hook == "compile") {
       continue;
     }
@@ -85,7 +85,7 @@ TEST(Rules, LegionsForgottenSpacesDoNotHideItsMessages) {
 TEST(Rules, SayWhatTheyMeanAndFillTheirTexts) {
   for (const Rule& rule : test::rules().set().rules) {
     if (stays_out(rule)) continue;
-    const bool speaks = rule.role != guide::Role::kMetric;
+    const bool speaks = rule.role != guide::RuleRole::kMetric;
     EXPECT_FALSE(speaks && rule.meaning.empty() && rule.advice.empty()) << rule.id;
     CapturedGroups groups = captured_groups(rule, rule.example);
     groups["exit"] = "134";
@@ -137,7 +137,7 @@ TEST(Rules, SpeakOfOneMessageOfADiagnosticWhereItIsAnotherCase) {
     diags.report(DiagId::kSliceIndexOutOfBound, Range{0, 1}, std::int64_t{0}, index, size);
     GuideContext context;
     context.diags = &diags;
-    for (const Feedback& feedback :
+    for (const GuideFeedback& feedback :
          {guide_log(*rules, "", context), guide_log(*rules, render(diags)),
           guide_log(*rules, fmt::format(R"({{"id": "{}", "severity": "error", "message": "{}"}})",
                                         name_of(DiagId::kSliceIndexOutOfBound),
@@ -149,7 +149,7 @@ TEST(Rules, SpeakOfOneMessageOfADiagnosticWhereItIsAnotherCase) {
   }
   Diagnostics zero(Source("a.mapper", "x"));
   zero.report(DiagId::kDivisionByZero, Range{0, 1}, std::int64_t{4}, "/");
-  const Feedback feedback = guide_log(*rules, render(zero));
+  const GuideFeedback feedback = guide_log(*rules, render(zero));
   EXPECT_THAT(feedback.suggest, ::testing::Contains(HasSubstr("lacks the kind")));
 }
 
@@ -165,10 +165,10 @@ TEST(Rules, SpeakOfACauseWithoutReadingTheMessage) {
         .causes.push_back(cause);
     GuideContext context;
     context.diags = &diags;
-    const Feedback feedback = guide_log(test::rules(), "", context);
+    const GuideFeedback feedback = guide_log(test::rules(), "", context);
     ASSERT_FALSE(feedback.matches.empty());
     EXPECT_EQ(feedback.matches[0].rule, rule);
-    EXPECT_EQ(feedback.matches[0].from, GuideMatch::From::kGroma);
+    EXPECT_EQ(feedback.matches[0].from, GuideMatch::MatchSource::kGroma);
   }
   Diagnostics none(Source("a.mapper", "x"));
   none.report(DiagId::kNoMemory, std::nullopt, std::int64_t{0}, "work", "node 0 has none");
@@ -206,7 +206,7 @@ TEST(Rules, OnesOwnComeFirst) {
      "advice": ["a", ["b", "c"]], "example": "Slice processor index 3 out of bound"}]})");
   const auto rules = GuideRules::make({&own, 1});
   ASSERT_TRUE(rules) << rules.error().message;
-  const Feedback feedback = guide_log(*rules, "Slice processor index 3 out of bound");
+  const GuideFeedback feedback = guide_log(*rules, "Slice processor index 3 out of bound");
   EXPECT_THAT(feedback.explain, ElementsAre("Number 3."));
   EXPECT_THAT(feedback.suggest, ElementsAre("A.", "Bc."));
 }
@@ -309,10 +309,10 @@ TEST(LiteralFinder, FindsWhatAPlainSearchFinds) {
       }
     }
     // A literal is also found at the spaces after it, which change nothing.
-    std::vector<LiteralFinder::Hit> hits;
+    std::vector<LiteralFinder::LiteralMatch> hits;
     literal_finder.scan(text, &hits);
     std::set<std::pair<std::size_t, std::uint32_t>> found;
-    for (const LiteralFinder::Hit& hit : hits) {
+    for (const LiteralFinder::LiteralMatch& hit : hits) {
       if (text[hit.end - 1] == ' ') continue;
       for (const std::uint32_t rule : literal_finder.rules_needing_literal(hit))
         found.emplace(hit.end, rule);

@@ -426,7 +426,7 @@ TEST(IndexMap, GivesWholeSets) {
   const Bound bound(kMaps, "nodes=4,gpu=4");
   IndexMap::Cursor cursor(bound.map("node_set", at({0}, {10})));
   Diagnostics diags = bound.diags();
-  const Placed placed = cursor.placed(cursor.point({6}, diags));
+  const PointTarget placed = cursor.placed(cursor.point({6}, diags));
   EXPECT_TRUE(placed.is_set);
   ASSERT_EQ(placed.processors.size(), 4U);
   EXPECT_EQ(placed.processors[3], (Processor{ProcKind::kGpu, 2, 3}));

@@ -171,7 +171,7 @@ TEST(Diff, AStatementIsExchangedAsAWholeFirst) {
   ASSERT_TRUE(found.a.ok() && found.b.ok());
   ASSERT_EQ(found.statements.size(), 1U);
   const StatementDifference& all = found.statements[0];
-  EXPECT_EQ(all.by, Origin{1});
+  EXPECT_EQ(all.by, DecisionOrigin{1});
   EXPECT_FALSE(all.is_of_a);
   ASSERT_GT(found.differences.size(), 1U);
   EXPECT_EQ(all.parts.size(), found.differences.size());
@@ -202,7 +202,7 @@ TEST(Diff, AStatementThatBLacksIsOfA) {
   const MappingDiff found = diff_of(a, b, small("circuit"));
   ASSERT_EQ(found.statements.size(), 1U);
   EXPECT_TRUE(found.statements[0].is_of_a);
-  EXPECT_EQ(found.statements[0].by, Origin{1});
+  EXPECT_EQ(found.statements[0].by, DecisionOrigin{1});
   ASSERT_TRUE(found.statements[0].cost);
   EXPECT_EQ(found.statements[0].cost->seconds, found.b.seconds - found.a.seconds);
   EXPECT_THAT(draw(found, a.program.program(), b.program.program()),

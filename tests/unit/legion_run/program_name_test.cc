@@ -54,7 +54,7 @@ TEST_F(ProgramName, OfAScriptIsTheScripts) {
 
 // `same_results` is null, with the reason, if the results were not compared.
 TEST(ProgramJson, SaysWhetherTheResultsAreTheSame) {
-  using Same = ProgramResult::Same;
+  using Same = ProgramResult::ResultComparison;
   const auto same = [](Same same_results) {
     ProgramResult result;
     result.same_results = same_results;

@@ -54,7 +54,7 @@ TEST_F(Client, AsksAndIsAnswered) {
 
 TEST_F(Client, ShowsAStreamAsItComes) {
   std::vector<std::string> pieces;
-  llm::ChatClient::Watch watch;
+  llm::ChatClient::ReplyWatcher watch;
   watch.on_text = [&pieces](std::string_view text, bool restarted) {
     EXPECT_FALSE(restarted);
     pieces.emplace_back(text);
@@ -72,7 +72,7 @@ TEST_F(Client, ShowsAStreamAsItComes) {
 
 TEST_F(Client, SaysWhereATextBeginsAgain) {
   std::string shown;
-  llm::ChatClient::Watch watch;
+  llm::ChatClient::ReplyWatcher watch;
   watch.on_text = [&shown](std::string_view text, bool restarted) {
     shown += restarted ? "|" : "";
     shown += text;

@@ -65,7 +65,7 @@ TEST_F(Client, AKeyAppearsNowhere) {
     loud.record = folder.path() + "/" + std::to_string(number++);
     llm::ChatRequest request = hello();
     request.messages[0].text = text;
-    llm::ChatClient::Watch watch;
+    llm::ChatClient::ReplyWatcher watch;
     watch.on_text = [&shown](std::string_view piece, bool) { shown += piece; };
     const auto reply = make(loud).ask(request, watch);
     all += reply ? reply.value().text + reply.value().reasoning + reply.value().model
@@ -121,7 +121,7 @@ class Leaks : public Client {
       loud.log = &lines;
       loud.attempts = 2;
       loud.record = folder_.path() + "/" + std::to_string(number_++);
-      llm::ChatClient::Watch watch;
+      llm::ChatClient::ReplyWatcher watch;
       watch.on_text = [&live](std::string_view piece, bool) { live += piece; };
       llm::ChatClient client = make(loud);
       const auto reply = client.ask(hello(), watch);

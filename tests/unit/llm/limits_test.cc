@@ -62,7 +62,7 @@ double stopped_after_ms(const llm::ChatOptions& options) {
   auto client = llm::ChatClient::make(options);
   GROMA_CHECK(client.ok());
   const auto ask_at = std::chrono::steady_clock::now() + std::chrono::milliseconds(kAskedAfterMs);
-  llm::ChatClient::Watch watch;
+  llm::ChatClient::ReplyWatcher watch;
   watch.stop = [ask_at] { return std::chrono::steady_clock::now() >= ask_at; };
   const auto reply = client->ask(hello(), watch);
   const auto late = std::chrono::steady_clock::now() - ask_at;
@@ -259,7 +259,7 @@ TEST_F(Client, ItsSocketsAreNotInherited) {
   llm::ChatOptions hasty = options("silent");
   hasty.total_timeout_ms = 300;
   int seen = 0;
-  llm::ChatClient::Watch watch;
+  llm::ChatClient::ReplyWatcher watch;
   watch.stop = [&seen] {
     for (int file = 3; file < 256; ++file) {
       sockaddr_storage address{};

@@ -109,7 +109,7 @@ TEST_F(Llama, WritesProgramsUnderOurGrammar) {
 
 TEST_F(Llama, StreamsTheSameText) {
   std::string shown;
-  llm::ChatClient::Watch watch;
+  llm::ChatClient::ReplyWatcher watch;
   watch.on_text = [&shown](std::string_view text, bool) { shown += text; };
   const auto streamed = client(true).ask(request(), watch);
   const auto whole = client(false).ask(request());
@@ -150,7 +150,7 @@ TEST_F(Llama, IsStoppedInTheMiddle) {
     long_one.max_tokens = 900;
     long_one.constraint.gbnf = "root ::= [a-z]{1900}";
     int asked = 0;
-    llm::ChatClient::Watch watch;
+    llm::ChatClient::ReplyWatcher watch;
     watch.stop = [&asked] { return ++asked > 2; };
     llm::ChatClient stopped = client(stream);
     EXPECT_EQ(stopped.ask(long_one, watch).error().code, Code::kStopped);

@@ -21,7 +21,7 @@ Error refused(std::string_view spec) {
   return machine.ok() ? Error{Error::Code::kUnreadable, ""} : machine.error();
 }
 
-TEST(Spec, ParametersOfAPreset) {
+TEST(MachineSpec, ParametersOfAPreset) {
   const Machine machine = made("lassen:nodes=16,zcmem=64");
   EXPECT_EQ(machine.name(), "lassen:nodes=16,zcmem=64");
   EXPECT_EQ(machine.node_count(), 16);
@@ -29,7 +29,7 @@ TEST(Spec, ParametersOfAPreset) {
   EXPECT_EQ(machine.processors_per_node(ProcKind::kGpu), 4);
 }
 
-TEST(Spec, ALineOfCountsIsTheDefaultPresetWithThem) {
+TEST(MachineSpec, ALineOfCountsIsTheDefaultPresetWithThem) {
   const Machine machine = made("nodes=4,gpu=3,cpu=4,omp=2,io=1,py=5,zcmem=1");
   EXPECT_EQ(machine.name(), "nodes=4,gpu=3,cpu=4,omp=2,io=1,py=5,zcmem=1");
   EXPECT_EQ(machine.node_count(), 4);
@@ -43,12 +43,12 @@ TEST(Spec, ALineOfCountsIsTheDefaultPresetWithThem) {
   EXPECT_EQ(made("nodes=1").node(0), made("p100x4").node(0));
 }
 
-TEST(Spec, SpacesAndOrderDoNotMatter) {
+TEST(MachineSpec, SpacesAndOrderDoNotMatter) {
   EXPECT_EQ(made(" gpu = 2 ,nodes=3 "), made("nodes=3,gpu=2"));
   EXPECT_EQ(made("lassen : nodes=2"), made("lassen:nodes=2"));
 }
 
-TEST(Spec, WithoutGpusNoFramebufferAndNoZeroCopy) {
+TEST(MachineSpec, WithoutGpusNoFramebufferAndNoZeroCopy) {
   const Machine machine = made("gpu=0,cpu=4");
   EXPECT_FALSE(machine.has(ProcKind::kGpu));
   EXPECT_TRUE(machine.uniform(ProcKind::kGpu));
@@ -58,11 +58,11 @@ TEST(Spec, WithoutGpusNoFramebufferAndNoZeroCopy) {
   EXPECT_FALSE(machine.can_address(0, ProcKind::kCpu, MemKind::kZcmem));
 }
 
-TEST(Spec, NoZeroCopyMemoryWhereNoneIsAsked) {
+TEST(MachineSpec, NoZeroCopyMemoryWhereNoneIsAsked) {
   EXPECT_EQ(made("zcmem=0").node(0).find(MemKind::kZcmem), nullptr);
 }
 
-TEST(Spec, MemoriesAsLargeAsARunHasThem) {
+TEST(MachineSpec, MemoriesAsLargeAsARunHasThem) {
   const Machine machine = made("nodes=2,gpu=0,cpu=4,omp=0,sysmem=2000,sockmem=0,rdmem=0");
   EXPECT_EQ(machine.node(1).memories.size(), 1U);
   EXPECT_EQ(machine.node(1).find(MemKind::kSysmem)->capacity_bytes, std::int64_t{2000} << 20);
@@ -80,7 +80,7 @@ TEST(Spec, MemoriesAsLargeAsARunHasThem) {
   EXPECT_EQ(refused("fbmem=0").code, Error::Code::kMalformed);
 }
 
-TEST(Spec, SocketsHaveEachAMemoryAndAnOmpProcessor) {
+TEST(MachineSpec, SocketsHaveEachAMemoryAndAnOmpProcessor) {
   for (const std::int64_t sockets : {1, 2, 4, 64}) {
     const Machine machine = made("sockets=" + std::to_string(sockets));
     EXPECT_EQ(machine.node(0).find(MemKind::kSockmem)->count, sockets);
@@ -94,7 +94,7 @@ TEST(Spec, SocketsHaveEachAMemoryAndAnOmpProcessor) {
 }
 
 // What the line of a machine makes has all that it says.
-TEST(Spec, TheLineOfAMachineMakesItAgain) {
+TEST(MachineSpec, TheLineOfAMachineMakesItAgain) {
   for (const char* spec :
        {"p100x4", "lassen:nodes=16,zcmem=64", "summit", "a100x8", "h200x8:sockets=1",
         "nodes=1,gpu=0,cpu=4,omp=0,sysmem=2000,sockmem=0,rdmem=0", "io=2,py=1,zcmem=0",
@@ -119,7 +119,7 @@ TEST(Spec, TheLineOfAMachineMakesItAgain) {
             "nodes=1,gpu=0,cpu=4,omp=0,sysmem=2000,sockmem=0,rdmem=0");
 }
 
-TEST(Spec, OmpProcessorsShareTheSockets) {
+TEST(MachineSpec, OmpProcessorsShareTheSockets) {
   const double socket = made("omp=2").node(0).find(ProcKind::kOmp)->flops_per_s;
   EXPECT_EQ(made("omp=1").node(0).find(ProcKind::kOmp)->flops_per_s, socket);
   EXPECT_EQ(made("omp=4").node(0).find(ProcKind::kOmp)->flops_per_s, socket / 2);
@@ -134,7 +134,7 @@ double bandwidth(const NodeType& node, ProcKind processor, MemKind memory) {
 }
 
 // The pages of such a memory are spread evenly over two sockets, whose link carries 20 GB/s.
-TEST(Spec, MemoryOfAllSocketsIsReadOverTheirLink) {
+TEST(MachineSpec, MemoryOfAllSocketsIsReadOverTheirLink) {
   const NodeType node = made("p100x4").node(0);
   const double core = bandwidth(node, ProcKind::kCpu, MemKind::kSockmem);
   const double socket = bandwidth(node, ProcKind::kOmp, MemKind::kSockmem);
@@ -144,7 +144,7 @@ TEST(Spec, MemoryOfAllSocketsIsReadOverTheirLink) {
   EXPECT_DOUBLE_EQ(bandwidth(node, ProcKind::kOmp, MemKind::kSysmem), 2 / (1 / socket + 1 / 20e9));
 }
 
-TEST(Spec, TheBounds) {
+TEST(MachineSpec, TheBounds) {
   EXPECT_EQ(made("nodes=1048576,gpu=1").node_count(), kMaxNodes);
   EXPECT_EQ(made("cpu=65536,gpu=0,omp=0").processors_per_node(ProcKind::kCpu), 65536);
   EXPECT_EQ(refused("nodes=1048577").code, Error::Code::kMalformed);
@@ -155,7 +155,7 @@ TEST(Spec, TheBounds) {
             "node_types/0/processors: a node has at least one processor");
 }
 
-TEST(Spec, UnknownNames) {
+TEST(MachineSpec, UnknownNames) {
   const Error preset = refused("lasen:nodes=2");
   EXPECT_EQ(preset.code, Error::Code::kUnknown);
   EXPECT_EQ(preset.message, "there is no machine `lasen`");
@@ -172,7 +172,7 @@ TEST(Spec, UnknownNames) {
             "`rdmem`, `zcmem` and `fbmem`");
 }
 
-TEST(Spec, BadValues) {
+TEST(MachineSpec, BadValues) {
   EXPECT_EQ(refused("nodes=0").message, "`nodes` is `0`, which is not a count (1 to 1048576)");
   for (const char* value : {"", "-1", "+4", "4x", "0x4", "1e3", "4.0", "99999999999999999999"}) {
     const Error error = refused("p100x4:gpu=" + std::string(value));
@@ -183,7 +183,7 @@ TEST(Spec, BadValues) {
   EXPECT_EQ(refused("zcmem=16777217").code, Error::Code::kMalformed);
 }
 
-TEST(Spec, BadShapes) {
+TEST(MachineSpec, BadShapes) {
   EXPECT_EQ(refused("").message, "the machine is empty");
   EXPECT_EQ(refused("  ").message, "the machine is empty");
   EXPECT_EQ(refused("gpu=4,gpu=4").message, "parameter `gpu` stands there twice");
@@ -194,7 +194,7 @@ TEST(Spec, BadShapes) {
   EXPECT_EQ(refused(":").code, Error::Code::kUnknown);
 }
 
-TEST(Spec, LongAndBinaryTextFailsFastAndShort) {
+TEST(MachineSpec, LongAndBinaryTextFailsFastAndShort) {
   for (const std::string& spec :
        {std::string(10 << 20, 'a'), std::string(10 << 20, ','), std::string(10 << 20, '='),
         "gpu=" + std::string(10 << 20, '0'), "lassen:" + std::string(900, 'b') + "=1",

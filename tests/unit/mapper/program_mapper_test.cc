@@ -148,10 +148,10 @@ TEST(ProgramMapper, RegionVirtual) {
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
   MapTaskOutput choice = choice_of(mapper, task.at(gpu(0, 0)));
   EXPECT_EQ(memories_of(choice.requirements[0]), "virtual");
-  EXPECT_EQ(choice.requirements[0].virtual_origin, Origin{1});
+  EXPECT_EQ(choice.requirements[0].virtual_origin, DecisionOrigin{1});
   EXPECT_EQ(memories_of(choice.requirements[1]), "FBMEM VIRTUAL");
   EXPECT_EQ(memories_of(choice.requirements[2]), "virtual");
-  EXPECT_EQ(choice.requirements[2].virtual_origin, Origin{3});
+  EXPECT_EQ(choice.requirements[2].virtual_origin, DecisionOrigin{3});
   EXPECT_THAT(text_of(validate(choice, task.at(gpu(0, 0)), mapping.machine())), IsEmpty());
   task.variants[0].leaf = true;
   choice = choice_of(mapper, task.at(gpu(0, 0)));
@@ -160,7 +160,7 @@ TEST(ProgramMapper, RegionVirtual) {
       text_of(refusals),
       ElementsAre(::testing::StartsWith("region 0 of `t` cannot be virtual: the variant is"),
                   ::testing::StartsWith("region 2 of `t` cannot be virtual: the variant is")));
-  EXPECT_EQ(refusals[0].origin, Origin{1});
+  EXPECT_EQ(refusals[0].origin, DecisionOrigin{1});
 }
 
 TEST(ProgramMapper, AnInnerVariantsRegionsAreVirtual) {
@@ -206,14 +206,14 @@ TEST(ProgramMapper, LayoutByMemoryThenKind) {
   const MapTaskOutput choice = choice_of(mapper, task.at(gpu(0, 0)));
   const auto& in_fb = choice.requirements[0].candidates()[0];
   EXPECT_EQ(in_fb.layout, (LayoutSpec{.fields = FieldOrder::kAos}));  // the one statement
-  EXPECT_EQ(in_fb.layout_origin, Origin{3});
+  EXPECT_EQ(in_fb.layout_origin, DecisionOrigin{3});
   const auto& in_zc = choice.requirements[0].candidates()[1];
   EXPECT_EQ(in_zc.layout,
             (LayoutSpec{.compact = true, .align_op = AlignOp::kEq, .align_bytes = 64}));
-  EXPECT_EQ(in_zc.layout_origin, Origin{4});
+  EXPECT_EQ(in_zc.layout_origin, DecisionOrigin{4});
   for (const InstanceCandidate& candidate : choice.requirements[1].candidates()) {
     EXPECT_TRUE(candidate.layout.exact);
-    EXPECT_EQ(candidate.layout_origin, Origin{5});
+    EXPECT_EQ(candidate.layout_origin, DecisionOrigin{5});
   }
   const MapTaskOutput host = choice_of(mapper, task.at(cpu(0, 0)));
   EXPECT_EQ(host.requirements[0].candidates()[0].layout,
@@ -231,7 +231,7 @@ TEST(ProgramMapper, LayoutThatTheVariantRefuses) {
   const auto refusals = validate(choice, task.at(gpu(0, 0)), mapping.machine());
   ASSERT_EQ(refusals.size(), 1U);
   EXPECT_EQ(refusals[0].diagnostic.id, DiagId::kLayoutRefused);
-  EXPECT_EQ(refusals[0].origin, Origin{1});
+  EXPECT_EQ(refusals[0].origin, DecisionOrigin{1});
 }
 
 TEST(ProgramMapper, LayoutLeavesWhatTheVariantDemands) {
@@ -284,7 +284,7 @@ TEST(ProgramMapper, CollectMemoryOfReadOnlyRegions) {
   const MapTaskOutput choice = choice_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
   EXPECT_TRUE(choice.requirements[0].untracked);
   EXPECT_EQ(choice.requirements[0].collect_priority, kCollectFirst);
-  EXPECT_EQ(choice.requirements[0].collect_origin, Origin{1});
+  EXPECT_EQ(choice.requirements[0].collect_origin, DecisionOrigin{1});
   for (std::size_t i : {1U, 2U}) {
     EXPECT_FALSE(choice.requirements[i].untracked);
     EXPECT_EQ(choice.requirements[i].collect_priority, kCollectLast);
@@ -722,7 +722,7 @@ TEST(ProgramMapper, ControlReplicate) {
   work.base.depth = 1;
   const TaskOptions options = options_of(mapper, work.view());
   EXPECT_TRUE(options.replicate);
-  EXPECT_EQ(options.replicate_origin, Origin{2});
+  EXPECT_EQ(options.replicate_origin, DecisionOrigin{2});
   EXPECT_FALSE(options_of(mapper, main.view()).replicate);  // no others
 
   FakeRuntime runtime;
@@ -730,7 +730,7 @@ TEST(ProgramMapper, ControlReplicate) {
   mapper.replicate_task(runtime, work.at(cpu(1, 2)), answer);
   EXPECT_THAT(answer.processors, ElementsAre(cpu(0, 0), cpu(1, 2)));
   EXPECT_EQ(answer.variant, 2U);
-  EXPECT_EQ(answer.origin, Origin{2});
+  EXPECT_EQ(answer.origin, DecisionOrigin{2});
   EXPECT_THAT(text_of(validate(answer, work.at(cpu(1, 2)), mapping.machine())), IsEmpty());
 
   TaskView shard = work.at(cpu(1, 2));
@@ -774,7 +774,7 @@ TEST(ProgramMapper, StealableTasks) {
   FakeTask near("near", {ProcKind::kGpu}, 1), other("other", {ProcKind::kGpu}, 2);
   const TaskOptions options = options_of(mapper, near.view());
   EXPECT_TRUE(options.stealable);
-  EXPECT_EQ(options.steal_origin, Origin{2});
+  EXPECT_EQ(options.steal_origin, DecisionOrigin{2});
   EXPECT_FALSE(options_of(mapper, other.view()).stealable);
   near.launch(rect({6}));
   const SliceTaskOutput answer = slices_of(mapper, near.at(gpu(0, 0)), rect({6}));

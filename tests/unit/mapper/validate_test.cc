@@ -112,7 +112,7 @@ TEST(Validate, RequirementsWithoutAPlace) {
       text_of(refusals),
       ElementsAre("region 0 of `t` has no possible memory: SOCKMEM (GPU cannot address it), "
                   "REGSOCKMEM (node 0 has none) [no-memory]"));
-  EXPECT_EQ(refusals[0].origin, Origin{5});
+  EXPECT_EQ(refusals[0].origin, DecisionOrigin{5});
   choice.requirements[0].add({MemKind::kZcmem, {}, {}, {}});
   EXPECT_THAT(validate(choice, task.view(), two_nodes()), IsEmpty());
   choice.requirements.pop_back();
@@ -155,14 +155,14 @@ TEST(Validate, NamedInstances) {
   MapTaskOutput choice = good_choice(task);
   InstanceChoice& named = choice.requirements[0];
   named.instance = 3;
-  named.instance_origin = Origin{5};
+  named.instance_origin = DecisionOrigin{5};
   named.candidate_count = 0;  // the runtime knows where it is
   EXPECT_THAT(validate(choice, task.view(), two_nodes()), IsEmpty());
   region.output = true;
   const auto refusals = validate(choice, task.view(), two_nodes());
   EXPECT_THAT(text_of(refusals), ElementsAre("region 0 of `t` cannot have instance 3: the task "
                                              "makes it itself [bad-instance]"));
-  EXPECT_EQ(refusals[0].origin, Origin{5});
+  EXPECT_EQ(refusals[0].origin, DecisionOrigin{5});
   region.output = false;
   named.is_virtual = true;
   EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())),
@@ -235,7 +235,7 @@ TEST(Validate, LayoutsThatTheProgramsMapperAsksFor) {
     MapTaskOutput choice = good_choice(task);
     InstanceCandidate& candidate = choice.requirements[0].candidates_in_order[0];
     candidate.layout = layout;
-    candidate.layout_origin = Origin{1};
+    candidate.layout_origin = DecisionOrigin{1};
     candidate.layout_named = named;
     return text_of(validate(choice, task.view(), two_nodes()));
   };
@@ -270,7 +270,7 @@ TEST(Validate, GapsBetweenTheFieldsOfAMapperThatAsksForNone) {
   MapTaskOutput choice = good_choice(task);
   InstanceCandidate& candidate = choice.requirements[0].candidates_in_order[0];
   candidate.layout = {.align_op = AlignOp::kEq, .align_bytes = 64};
-  candidate.layout_origin = Origin{1};
+  candidate.layout_origin = DecisionOrigin{1};
   candidate.layout_named = {.alignment = true};
   EXPECT_THAT(text_of(validate(choice, task.view(), two_nodes())),
               ElementsAre("region 0 of `t`: the program's own mapper asks for fields without gaps "
@@ -295,7 +295,7 @@ std::vector<std::string> refused_by_two(DimensionOrder says, bool first_chosen, 
   choice.variant = mapper::best_variant(task.view(), ProcKind::kGpu)->id;
   InstanceCandidate& candidate = choice.requirements[0].candidates_in_order[0];
   candidate.layout.dimensions = says;
-  candidate.layout_origin = Origin{1};
+  candidate.layout_origin = DecisionOrigin{1};
   candidate.layout_named.dimensions = true;
   return text_of(validate(choice, task.view(), two_nodes()));
 }
@@ -387,7 +387,7 @@ TEST(Validate, OptionsWithoutAVariant) {
   EXPECT_THAT(text_of(refusals),
               ElementsAre("`t` can run on none of its kinds: `GPU` [no-variant]"));
   EXPECT_EQ(refusals[0].diagnostic.notes[0].message, "it was to run on `CPU`");
-  EXPECT_EQ(refusals[0].origin, Origin{4});
+  EXPECT_EQ(refusals[0].origin, DecisionOrigin{4});
   task.launch(rect({4}));  // slice_task decides again
   EXPECT_THAT(validate(options, task.view(), two_nodes()), IsEmpty());
 }
@@ -671,7 +671,7 @@ TEST(Validate, ASlicesProcessor) {
   EXPECT_THAT(text_of(refusals),
               ElementsAre("slice_task of `t` names GPU (5, 0), which the machine "
                           "does not have [bad-processor]"));
-  EXPECT_EQ(refusals[0].origin, Origin{3});
+  EXPECT_EQ(refusals[0].origin, DecisionOrigin{3});
 }
 
 TEST(Validate, SlicesOfLaunchesWithoutEnd) {

@@ -21,8 +21,8 @@ using ::groma::testing::FakeRound;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Problem problem_of(const std::string& benchmark, const std::string& machine = "p100x4") {
-  Problem problem;
+SearchProblem problem_of(const std::string& benchmark, const std::string& machine = "p100x4") {
+  SearchProblem problem;
   problem.machine = std::make_shared<const Machine>(make_machine(machine).value());
   problem.inputs.push_back(Workload::make(find_benchmark(benchmark)->make()).value());
   return problem;
@@ -102,7 +102,7 @@ TEST(ProblemBlock, SaysWhatTheMachineAndTheApplicationHave) {
 
 TEST(ProblemBlock, NamesEachTaskThatIsLaunchedOfEveryBenchmark) {
   for (const Benchmark& benchmark : benchmarks()) {
-    const Problem problem = problem_of(std::string(benchmark.name), "lassen:nodes=2");
+    const SearchProblem problem = problem_of(std::string(benchmark.name), "lassen:nodes=2");
     const AppDescription words = describe_application(problem.inputs.front(), *problem.machine);
     EXPECT_FALSE(words.tasks.empty()) << benchmark.name;
     for (const std::string& line : words.tasks) {
@@ -115,7 +115,7 @@ TEST(ProblemBlock, NamesEachTaskThatIsLaunchedOfEveryBenchmark) {
 }
 
 TEST(ProblemBlock, OfAnyOtherTextIsWhatItIsAbout) {
-  Problem problem;
+  SearchProblem problem;
   problem.start = "// groma: begin a\nx\n// groma: end\n";
   problem.about = "A matrix kernel in C++.\nBuilt in /home/someone/kernel/build.";
   Prompt prompt;
@@ -127,7 +127,7 @@ TEST(ProblemBlock, OfAnyOtherTextIsWhatItIsAbout) {
 }
 
 TEST(Decisions, AreWhatTheMappingDecides) {
-  const Problem problem = problem_of("circuit");
+  const SearchProblem problem = problem_of("circuit");
   const std::string words = describe_decisions(
       "Task * GPU;\nRegion * rp_shared GPU ZCMEM;\nRegion * * GPU FBMEM;\nLayout * * * AOS;\n"
       "m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap GPU f;\n",
@@ -204,8 +204,8 @@ TEST(Difference, IsOfLines) {
 
 // ---------------------------------------------------------------------------------------- feedback
 
-Feedback feedback() {
-  Feedback feedback;
+GuideFeedback feedback() {
+  GuideFeedback feedback;
   feedback.execution = "Performance Metric: 0.03 s, see /scratch/me/run.log";
   feedback.explain = {"It explains.", "Twice."};
   feedback.suggest = {"It suggests."};
@@ -251,7 +251,7 @@ TEST(FeedbackBlock, IsALineOfAList) {
 }
 
 TEST(FeedbackBlock, IsBounded) {
-  Feedback feedback;
+  GuideFeedback feedback;
   feedback.execution = std::string(100'000, 'x');
   feedback.explain.assign(100, std::string(100'000, 'x'));
   feedback.suggest = feedback.explain;
@@ -286,7 +286,7 @@ TEST(FeedbackBlock, SaysResultsOfAllInputsAndWhatIsBetter) {
 }
 
 TEST(Failures, AreListedOnceEachWithWhatTheyChanged) {
-  const Problem problem = problem_of("circuit");
+  const SearchProblem problem = problem_of("circuit");
   FakeEvaluator evaluator([](const std::string&) { return -1.0; });
   FakeRound round(problem, evaluator);
   for (int i = 1; i <= 20; ++i) {

@@ -14,8 +14,8 @@ namespace {
 using testing::FakeEvaluator;
 using testing::FakeRound;
 
-tuning::Problem stencil() {
-  tuning::Problem problem;
+tuning::SearchProblem stencil() {
+  tuning::SearchProblem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   return problem;
@@ -35,7 +35,7 @@ double loss(const std::string& text) {
 }
 
 TEST(Anneal, FindsTheOptimum) {
-  const tuning::Problem problem = stencil();
+  const tuning::SearchProblem problem = stencil();
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     FakeEvaluator evaluator(loss);
     FakeRound round(problem, evaluator);
@@ -55,7 +55,7 @@ TEST(Anneal, FindsTheOptimum) {
 }
 
 TEST(Anneal, IsNoWorseThanWhereItBegins) {
-  const tuning::Problem problem = stencil();
+  const tuning::SearchProblem problem = stencil();
   FakeEvaluator evaluator(loss);
   FakeRound round(problem, evaluator);
   auto anneal = tuning::make_proposer("anneal", problem, 1);
@@ -65,7 +65,7 @@ TEST(Anneal, IsNoWorseThanWhereItBegins) {
 }
 
 TEST(Anneal, DrawsUntilSomethingRuns) {
-  const tuning::Problem problem = stencil();
+  const tuning::SearchProblem problem = stencil();
   FakeEvaluator evaluator([](const std::string& text) {
     return text.find("Task stencil GPU") == std::string::npos ? -1 : loss(text);
   });

@@ -19,8 +19,8 @@ namespace {
 using testing::FakeEvaluator;
 using testing::FakeRound;
 
-tuning::Problem problem_of(const std::string& benchmark) {
-  tuning::Problem problem;
+tuning::SearchProblem problem_of(const std::string& benchmark) {
+  tuning::SearchProblem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark(benchmark)->make()).value());
   return problem;
@@ -52,7 +52,7 @@ std::vector<std::string> exhaust(FakeRound& round, tuning::Proposer& proposer) {
 }
 
 TEST(Collections, KnowSizesAndWhatOverlaps) {
-  const tuning::Problem problem = problem_of("circuit");
+  const tuning::SearchProblem problem = problem_of("circuit");
   const tuning::Collections found = tuning::collections_of(problem.inputs.front());
   std::map<std::string, std::uint32_t> numbers;
   for (std::uint32_t c = 0; c < found.all.size(); ++c) {
@@ -85,7 +85,7 @@ TEST(Collections, KnowSizesAndWhatOverlaps) {
 }
 
 TEST(Ccd, FindsTheOptimumOfDecisionsThatDoNotMeet) {
-  const tuning::Problem problem = problem_of("stencil");
+  const tuning::SearchProblem problem = problem_of("stencil");
   const std::map<std::string, double> wanted = {{"Task increment CPU;", 1},
                                                 {"Region * private GPU ZCMEM;", 2},
                                                 {" AOS", 0.5},
@@ -106,7 +106,7 @@ TEST(Ccd, FindsTheOptimumOfDecisionsThatDoNotMeet) {
 }
 
 TEST(Ccd, MovesTogetherWhatSharesData) {
-  const tuning::Problem problem = problem_of("stencil");
+  const tuning::SearchProblem problem = problem_of("stencil");
   FakeEvaluator evaluator([](const std::string& text) {
     const bool in = in_zero_copy(text, "pxm_in");
     const bool out = in_zero_copy(text, "pxm_out");
@@ -119,7 +119,7 @@ TEST(Ccd, MovesTogetherWhatSharesData) {
 }
 
 TEST(Ccd, MovesTasksToWhereTheyReachTheirData) {
-  const tuning::Problem problem = problem_of("stencil");
+  const tuning::SearchProblem problem = problem_of("stencil");
   // To the CPU one by one, back to the GPU both at once: as they must when what both use goes to
   // frame buffers.
   FakeEvaluator evaluator([](const std::string& text) {
@@ -136,7 +136,7 @@ TEST(Ccd, MovesTasksToWhereTheyReachTheirData) {
 }
 
 TEST(Ccd, MovesApartInTheEnd) {
-  const tuning::Problem problem = problem_of("stencil");
+  const tuning::SearchProblem problem = problem_of("stencil");
   FakeEvaluator evaluator([](const std::string& text) {
     const bool in = in_zero_copy(text, "pxm_in");
     const bool out = in_zero_copy(text, "pxm_out");
@@ -151,7 +151,7 @@ TEST(Ccd, MovesApartInTheEnd) {
 }
 
 TEST(Ccd, BeginsWithTheTaskThatTookLongest) {
-  const tuning::Problem problem = problem_of("stencil");
+  const tuning::SearchProblem problem = problem_of("stencil");
   class Profiled : public FakeEvaluator {
    public:
     using FakeEvaluator::FakeEvaluator;
@@ -176,7 +176,7 @@ TEST(Ccd, BeginsWithTheTaskThatTookLongest) {
 }
 
 TEST(Ccd, GoesOnWhereTheBeginningFails) {
-  const tuning::Problem problem = problem_of("stencil");
+  const tuning::SearchProblem problem = problem_of("stencil");
   FakeEvaluator evaluator(
       [](const std::string& text) { return says(text, "Task stencil CPU;") ? 1.0 : -1.0; });
   FakeRound round(problem, evaluator);
@@ -187,7 +187,7 @@ TEST(Ccd, GoesOnWhereTheBeginningFails) {
 
 // A search that may try one mapping a round tries in the end what one with many may try.
 TEST(Ccd, WhatARoundLeavesOutIsTriedLater) {
-  const tuning::Problem problem = problem_of("stencil");
+  const tuning::SearchProblem problem = problem_of("stencil");
   FakeEvaluator evaluator([](const std::string&) { return 1.0; });
   const auto tried = [&](std::size_t a_round) {
     FakeRound round(problem, evaluator);

@@ -23,8 +23,8 @@ namespace {
 using test::TemporaryFolder;
 using ::testing::ElementsAre;
 
-Problem problem_of(const std::string& app, const std::string& machine) {
-  Problem problem;
+SearchProblem problem_of(const std::string& app, const std::string& machine) {
+  SearchProblem problem;
   problem.machine = std::make_shared<const Machine>(make_machine(machine).value());
   problem.inputs.push_back(
       Workload::make(with_values(find_benchmark(app)->make(), "size=small").value()).value());
@@ -44,7 +44,7 @@ TEST(Factorisations, AreAllThereAre) {
 
 TEST(DraftMaker, EveryMoveIsAnotherProgramInTheLanguage) {
   for (const char* app : {"circuit", "solomonik", "stencil"}) {
-    const Problem problem = problem_of(app, "lassen:nodes=4");
+    const SearchProblem problem = problem_of(app, "lassen:nodes=4");
     const DraftMaker drafts(*problem.machine, problem.inputs.front());
     EXPECT_EQ(drafts.text_of(drafts.draft_without_decisions()), "");
     MappingDraft at = drafts.draft_without_decisions();
@@ -71,7 +71,7 @@ TEST(DraftMaker, EveryMoveIsAnotherProgramInTheLanguage) {
 }
 
 TEST(DraftMaker, WhatCostsMostWeighsMost) {
-  const Problem problem = problem_of("circuit", "p100x4");
+  const SearchProblem problem = problem_of("circuit", "p100x4");
   const DraftMaker drafts(*problem.machine, problem.inputs.front());
   ProfileFacts facts;
   facts.causes.emplace_back();
@@ -86,7 +86,7 @@ TEST(DraftMaker, WhatCostsMostWeighsMost) {
   EXPECT_NE(heaviest->description.find("rp_shared"), std::string::npos) << heaviest->description;
 }
 
-TuneOutcome search(const Problem& problem, bool estimates, std::uint64_t seed) {
+TuneOutcome search(const SearchProblem& problem, bool estimates, std::uint64_t seed) {
   auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
   auto estimator = make_simulated_evaluator(problem.machine, problem.inputs);
   auto proposer = make_proposer("guided", problem, seed).value();
@@ -100,7 +100,7 @@ TuneOutcome search(const Problem& problem, bool estimates, std::uint64_t seed) {
 }
 
 TEST(Guided, IsFasterThanTheDefaultMapperInTenEvaluations) {
-  const Problem problem = problem_of("solomonik", "p100x4");
+  const SearchProblem problem = problem_of("solomonik", "p100x4");
   const TuneOutcome outcome = search(problem, false, 1);
   ASSERT_TRUE(outcome.best && outcome.start);
   EXPECT_LT(outcome.best->evaluation.score, 0.97 * outcome.start->evaluation.score);
@@ -109,7 +109,7 @@ TEST(Guided, IsFasterThanTheDefaultMapperInTenEvaluations) {
 }
 
 TEST(Guided, AsksTheEstimatesFirst) {
-  const Problem problem = problem_of("solomonik", "p100x4");
+  const SearchProblem problem = problem_of("solomonik", "p100x4");
   const TuneOutcome outcome = search(problem, true, 1), again = search(problem, true, 1);
   ASSERT_TRUE(outcome.best && outcome.start);
   EXPECT_LE(outcome.spent.estimates, 300);
@@ -124,7 +124,7 @@ TEST(Guided, AsksTheEstimatesFirst) {
 
 // It asks for a profile where it may see one, and for nothing else where it may not.
 TEST(Guided, SeesNoMoreThanTheFeedbackThatIsAllowed) {
-  const Problem problem = problem_of("solomonik", "p100x4");
+  const SearchProblem problem = problem_of("solomonik", "p100x4");
   class Few : public testing::FakeRound {
    public:
     using FakeRound::FakeRound;
@@ -163,7 +163,7 @@ TEST(Guided, MakesRoomForWhatFailedForWantOfIt) {
                  "Region distribute_charge 3 GPU ZCMEM, FBMEM;\n"}};
   for (const auto& each : kCases) {
     SCOPED_TRACE(std::string(each.app) + " " + each.machine);
-    Problem problem = problem_of(each.app, each.machine);
+    SearchProblem problem = problem_of(each.app, each.machine);
     problem.start = each.start;
     for (const bool estimates : {false, true}) {
       if (!problem.start.empty()) continue;  // a search is not begun with what cannot run
@@ -190,7 +190,7 @@ TEST(Guided, MakesRoomForWhatFailedForWantOfIt) {
 // From what the journal says it goes on as it went.
 TEST(Guided, MakesTheSameRoomWhenResumed) {
   const TemporaryFolder folder;
-  const Problem problem = problem_of("circuit", "p100x4:fbmem=1");
+  const SearchProblem problem = problem_of("circuit", "p100x4:fbmem=1");
   const auto search = [&](const std::string& name, std::int64_t evaluations, bool resume) {
     auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
     auto proposer = make_proposer("guided", problem, 1).value();
@@ -207,7 +207,7 @@ TEST(Guided, MakesTheSameRoomWhenResumed) {
 }
 
 TEST(Guided, BeginsWithTheStart) {
-  Problem problem = problem_of("circuit", "p100x4");
+  SearchProblem problem = problem_of("circuit", "p100x4");
   problem.start = "Region * * GPU ZCMEM;\n\ndef grid_1_of_4_b_gpu(Task task) {\n  return 0;\n}\n";
   const TuneOutcome outcome = search(problem, false, 1);
   ASSERT_TRUE(outcome.best && outcome.start);
@@ -219,7 +219,7 @@ TEST(Guided, BeginsWithTheStart) {
 
 // A start that is a mapping of guided's own has its functions already.
 TEST(DraftMaker, AddToAnotherMapping) {
-  const Problem problem = problem_of("circuit", "p100x4");
+  const SearchProblem problem = problem_of("circuit", "p100x4");
   const DraftMaker drafts(*problem.machine, problem.inputs.front());
   std::string text = "Task * CPU;\n";
   for (std::uint64_t step = 0; step < 12; ++step) {
@@ -236,7 +236,7 @@ TEST(DraftMaker, AddToAnotherMapping) {
 
 // Nodes without GPUs: no function can name one.
 TEST(DraftMaker, StandBelowTheHeaderOfAnotherMapping) {
-  const Problem problem = problem_of("circuit", "p100x4");
+  const SearchProblem problem = problem_of("circuit", "p100x4");
   const DraftMaker drafts(*problem.machine, problem.inputs.front());
   const auto limited = [&](const std::string& base) {
     MappingDraft draft = drafts.draft_without_decisions(base);
@@ -261,7 +261,7 @@ TEST(DraftMaker, UnequalNodesHaveNoFunctions) {
   std::erase_if(types.back().affinities,
                 [](const Affinity& affinity) { return affinity.processor == ProcKind::kGpu; });
   const Machine machine = Machine::make("unequal", "", types, {0, 1}).value();
-  const Problem problem = problem_of("circuit", "p100x4");
+  const SearchProblem problem = problem_of("circuit", "p100x4");
   const DraftMaker drafts(machine, problem.inputs.front());
   EXPECT_FALSE(drafts.single_changes(drafts.draft_without_decisions(), nullptr).empty());
   for (std::uint64_t random = 0; random < 100; ++random) {
@@ -276,7 +276,7 @@ TEST(Guided, LaunchesWithoutPointsAreNoLaunches) {
   app.task("work").variant(gpu().leaf()).variant(cpu().leaf());
   app.task("main").variant(cpu()).body({launch("work").over({0, 4}), launch("work").over({4})});
   app.top_level("main");
-  Problem problem = problem_of("circuit", "p100x4");
+  SearchProblem problem = problem_of("circuit", "p100x4");
   problem.inputs = {Workload::make(app.done()).value()};
   EXPECT_TRUE(search(problem, false, 1).best.has_value());
 }
@@ -284,7 +284,7 @@ TEST(Guided, LaunchesWithoutPointsAreNoLaunches) {
 // Of whose texts those that say CPU, or nothing, may fail.
 class Doubtful : public Evaluator {
  public:
-  explicit Doubtful(const Problem& problem, bool start_may_fail = false)
+  explicit Doubtful(const SearchProblem& problem, bool start_may_fail = false)
       : start_may_fail_(start_may_fail),
         evaluator_(make_simulated_evaluator(problem.machine, problem.inputs)) {}
   std::vector<std::string> inputs() const override { return evaluator_->inputs(); }
@@ -304,7 +304,7 @@ class Doubtful : public Evaluator {
 };
 
 TEST(Guided, TakesARiskOnlyWhereItIsTakenAlready) {
-  const Problem problem = problem_of("circuit", "p100x4");
+  const SearchProblem problem = problem_of("circuit", "p100x4");
   for (const bool estimates : {false, true}) {
     for (const bool start_may_fail : {false, true}) {
       Doubtful evaluator(problem, start_may_fail);

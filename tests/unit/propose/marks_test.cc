@@ -18,8 +18,8 @@ using testing::FakeEvaluator;
 using testing::FakeRound;
 using ::testing::HasSubstr;
 
-tuning::Problem problem_with_marks(std::string text) {
-  tuning::Problem problem;
+tuning::SearchProblem problem_with_marks(std::string text) {
+  tuning::SearchProblem problem;
   problem.start = std::move(text);
   return problem;
 }
@@ -30,8 +30,9 @@ std::string error_of(std::string text) {
 }
 
 // Goes on until nothing is proposed; every text that was.
-std::vector<std::string> search(const tuning::Problem& problem, const FakeEvaluator::Values& value,
-                                std::size_t most, std::uint64_t seed = 1) {
+std::vector<std::string> search(const tuning::SearchProblem& problem,
+                                const FakeEvaluator::Values& value, std::size_t most,
+                                std::uint64_t seed = 1) {
   FakeEvaluator evaluator(value);
   FakeRound round(problem, evaluator);
   round.left = most;
@@ -44,8 +45,8 @@ std::vector<std::string> search(const tuning::Problem& problem, const FakeEvalua
   return texts;
 }
 
-TEST(Marks, ChangeNothingElse) {
-  const tuning::Problem problem =
+TEST(MarkedLineProposer, ChangeNothingElse) {
+  const tuning::SearchProblem problem =
       problem_with_marks("a = 4;\t/* groma: one of 4 -8 */\r\nb = 4\nc(x1) # groma: one of x x1");
   const std::vector<std::string> texts = search(
       problem, [](const std::string&) { return 1; }, 100);
@@ -61,7 +62,7 @@ TEST(Marks, ChangeNothingElse) {
 }
 
 // A hundred million texts, of which one is best; each mark's values have a valley.
-TEST(Marks, WalkDownhill) {
+TEST(MarkedLineProposer, WalkDownhill) {
   std::string text;
   for (int m = 0; m < 8; ++m) {
     text += fmt::format("v{} = 0  # groma: one of 0 1 2 3 4 5 6 7 8 9\n", m);
@@ -82,7 +83,7 @@ TEST(Marks, WalkDownhill) {
 }
 
 // The nearest values of each mark before those further away, and back from what did not help.
-TEST(Marks, TryWhatIsNearFirst) {
+TEST(MarkedLineProposer, TryWhatIsNearFirst) {
   const auto texts = search(
       problem_with_marks("3 // groma: one of 1 2 3 4 5"),
       [](const std::string& text) { return text[0] == '3' ? 1 : 2; }, 10);
@@ -92,10 +93,10 @@ TEST(Marks, TryWhatIsNearFirst) {
 }
 
 // Of a long search they remember the last texts, no more: the first is then a new one again.
-TEST(Marks, RememberTheLast) {
+TEST(MarkedLineProposer, RememberTheLast) {
   std::string text;
   for (int m = 0; m < 20; ++m) text += "0 # groma: one of 0 1\n";
-  const tuning::Problem problem = problem_with_marks(text);
+  const tuning::SearchProblem problem = problem_with_marks(text);
   FakeEvaluator evaluator([](const std::string&) { return 1; });
   FakeRound round(problem, evaluator);
   const auto proposer = std::move(tuning::make_proposer("marks", problem, 1)).value();
@@ -108,15 +109,15 @@ TEST(Marks, RememberTheLast) {
   EXPECT_EQ(again, 1U);
 }
 
-TEST(Marks, GoOnWhereAllFails) {
+TEST(MarkedLineProposer, GoOnWhereAllFails) {
   const auto texts = search(
       problem_with_marks("1 // groma: one of 1 2\n1 // groma: one of 1 2 3\n"),
       [](const std::string& text) { return text.starts_with("2") ? 1 : -1; }, 100);
   EXPECT_EQ(texts.size(), 6U);
 }
 
-TEST(Marks, SayWhatTheyChange) {
-  const tuning::Problem problem = problem_with_marks("\nn = 4;  // groma: one of 4 8\n");
+TEST(MarkedLineProposer, SayWhatTheyChange) {
+  const tuning::SearchProblem problem = problem_with_marks("\nn = 4;  // groma: one of 4 8\n");
   FakeEvaluator evaluator([](const std::string&) { return 1; });
   FakeRound round(problem, evaluator);
   auto proposer = tuning::make_proposer("marks", problem, 1);
@@ -128,8 +129,8 @@ TEST(Marks, SayWhatTheyChange) {
   EXPECT_EQ(round.play(**proposer), 0U);
 }
 
-TEST(Marks, OfAFileAreRefusedByItsName) {
-  tuning::Problem problem = problem_with_marks("int n = 4;\n");
+TEST(MarkedLineProposer, OfAFileAreRefusedByItsName) {
+  tuning::SearchProblem problem = problem_with_marks("int n = 4;\n");
   problem.file = "kernel.cc";
   const auto refusal = [&](const std::string& name) {
     const auto made = tuning::make_proposer(name, problem, 1);
@@ -143,7 +144,7 @@ TEST(Marks, OfAFileAreRefusedByItsName) {
   EXPECT_EQ(refusal("marks"), "kernel.cc:1: `a` has no `groma: end`");
 }
 
-TEST(Marks, ThatCannotBeMeantAreRefused) {
+TEST(MarkedLineProposer, ThatCannotBeMeantAreRefused) {
   EXPECT_EQ(error_of("int n = 4;\n"), "no line of the text has `groma: one of`");
   EXPECT_EQ(error_of("\nn = 4; // groma: one of 4"),
             "line 2: `groma: one of` has 1 value, not 2 to 64");
@@ -158,9 +159,10 @@ TEST(Marks, ThatCannotBeMeantAreRefused) {
   EXPECT_THAT(error_of(many), HasSubstr("line 65: there are more than 64 lines"));
 }
 
-TEST(Marks, OfTheKernelsAreMeant) {
+TEST(MarkedLineProposer, OfTheKernelsAreMeant) {
   for (const char* file : {"examples/kernel/kernel.cc", "examples/kernel/by_hand.cc"}) {
-    const tuning::Problem problem = problem_with_marks(testing::read_text(testing::in_tree(file)));
+    const tuning::SearchProblem problem =
+        problem_with_marks(testing::read_text(testing::in_tree(file)));
     const auto texts = search(
         problem, [](const std::string&) { return 1; }, 50);
     ASSERT_EQ(texts.size(), 50U);

@@ -26,16 +26,16 @@ using ::testing::Not;
 
 const std::vector<std::string> kAsking = {"trace", "opro", "scientist", "evolve"};  // alone
 
-tuning::Problem mapping_problem() {
-  tuning::Problem problem;
+tuning::SearchProblem mapping_problem() {
+  tuning::SearchProblem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   problem.start = "Task * GPU, CPU;\nRegion * * GPU FBMEM;\n";
   return problem;
 }
 
-tuning::Problem kernel_problem() {
-  tuning::Problem problem;
+tuning::SearchProblem kernel_problem() {
+  tuning::SearchProblem problem;
   problem.start =
       "int main() {\n// groma: begin sizes the tile\n  int tile = 8;\n// groma: end\n}\n";
   problem.about = "A kernel.";
@@ -52,7 +52,7 @@ class Telling : public FakeEvaluator {
         }) {}
   tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
     tuning::Evaluation evaluation = FakeEvaluator::evaluate(request);
-    Feedback& feedback = evaluation.feedback;
+    GuideFeedback& feedback = evaluation.feedback;
     feedback.execution =
         evaluation.ok() ? "EXECUTED in /home/someone/run" : "it CRASHED in /home/someone/run";
     feedback.explain = {"EXPLAINED."};
@@ -65,12 +65,12 @@ class Telling : public FakeEvaluator {
 };
 
 struct Play {
-  tuning::Problem problem;
+  tuning::SearchProblem problem;
   Telling evaluator;
   FakeRound round;
   std::unique_ptr<tuning::Proposer> proposer;
 
-  explicit Play(const std::string& name, tuning::Problem what = mapping_problem(),
+  explicit Play(const std::string& name, tuning::SearchProblem what = mapping_problem(),
                 std::uint64_t seed = 1, const tuning::AskOptions& options = {})
       : problem(std::move(what)), round(problem, evaluator) {
     auto made = tuning::make_proposer(name, problem, seed, options);
@@ -157,7 +157,7 @@ TEST(ModelProposers, AreListedAsSuch) {
 
 TEST(ModelProposers, SearchMappingsAndMarkedTexts) {
   for (const std::string& name : kAsking) {
-    for (const tuning::Problem& problem : {mapping_problem(), kernel_problem()}) {
+    for (const tuning::SearchProblem& problem : {mapping_problem(), kernel_problem()}) {
       Play play(name, problem);
       play.round.model = Obliging();
       play.evaluate_start();
@@ -175,7 +175,7 @@ TEST(ModelProposers, SearchMappingsAndMarkedTexts) {
 }
 
 TEST(ModelProposers, RefuseTextsWithoutMarks) {
-  tuning::Problem problem;
+  tuning::SearchProblem problem;
   problem.start = "int main() {}\n";
   for (const std::string& name : kAsking) {
     const auto made = tuning::make_proposer(name, problem, 1);
@@ -225,7 +225,7 @@ TEST(ModelProposers, AskEachTimeWithAnotherSeed) {
 // room.
 TEST(ModelProposers, TellWhatASegmentIsAndWhatStandsAroundIt) {
   for (const std::string& name : kAsking) {
-    tuning::Problem problem = kernel_problem();
+    tuning::SearchProblem problem = kernel_problem();
     problem.start = "// the first line\n" + std::string(20'000, '-') + "\n" + problem.start +
                     "// behind it\n" + std::string(20'000, '+') + "\n// the last line\n";
     if (name == "evolve") problem.start = kernel_problem().start;  // which shows whole texts
@@ -320,7 +320,7 @@ TEST(ModelProposers, ShowNoMappingThatPeopleWrote) {
   std::string all;
   for (const std::string& name : kAsking) {
     for (const Benchmark& benchmark : benchmarks()) {
-      tuning::Problem problem = mapping_problem();
+      tuning::SearchProblem problem = mapping_problem();
       problem.inputs = {Workload::make(benchmark.make()).value()};
       Play play(name, problem);
       play.round.model = Obliging();
@@ -674,7 +674,7 @@ TEST(Scientist, SelectsByTheTimingsOfAllInputs) {
       return evaluation;
     }
   };
-  const tuning::Problem problem = mapping_problem();
+  const tuning::SearchProblem problem = mapping_problem();
   Two evaluator;
   FakeRound round(problem, evaluator);
   auto proposer = tuning::make_proposer("scientist", problem, 1).value();
@@ -759,7 +759,7 @@ TEST(Scientist, SpeaksOfWhatIsMeasured) {
       return evaluation;
     }
   };
-  const tuning::Problem problem = mapping_problem();
+  const tuning::SearchProblem problem = mapping_problem();
   Rate evaluator;
   FakeRound round(problem, evaluator);
   auto proposer = tuning::make_proposer("scientist", problem, 1).value();

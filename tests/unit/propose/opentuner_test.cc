@@ -223,7 +223,7 @@ TEST(Ensemble, LearnsNothingOfFailuresButThatTheyFailed) {
 }
 
 TEST(OpenTuner, SearchesTheSpaceInGenerations) {
-  groma::tuning::Problem mapping;
+  groma::tuning::SearchProblem mapping;
   mapping.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   mapping.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   testing::FakeEvaluator evaluator([](const std::string& text) {

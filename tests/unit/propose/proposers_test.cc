@@ -16,8 +16,8 @@ using testing::FakeEvaluator;
 using testing::FakeRound;
 
 // For every proposer.
-tuning::Problem limit_problem() {
-  tuning::Problem problem;
+tuning::SearchProblem limit_problem() {
+  tuning::SearchProblem problem;
   problem.start = "InstanceLimit * 4;  # groma: one of 1 2 4 8 16\n";
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
@@ -26,7 +26,7 @@ tuning::Problem limit_problem() {
 
 std::vector<std::string> texts_of(const std::string& name, std::uint64_t seed,
                                   std::size_t budget = 10) {
-  const tuning::Problem problem = limit_problem();
+  const tuning::SearchProblem problem = limit_problem();
   FakeEvaluator evaluator(
       [](const std::string& text) { return 1.0 + static_cast<double>(text.size() % 7); });
   FakeRound round(problem, evaluator);
@@ -41,7 +41,7 @@ std::vector<std::string> texts_of(const std::string& name, std::uint64_t seed,
 }
 
 TEST(Proposers, AreFoundByName) {
-  const tuning::Problem problem = limit_problem();
+  const tuning::SearchProblem problem = limit_problem();
   for (const tuning::ProposerInfo& info : tuning::proposers()) {
     const auto made = tuning::make_proposer(info.name, problem, 1);
     ASSERT_TRUE(made.ok()) << info.name;
@@ -50,7 +50,7 @@ TEST(Proposers, AreFoundByName) {
   const auto none = tuning::make_proposer("gess", problem, 1);
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().message, "no proposer is named `gess`");
-  tuning::Problem kernel;
+  tuning::SearchProblem kernel;
   kernel.start = "int main() {}\n";
   EXPECT_FALSE(tuning::make_proposer("random", kernel, 1).ok());
 }

@@ -35,7 +35,7 @@ TEST(Lane, EqualsAListOfAll) {
     for (int i = 0; i < 1000; ++i) {
       now += below(seed % 2 == 0 ? 2 : 40);
       const RunTime chosen = now + below(4) * below(1000), duration = 1 + below(60);
-      LinkSchedule::Start start{chosen, -1};
+      LinkSchedule::CopyStart start{chosen, -1};
       const bool waits = lane.delay_until_free(start, duration);
       ASSERT_EQ(start.time, obvious(taken, chosen, duration)) << "seed " << seed << ", " << i;
       ASSERT_EQ(waits, start.time != chosen);
@@ -54,7 +54,7 @@ TEST(Lane, AMillionTimesOnOneLink) {
   constexpr RunTime kCopies = 1'000'000;
   LinkSchedule busy, gaps;
   for (RunTime i = 0; i < kCopies; ++i) {
-    LinkSchedule::Start start{0, -1};
+    LinkSchedule::CopyStart start{0, -1};
     busy.delay_until_free(start, 10);
     ASSERT_EQ(start.time, 10 * i);
     ASSERT_EQ(start.after, i - 1);
@@ -63,7 +63,7 @@ TEST(Lane, AMillionTimesOnOneLink) {
   constexpr RunTime kGaps = 100'000;
   for (RunTime i = 0; i < kGaps; ++i) gaps.reserve_interval(10 * i, 10 * i + 6, i, 0);
   for (RunTime i = 0; i < kGaps / 10; ++i) {
-    LinkSchedule::Start start{0, -1};
+    LinkSchedule::CopyStart start{0, -1};
     gaps.delay_until_free(start, 5);
     ASSERT_EQ(start.time, 10 * (kGaps - 1) + 6 + 5 * i);
     gaps.reserve_interval(start.time, start.time + 5, kGaps + i, 0);

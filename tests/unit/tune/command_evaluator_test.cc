@@ -77,7 +77,7 @@ class CommandEvaluator : public ::testing::Test {
     EXPECT_EQ(evaluation.status, status);
     EXPECT_TRUE(evaluation.values.empty());
     EXPECT_TRUE(std::isinf(evaluation.score));
-    EXPECT_EQ(evaluation.feedback.status, Feedback::Status::kError);
+    EXPECT_EQ(evaluation.feedback.status, GuideFeedback::Status::kError);
     return evaluation.feedback.execution;
   }
   std::string said(const std::string& file) const { return read_text(folder_ + "/" + file); }
@@ -426,7 +426,7 @@ TEST_F(CommandEvaluator, RefusesWhatTheCheckRefuses) {
   options_.command = "touch ran; sh {file}";
   EXPECT_EQ(failure_of("echo time: 1", Status::kRefused),
             "Execution Error: the correctness command ended with exit code 3");
-  const Feedback feedback = evaluate("echo time: 1").feedback;
+  const GuideFeedback feedback = evaluate("echo time: 1").feedback;
   EXPECT_THAT(feedback.last_lines, ElementsAre("c[3] is 7, not 9"));
   EXPECT_THAT(feedback.explain, ElementsAre("What it printed last may say why."));
   EXPECT_THAT(feedback.suggest, ElementsAre());
@@ -456,7 +456,7 @@ TEST_F(CommandEvaluator, SaysWhatTheGuideKnows) {
   options_.check_command = "sh {file}";
   const std::string text =
       "echo \"text.cc:12:7: error: 'tile' was not declared in this scope\" >&2; exit 1";
-  const Feedback feedback = evaluate(text).feedback;
+  const GuideFeedback feedback = evaluate(text).feedback;
   EXPECT_THAT(feedback.execution, HasSubstr("Compile Error: text.cc:12:7: error: 'tile'"));
   ASSERT_FALSE(feedback.explain.empty());
   EXPECT_THAT(feedback.explain.front(), HasSubstr("line 12, does not compile: 'tile'"));
@@ -476,12 +476,12 @@ TEST_F(CommandEvaluator, SaysAsMuchAsIsAskedFor) {
 
 // Also where the guide knows something in it, but not why.
 TEST_F(CommandEvaluator, SaysWhatWasPrintedLast) {
-  const Feedback other =
+  const GuideFeedback other =
       evaluate("echo first; echo 'ELAPSED TIME = 3.5 s'; echo 'gflops: soon'").feedback;
   EXPECT_THAT(other.last_lines, ElementsAre("first", "ELAPSED TIME = 3.5 s", "gflops: soon"));
   EXPECT_THAT(other.explain,
               ElementsAre("The command ended well, but what it printed gives no value."));
-  const Feedback many = evaluate("seq 100000; printf '%10000s' x; exit 1").feedback;
+  const GuideFeedback many = evaluate("seq 100000; printf '%10000s' x; exit 1").feedback;
   EXPECT_LE(many.last_lines.size(), 8U);
   for (const std::string& line : many.last_lines) EXPECT_LE(line.size(), 400U + 3U);
   EXPECT_TRUE(evaluate("head -c 5000 /dev/zero; exit 1").feedback.last_lines.empty());

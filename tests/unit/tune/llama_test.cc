@@ -20,8 +20,8 @@ bool parses(const std::string& text) {
 
 constexpr int kProgramTokens = 240;  // of a program
 
-tuning::Problem stencil() {
-  tuning::Problem problem;
+tuning::SearchProblem stencil() {
+  tuning::SearchProblem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   problem.start = "Task * GPU, CPU;\n";
@@ -36,17 +36,17 @@ class ShortPrograms : public tuning::Proposer {
       : proposer_(std::move(proposer)) {}
   std::string_view name() const override { return proposer_->name(); }
   GuideDetail reads() const override { return proposer_->reads(); }
-  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::SearchRound& round) override {
     Shortening shortening(round);
     return proposer_->propose(shortening);
   }
   void learn(const tuning::Step& step) override { proposer_->learn(step); }
 
  private:
-  class Shortening : public tuning::Round {
+  class Shortening : public tuning::SearchRound {
    public:
-    explicit Shortening(tuning::Round& round) : round_(round) {}
-    const tuning::Problem& problem() const override { return round_.problem(); }
+    explicit Shortening(tuning::SearchRound& round) : round_(round) {}
+    const tuning::SearchProblem& problem() const override { return round_.problem(); }
     const tuning::History& history() const override { return round_.history(); }
     std::size_t max_proposals() const override { return round_.max_proposals(); }
     GuideDetail detail() const override { return round_.detail(); }
@@ -68,7 +68,7 @@ class ShortPrograms : public tuning::Proposer {
     bool stop() const override { return round_.stop(); }
 
    private:
-    tuning::Round& round_;
+    tuning::SearchRound& round_;
   };
 
   std::unique_ptr<tuning::Proposer> proposer_;
@@ -117,7 +117,7 @@ class LlamaSearch {
 
  private:
   const testing::LlamaServer& server_;
-  const tuning::Problem problem_ = stencil();
+  const tuning::SearchProblem problem_ = stencil();
   std::string proposer_;
   int seed_;
   tuning::TuneOptions options_;

@@ -35,7 +35,7 @@ class CountDown : public tuning::Proposer {
   explicit CountDown(bool asks = false) : asks_(asks) {}
   std::string_view name() const override { return "count down"; }
   GuideDetail reads() const override { return GuideDetail::kExplain; }
-  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::SearchRound& round) override {
     const int next = last_ - 1;
     if (next < 0) return {};
     std::string why = "one less";
@@ -75,8 +75,8 @@ class CountedNumbers : public FakeEvaluator {
   std::atomic<int> calls = 0;
 };
 
-tuning::Problem from(std::string start) {
-  tuning::Problem problem;
+tuning::SearchProblem from(std::string start) {
+  tuning::SearchProblem problem;
   problem.start = std::move(start);
   return problem;
 }
@@ -128,7 +128,7 @@ TEST(Tune, OneTextIsEvaluatedOnce) {
   class Same : public tuning::Proposer {
    public:
     std::string_view name() const override { return "same"; }
-    std::vector<tuning::Proposal> propose(tuning::Round&) override {
+    std::vector<tuning::Proposal> propose(tuning::SearchRound&) override {
       return {{"7", ""}, {"7", ""}, {"8", ""}};
     }
     void learn(const tuning::Step& step) override { explained = step.evaluation.feedback.explain; }
@@ -224,7 +224,7 @@ TEST(Tune, WhatIsNotTakenIsNobodysBest) {
   } numbers;
   class Looking : public CountDown {
    public:
-    std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+    std::vector<tuning::Proposal> propose(tuning::SearchRound& round) override {
       EXPECT_EQ(round.history().best()->proposal.text, "20");
       return CountDown::propose(round);
     }
@@ -353,7 +353,7 @@ TEST(Tune, SaysInTheReportWhichBarIsBetter) {
 TEST(Tune, SaysThatItEstimates) {
   class Estimating : public CountDown {
    public:
-    std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+    std::vector<tuning::Proposal> propose(tuning::SearchRound& round) override {
       const std::string texts[] = {"1", "2", "3"};
       round.estimate(texts, GuideDetail::kNone);
       return CountDown::propose(round);
@@ -395,7 +395,7 @@ TEST(Tune, ReportsWhatChangedInAText) {
    public:
     explicit Listed(std::vector<std::string> texts) : texts_(std::move(texts)) {}
     std::string_view name() const override { return "listed"; }
-    std::vector<tuning::Proposal> propose(tuning::Round&) override {
+    std::vector<tuning::Proposal> propose(tuning::SearchRound&) override {
       if (next_ == texts_.size()) return {};
       return {{texts_[next_++], "as listed"}};
     }
@@ -603,7 +603,7 @@ TEST(Resume, AmongProposalsThatCameAtOnce) {
   class Threes : public tuning::Proposer {
    public:
     std::string_view name() const override { return "threes"; }
-    std::vector<tuning::Proposal> propose(tuning::Round&) override {
+    std::vector<tuning::Proposal> propose(tuning::SearchRound&) override {
       const std::string next = std::to_string(next_ -= 2), other = std::to_string(next_ + 1);
       return {{next, ""}, {"17", ""}, {" " + next, ""}, {other, ""}, {next, ""}, {"17", ""}};
     }
@@ -870,7 +870,7 @@ TEST(SimulatedEvaluator, GivesWhatARunGives) {
 // Proposals of one generation are checked and run on all cores.
 TEST(SimulatedEvaluator, SeveralAtOnceFindWhatOneFinds) {
   const TemporaryFolder directory;
-  tuning::Problem problem;
+  tuning::SearchProblem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs = {
       Workload::make(with_values(find_benchmark("circuit")->make(), "size=small").value()).value()};
@@ -895,7 +895,7 @@ class OneMapping : public tuning::Proposer {
  public:
   explicit OneMapping(std::string text) : text_(std::move(text)) {}
   std::string_view name() const override { return "one mapping"; }
-  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::SearchRound& round) override {
     if (round.history().best() != nullptr && round.history().last()->number > 1) return {};
     return {{text_, "one"}};
   }
@@ -919,7 +919,7 @@ struct Tidied {
 
 Tidied tidied(const std::string& directory, const std::function<void(tuning::TuneOptions*)>& change,
               bool simulated = true) {
-  tuning::Problem problem;
+  tuning::SearchProblem problem;
   problem.start = kGiven;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs = {

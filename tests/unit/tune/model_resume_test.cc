@@ -65,7 +65,7 @@ class Resumed {
 
  private:
   TemporaryFolder folder_;
-  tuning::Problem problem_;
+  tuning::SearchProblem problem_;
 };
 
 TEST(ModelResume, ASearchThatIsCutOffAnywhereEndsAsItWouldHave) {

@@ -34,7 +34,7 @@ class Asking : public tuning::Proposer {
  public:
   std::string_view name() const override { return "asking"; }
   GuideDetail reads() const override { return GuideDetail::kExplain; }
-  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::SearchRound& round) override {
     const std::string next = std::to_string(last_ - 1) + suffix;
     std::vector<llm::ChatRequest> requests(questions);
     for (llm::ChatRequest& request : requests) {
@@ -124,7 +124,7 @@ class Searched {
   const std::string& folder() const { return folder_.path(); }
 
   tuning::TuneOptions options;
-  tuning::Problem problem{"18 ", nullptr, {}, ""};
+  tuning::SearchProblem problem{"18 ", nullptr, {}, ""};
   llm::ChatOptions chat;
   std::string endpoint = "exec:", model = "echo well";
   std::size_t questions = 1;
@@ -623,7 +623,7 @@ TEST(Resume, NamesWhatIsNotAsItWas) {
 class Estimating : public tuning::Proposer {
  public:
   std::string_view name() const override { return "estimating"; }
-  std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+  std::vector<tuning::Proposal> propose(tuning::SearchRound& round) override {
     std::vector<std::string> texts;
     for (int i = 1; i <= 3; ++i) texts.push_back(std::to_string(last_ - i));
     const auto estimates = round.stop() ? std::vector<tuning::Evaluation>()
@@ -709,7 +709,7 @@ TEST(Estimates, LeaveTimeForEvaluations) {
   class Endless : public tuning::Proposer {
    public:
     std::string_view name() const override { return "endless"; }
-    std::vector<tuning::Proposal> propose(tuning::Round& round) override {
+    std::vector<tuning::Proposal> propose(tuning::SearchRound& round) override {
       const std::string texts[] = {"1", "2", "3"};
       std::size_t made = 3;
       while (made == 3 && !round.stop()) {
@@ -763,12 +763,12 @@ class Blind : public tuning::Proposer {
  public:
   explicit Blind(std::vector<std::string> texts) : texts_(std::move(texts)) {}
   std::string_view name() const override { return "blind"; }
-  std::vector<tuning::Proposal> propose(tuning::Round&) override {
+  std::vector<tuning::Proposal> propose(tuning::SearchRound&) override {
     if (next_ == texts_.size()) return {};
     return {{texts_[next_++], "\x1b[31mred\x07"}};
   }
   void learn(const tuning::Step& step) override {
-    const Feedback& feedback = step.evaluation.feedback;
+    const GuideFeedback& feedback = step.evaluation.feedback;
     learnt += feedback.execution;
     for (const std::string& each : feedback.explain) learnt += each;
   }
@@ -817,7 +817,7 @@ TEST(Reasons, AreToldWhoeverReadsThem) {
 
 TEST(Reasons, OfMappingsAreToldToo) {
   const TemporaryFolder folder;
-  tuning::Problem problem;
+  tuning::SearchProblem problem;
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   problem.start = "Task * GPUS;";

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 class NoProposals : public tuning::Proposer {
  public:
   std::string_view name() const override { return "none"; }
-  std::vector<tuning::Proposal> propose(tuning::Round& /*round*/) override { return {}; }
+  std::vector<tuning::Proposal> propose(tuning::SearchRound& /*round*/) override { return {}; }
 };
 
 tuning::SearchSetup of_application() {
@@ -90,7 +90,7 @@ TEST(StoredSearch, IsReadFromADirectory) {
   const TemporaryFolder folder;
   EXPECT_EQ(tuning::stored_search(folder.path()).error().message,
             "there is no search in `" + folder.path() + "`");
-  tuning::Problem problem;
+  tuning::SearchProblem problem;
   problem.start = "1";
   FakeEvaluator evaluator([](const std::string&) { return 1.0; });
   tuning::TuneOptions options;

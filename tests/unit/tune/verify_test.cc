@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::read_text;
-using Measure = tuning::Verification::Measure;
+using Measure = tuning::Verification::ComparedValue;
 
 tuning::Step step(std::int64_t number, const std::string& text, double score) {
   tuning::Step step{number, {text, "why"}, {}};
