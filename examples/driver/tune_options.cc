@@ -107,6 +107,12 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       ->check(CLI::Range(16, 1 << 20))
       ->capture_default_str()
       ->group(kModelGroup);
+  command
+      ->add_option("--prompt-bytes", options->setup.ask.prompt_bytes,
+                   "Limit the bytes of one prompt. A longer prompt leaves out parts and says so")
+      ->check(CLI::Range(groma::tuning::AskOptions::kMinPromptBytes, std::size_t{1} << 24))
+      ->capture_default_str()
+      ->group(kModelGroup);
   add_machine_option(*command, &options->setup.machine);
   command
       ->add_option("--on", options->on,

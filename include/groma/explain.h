@@ -87,6 +87,8 @@ struct ExplainedLoads {
   std::int64_t used = 0;
   // The smallest and the largest number of points on one processor.
   std::int64_t min = 0, max = 0;
+  // The number of nodes with at least one point.
+  std::int64_t nodes_used = 0;
 };
 
 // The placement of the points of one launch.

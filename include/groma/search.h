@@ -179,8 +179,10 @@ class SearchRound {
   virtual ~SearchRound() = default;
   virtual const SearchProblem& problem() const = 0;
   virtual const History& history() const = 0;
-  // Returns the number of proposals that can still be tried, at least 1.
+  // Returns the number of proposals that can still be tried, at least 1. If the number is not
+  // limited: kUnlimitedProposals.
   virtual std::size_t max_proposals() const = 0;
+  static constexpr std::size_t kUnlimitedProposals = 1 << 20;
   // Returns the detail of the feedback that may be shown to a model.
   virtual GuideDetail detail() const = 0;
   // Returns the evaluator. Only its check functions may be called, not evaluate().
@@ -202,6 +204,9 @@ class SearchRound {
   // Notes that a reply of a model should have been a proposal but is unusable, and why. It works
   // like reject(). With TuneOptions::compare it also counts as a failed evaluation.
   virtual void reject_proposal(std::string why) { reject(std::move(why)); }
+  // Says why the proposer ends the search. Takes effect if the round then has neither proposals nor
+  // rejections.
+  virtual void explain_end(std::string /*why*/) {}
   // Returns true if the proposer should propose what it has now. Returns false while a journal is
   // replayed.
   virtual bool stop() const = 0;
@@ -233,6 +238,10 @@ struct AskOptions {
   bool constrain = false;
   // The limit on the tokens of a reply.
   int max_tokens = 4096;
+  // The limit on the bytes of a prompt. A prompt that would be longer leaves out parts and says so.
+  // The default is about 12,000 tokens. It is at least kMinPromptBytes.
+  std::size_t prompt_bytes = 48'000;
+  static constexpr std::size_t kMinPromptBytes = 2'000;
   // The temperature. nullopt lets each proposer use its own.
   std::optional<double> temperature = {};
 };

@@ -29,9 +29,9 @@ inline constexpr std::size_t kMaxSegments = 64;
 // The segments of a text. A value: copies are independent of each other.
 class Segments {
  public:
-  // Splits a mapping program. The segments are always "task", "region", "layout", "limit", "index"
-  // (with Machine assignments and functions), "single" and "other". They are joined again in this
-  // order, so that definitions precede their uses. The first word of a statement decides its
+  // Splits a mapping program. The segments are always "task", "region", "layout", "limit",
+  // "functions" (with Machine assignments), "index", "single" and "other". They are joined again in
+  // this order, so that definitions precede their uses. The first word of a statement decides its
   // segment. A comment belongs to the statement after it. Text that cannot be read goes unchanged
   // to the segment of the statement before it.
   static Segments of_mapping(const Source& program);

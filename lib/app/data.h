@@ -247,6 +247,9 @@ struct DistinctLaunch {
   std::optional<Rect> domain = {};
   // 0: the top-level task; 1: the top-level task launches it; 2: a deeper task launches it.
   int depth = 0;
+  // How often the launching task launches it with this domain. Known only for launches of the
+  // top-level task; 0: unknown.
+  std::int64_t times = 0;
 };
 // Returns the launches of the top-level task, direct and indirect. Each pair (launch statement,
 // domain) occurs once, in the order of the first run through it. Stops after `most` launches, and

@@ -1,11 +1,13 @@
 // Lists the launches of an application by walking through the bodies of its tasks, without running
 // the tasks.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "app/data.h"
+#include "base/saturating.h"
 
 namespace groma::app {
 namespace {
@@ -63,10 +65,13 @@ class LaunchCollector {
         const std::int64_t count = loop->count.value(frame, fault);
         // A body that does not depend on the loop variable is the same in each iteration.
         const std::int64_t times = loop->slot < 0 ? std::min<std::int64_t>(count, 1) : count;
+        const std::int64_t around = iterations_;
+        if (loop->slot < 0) iterations_ = saturating_multiply(iterations_, count);
         for (std::int64_t i = 0; i < times && step(); ++i) {
           if (loop->slot >= 0) frame[static_cast<std::size_t>(loop->slot)] = i;
           this->body(parent, loop->body, frame, depth);
         }
+        iterations_ = around;
       } else if (const auto* phase = std::get_if<Phase>(&statement.node)) {
         this->body(parent, phase->body, frame, depth);
       }
@@ -91,12 +96,18 @@ class LaunchCollector {
     // If a formula of the launch's domain has no value, the launch is left out here. A run of the
     // application reports that formula.
     if (fault != FormulaFault::kNone) return;
-    if (seen_.insert(std::move(key)).second) {
+    const auto [seen, is_new] = seen_.emplace(std::move(key), uses_.size());
+    if (is_new) {
       if (uses_.size() >= most_) {
         complete_ = false;
         return;
       }
       uses_.push_back(use);
+    }
+    // The body of a deeper task is visited only once, however often the task runs.
+    if (depth == 0 && seen->second < uses_.size()) {
+      std::int64_t& times = uses_[seen->second].times;
+      times = saturating_add(times, iterations_);
     }
     if (data_.tasks[launch.task].body.empty()) return;
     Point point = use.domain ? use.domain->lower : Point();
@@ -118,11 +129,14 @@ class LaunchCollector {
   const Data& data_;
   std::size_t most_;
   std::vector<DistinctLaunch> uses_;
-  // The statement, depth and domain of each launch that is in `uses_`.
-  std::set<Coordinates> seen_;
+  // The index in `uses_` of each launch there, by its statement, depth and domain.
+  std::map<Coordinates, std::size_t> seen_;
   // The task, arguments and depth of each body that was visited.
   std::set<std::tuple<std::uint32_t, Coordinates, int>> walked_;
   std::int64_t steps_ = 0;
+  // How often the statement that is visited now runs: the product of the iterations of the loops
+  // around it whose bodies are visited only once.
+  std::int64_t iterations_ = 1;
   bool complete_ = true;
 };
 

@@ -22,20 +22,19 @@ using syntax::StatementKind;
 
 // The names of a mapping's segments, and for each segment a description of what its statements
 // decide.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOfMapping = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOfMapping = {{
     {"task", "On which kinds of processor each task runs."},
     {"region",
      "In which memories the regions of each task lie, and whose instances are collected early."},
     {"layout", "How the data of each region lies in its memory."},
     {"limit", "How many instances of a task there are at a time."},
-    {"index",
-     "To which processor each point of an index launch goes, with the machines and functions that "
-     "this and `single` use."},
+    {"functions", "The machines and functions that `index` and `single` use."},
+    {"index", "To which processor each point of an index launch goes."},
     {"single", "To which processor each single task goes."},
     {"other", "Control replication, stealing, and what is printed."},
 }};
-constexpr std::size_t kTask = 0, kRegion = 1, kLayout = 2, kLimit = 3, kIndex = 4, kSingle = 5,
-                      kOther = 6;
+constexpr std::size_t kTask = 0, kRegion = 1, kLayout = 2, kLimit = 3, kFunctions = 4, kIndex = 5,
+                      kSingle = 6, kOther = 7;
 
 // Returns the segment of a mapping (kTask ... kOther) that holds statements of this kind.
 std::size_t segment_of(StatementKind kind) {
@@ -49,9 +48,10 @@ std::size_t segment_of(StatementKind kind) {
       return kLayout;
     case StatementKind::kInstanceLimit:
       return kLimit;
-    case StatementKind::kIndexTaskMap:
     case StatementKind::kDef:
     case StatementKind::kAssign:
+      return kFunctions;
+    case StatementKind::kIndexTaskMap:
       return kIndex;
     case StatementKind::kSingleTaskMap:
       return kSingle;

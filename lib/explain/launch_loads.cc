@@ -152,7 +152,10 @@ ExplainedLoads LaunchPointCounter::loads_from_counts(const PointsByProcessor& co
   loads.processors = processor_count(kind);
   loads.used = static_cast<std::int64_t>(counts.size());
   loads.min = loads.used < loads.processors ? 0 : points;
+  // The keys begin with the node, so the processors of a node follow each other.
+  std::int64_t last_node = -1;
   for (const auto& [processor, count] : counts) {
+    if (std::exchange(last_node, processor.first) != processor.first) ++loads.nodes_used;
     loads.min = std::min(loads.min, count);
     loads.max = std::max(loads.max, count);
   }

@@ -21,6 +21,8 @@ namespace {
 // sentence shows of each statement.
 constexpr std::size_t kShownStatements = 3;
 constexpr std::size_t kShownLineText = 100;
+// The smallest share of the run's time for which a cause is explained.
+constexpr double kWorthSaying = 0.1;
 
 std::optional<ProcKind> kind_of(const CapturedGroups& groups) {
   return find_proc_kind(text_of_group(groups, "prockind"));
@@ -413,9 +415,26 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                              percent(cause.share),
                              cause.task.empty() ? "" : fmt::format(", here `{}`", cause.task)),
                  &feedback->explain);
-    add_sentence("Fewer and larger points cost the runtime less; a trace costs it least.",
-                 &feedback->suggest);
+    add_sentence(
+        "no mapping makes that shorter: fewer and larger points or a trace do, in the "
+        "program",
+        &feedback->explain);
   }
+}
+
+// Explains how long the tasks would take if they were spread evenly over the processors of the kind
+// that works most. No function in IndexTaskMap makes the run shorter than that.
+void explain_least_time(const ProfileFacts& facts, GuideFeedback* feedback) {
+  constexpr double kWorthKnowing = 0.02;
+  const auto busiest =
+      std::max_element(facts.kinds.begin(), facts.kinds.end(),
+                       [](const auto& a, const auto& b) { return a.busy < b.busy; });
+  if (busiest == facts.kinds.end() || busiest->busy < kWorthKnowing || facts.seconds <= 0) return;
+  add_sentence(fmt::format("spread evenly over all {} {} processors, the tasks of the whole run "
+                           "take {} of its {}: less needs faster processors or memories for them",
+                           busiest->processors, busiest->kind,
+                           time_of(busiest->busy * facts.seconds), time_of(facts.seconds)),
+               &feedback->explain);
 }
 
 }  // namespace
@@ -513,7 +532,6 @@ bool prefers_gpus(const Program& program) {
 // suggestions that were tried in the simulator, they replace the suggestions of this function.
 void explain_profile(const ProfileFacts& facts, const Program* program, bool has_gpus,
                      GuideFeedback* feedback) {
-  constexpr double kWorthSaying = 0.1;
   constexpr double kUneven = 1.25;
   constexpr double kNearlyFull = 0.9;
   constexpr int kCauses = 3;
@@ -541,7 +559,12 @@ void explain_profile(const ProfileFacts& facts, const Program* program, bool has
     if (cause.share < kWorthSaying || said++ == kCauses) break;
     explain_cause(cause, because_of(cause, given), facts, program, has_gpus, feedback);
   }
+  explain_least_time(facts, feedback);
   const ProfileFacts::Task longest = longest_task(facts);
+  // Advice to spread points must not contradict advice to keep points together.
+  const auto crossing = std::find_if(facts.causes.begin(), facts.causes.end(), [](const auto& one) {
+    return one.other_node && one.share >= kWorthSaying && !one.region.empty();
+  });
   for (const ProfileFacts::Kind& kind : facts.kinds) {
     if (kind.kind != longest.kind || kind.processors < 2) continue;
     if (kind.used < kind.processors) {
@@ -555,10 +578,14 @@ void explain_profile(const ProfileFacts& facts, const Program* program, bool has
     } else {
       continue;
     }
-    add_sentence(fmt::format("spread the points over all {} {} processors with another function in "
-                             "IndexTaskMap",
-                             kind.processors, kind.kind),
-                 &feedback->suggest);
+    std::string spread = fmt::format(
+        "spread the points of `{}` over all {} {} processors with another function in IndexTaskMap",
+        longest.task, kind.processors, kind.kind);
+    if (crossing != facts.causes.end()) {
+      std::erase(feedback->suggest, as_sentence(suggestion_to_avoid_copy(*crossing)));
+      spread += fmt::format(", so that points that share `{}` stay on one node", crossing->region);
+    }
+    add_sentence(std::move(spread), &feedback->suggest);
     if (program == nullptr) continue;
     const auto rows = suspects(*program, MappingStatement::kIndexTaskMap, {{"task", longest.task}});
     if (rows.empty()) continue;

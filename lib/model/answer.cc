@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "edit/definitions.h"
 #include "edit/mapping.h"
 #include "model/edits.h"
 #include "search/lines.h"
@@ -17,6 +18,9 @@
 
 namespace groma::tuning {
 namespace {
+
+// The name of the segment that holds the functions and machines of a mapping.
+constexpr std::string_view kFunctions = "functions";
 
 // Limits on the remarks about a model's reply, on the bytes of a remark and of a plan, and on the
 // fenced blocks that are read.
@@ -50,6 +54,10 @@ std::string_view segment_of_label(std::string_view label) {
                                                                        {"layouts", "layout"},
                                                                        {"limit", "limit"},
                                                                        {"limits", "limit"},
+                                                                       {"functions", "functions"},
+                                                                       {"function", "functions"},
+                                                                       {"definitions", "functions"},
+                                                                       {"machines", "functions"},
                                                                        {"index", "index"},
                                                                        {"instancelimit", "limit"},
                                                                        {"instancelimits", "limit"},
@@ -109,14 +117,6 @@ struct SegmentChange {
   // Statements to insert before the segment's text, where they take precedence.
   std::string added;
 };
-
-// Returns true if the mapping has an IndexTaskMap or SingleTaskMap statement.
-bool maps_tasks(const edit::EditableMapping& mapping) {
-  return std::any_of(mapping.items().begin(), mapping.items().end(), [](const auto& item) {
-    return item.kind == syntax::StatementKind::kIndexTaskMap ||
-           item.kind == syntax::StatementKind::kSingleTaskMap;
-  });
-}
 
 // Describes the first syntax error in a mapping in one line, with the source line and the first
 // help. Returns an empty text if there is no error. The model sees this line in its next prompt.
@@ -272,19 +272,18 @@ class Reader {
         if (!label.empty()) damaged_.emplace(label);
         continue;
       }
-      const edit::EditableMapping statements(part.text);
       // A block that has only comments changes nothing.
-      if (statements.items().empty()) continue;
-      // In a reply, a block for the segment `single` may define the function that its SingleTaskMap
-      // statement uses, although the definitions of functions belong to the segment `index`.
-      const bool helps = label == "single" && part.name == "index" && !maps_tasks(statements);
-      if (label.empty() || part.name == label || helps) {
-        replace(helps ? label : std::string_view(part.name), part.text);
-      } else {
+      if (edit::EditableMapping(part.text).items().empty()) continue;
+      if (part.name == label || (label.empty() && (form_.is_whole || part.name != kFunctions))) {
+        replace(part.name, part.text);
+        continue;
+      }
+      // A block may define the functions that its statements use. They join the other functions.
+      if (part.name != kFunctions) {
         note(fmt::format("statements of the block `{}` belong to `{}` and were put there", label,
                          part.name));
-        pieces_[part.name].added += part.text;
       }
+      pieces_[part.name].added += part.text;
     }
   }
 
@@ -333,10 +332,13 @@ class Reader {
       const llm::json* inner = llm::member(object, key);
       if (inner != nullptr && inner->is_object()) from = inner;
     }
-    for (const char* key : {"plan", "reasoning"}) {
+    for (const char* key : {"change", "plan", "reasoning"}) {
       if (answer_.plan.empty()) answer_.plan = one_line(llm::text_in(object, key), kMaxPlan);
     }
     bool any = from != &object;
+    if (any && from->empty()) {
+      note("its list of new texts is empty: give the new text of at least one variable");
+    }
     for (const auto& [key, value] : from->items()) {
       const std::string_view label = find_label(key);
       if (label.empty()) {
@@ -394,39 +396,63 @@ class Reader {
     for (const std::string& segment : damaged_) pieces_.erase(segment);
     if (pieces_.empty()) return refuse(without_fences);
     Segments result = base_;
-    edit::Keys defined;
     for (const Segment& segment : base_.all()) {
       const auto found = pieces_.find(segment.name);
       std::string text = segment.text;
-      // In a whole mapping, a segment that the reply does not mention is empty.
-      if (form_.is_mapping && form_.is_whole && !damaged_.contains(segment.name)) text.clear();
-      if (found != pieces_.end()) {
-        const SegmentChange& piece = found->second;
-        if (piece.instead) text = *piece.instead;
-        // Statements that stood in the block of another segment take precedence over older
-        // statements with the same key.
-        if (!piece.added.empty()) {
-          text = piece.added + edit::EditableMapping(text).text_without(
-                                   edit::EditableMapping(piece.added).item_keys());
-        }
-        if (form_.is_mapping) text = edit::EditableMapping(text).text_without(defined);
-      }
-      if (form_.is_mapping && found != pieces_.end()) {
-        defined.merge(edit::EditableMapping(text).definition_keys());
-      }
+      // In a whole mapping, a segment that the reply does not mention is empty. If the functions
+      // are damaged, the statements that use the old ones stay.
+      const bool stays =
+          damaged_.contains(segment.name) ||
+          (damaged_.contains(kFunctions) && (segment.name == "index" || segment.name == "single"));
+      if (form_.is_mapping && form_.is_whole && !stays) text.clear();
+      if (found != pieces_.end()) text = changed_text(segment.name, std::move(text), found->second);
       if (const auto error = result.set(segment.name, std::move(text))) {
         note(error->message);
         if (pieces_.size() == 1) return refuse(without_fences);
       }
     }
-    // A function that the reply defines is removed from the segments that did not change.
-    for (const Segment& segment : base_.all()) {
-      if (!form_.is_mapping || defined.empty() || pieces_.contains(segment.name)) continue;
-      const std::string text = result.find(segment.name)->text;
-      static_cast<void>(
-          result.set(segment.name, edit::EditableMapping(text).text_without(defined)));
-    }
+    if (form_.is_mapping && !form_.is_whole) keep_used_functions(result);
     answer_.segments = std::move(result);
+  }
+
+  // Returns the text of a segment with the changes of the reply. Statements that stood in the block
+  // of another segment take precedence over older statements with the same key.
+  static std::string changed_text(std::string_view segment, std::string text,
+                                  const SegmentChange& change) {
+    if (change.instead) text = *change.instead;
+    if (change.added.empty()) return text;
+    if (segment == kFunctions) return edit::join_definitions(text, change.added);
+    return change.added + edit::EditableMapping(text).text_without(
+                              edit::EditableMapping(change.added).item_keys());
+  }
+
+  // Corrects the functions of a changed mapping. Restores the functions of the base that the reply
+  // removed although statements still use them. Removes those that only replaced statements used.
+  void keep_used_functions(Segments& result) const {
+    const std::string before = base_.find(kFunctions)->text;
+    const std::string now = result.find(kFunctions)->text;
+    const edit::Keys uses = keys_used_by_statements(result),
+                     used_before = keys_used_by_statements(base_);
+    const std::string all = edit::join_definitions(before, now);
+    edit::Keys dropped = edit::EditableMapping(before).definition_keys();
+    for (const std::string& key : edit::EditableMapping(now).definition_keys()) dropped.erase(key);
+    // What nothing used before is kept as the reply has it, since the user may want it there.
+    for (const std::string& key : keys_needed(before, used_before)) dropped.insert(key);
+    for (const std::string& key : keys_needed(all, uses)) dropped.erase(key);
+    static_cast<void>(result.set(kFunctions, edit::EditableMapping(all).text_without(dropped)));
+  }
+
+  // Returns the keys of the names that the statements of a mapping use outside of its functions.
+  static edit::Keys keys_used_by_statements(const Segments& mapping) {
+    edit::Keys uses;
+    for (const Segment& segment : mapping.all()) {
+      if (segment.name != kFunctions) uses.merge(edit::keys_of_used_names(segment.text));
+    }
+    return uses;
+  }
+  // Returns the keys of the definitions in `functions` that these uses need.
+  static edit::Keys keys_needed(const std::string& functions, const edit::Keys& uses) {
+    return edit::EditableMapping(edit::needed_definitions(functions, uses)).definition_keys();
   }
 
   // Stores in the answer the reason why nothing in the reply could be used.

@@ -8,6 +8,8 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "groma/explain.h"
+#include "groma/program.h"
 #include "model/problem_words.h"
 #include "model/reply_text.h"
 
@@ -16,8 +18,6 @@ namespace {
 
 // Limits on the remarks in a prompt, and on the questions that are sent to the model at once.
 constexpr std::size_t kMaxRemarks = 4, kMaxAtOnce = 8;
-// The smallest number of bytes to which a prompt is shortened.
-constexpr std::size_t kLeastPromptBytes = 2'000;
 // Limit on how often prompts that are too long are shortened and sent again.
 constexpr int kMaxShorter = 3;
 
@@ -34,16 +34,24 @@ const Step* find_step(const SearchRound& round, const std::string& canonical) {
   return nullptr;
 }
 
+// Returns a valid step of the search whose mapping makes the same decisions as this text, or null.
+// Only the steps that the history still has are compared.
+const Step* step_with_same_decisions(const SearchRound& round, const std::string& text) {
+  for (const Step& step : round.history().best_first()) {
+    if (round.evaluator().acts_alike(text, step.proposal.text)) return &step;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // If replies are bare programs, they are constrained by a grammar that allows only the names of the
 // application's tasks and regions.
-ModelAsker::ModelAsker(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options,
-                       std::size_t prompt_bytes)
+ModelAsker::ModelAsker(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
     : is_mapping_(problem.is_mapping()),
       seed_(seed),
       options_(options),
-      prompt_bytes_(prompt_bytes) {
+      prompt_bytes_(options.prompt_bytes) {
   if (!replies_with_program() || problem.inputs.empty()) return;
   ApplicationGrammar narrow = application_grammar(problem.inputs.front(), *problem.machine);
   grammar_.gbnf = std::move(narrow.gbnf);
@@ -82,7 +90,7 @@ bool ModelAsker::reduce_prompt_limit(const llm::ChatError& error) {
     prompt_bytes_ = std::min(prompt_bytes_, bytes);
   }
   if (prompt_bytes_ == before) prompt_bytes_ = before * 2 / 3;
-  prompt_bytes_ = std::max(prompt_bytes_, kLeastPromptBytes);
+  prompt_bytes_ = std::max(prompt_bytes_, AskOptions::kMinPromptBytes);
   return prompt_bytes_ < before;
 }
 
@@ -172,8 +180,32 @@ std::optional<Proposal> ModelAsker::make_proposal(SearchRound& round, const Mode
                                : fmt::format("it was tried before: #{} {}", step->number,
                                              describe_result(step->evaluation, round.evaluator())));
   }
+  if (const Step* same = step_with_same_decisions(round, proposal.text)) {
+    return refuse_proposal(
+        round, fmt::format("it makes the same decisions as #{} ({}), so its result would be the "
+                           "same: what it changes decides nothing here",
+                           same->number, describe_result(same->evaluation, round.evaluator())));
+  }
+  add_remarks_about_names(round.problem(), proposal.text);
   proposal.why = answer.plan.empty() ? std::string(otherwise) : answer.plan;
   return proposal;
+}
+
+// Remarks on names that the application does not have, and on statements that therefore decide
+// nothing. At most two, because the list of remarks is short.
+void ModelAsker::add_remarks_about_names(const SearchProblem& problem, const std::string& text) {
+  if (!problem.is_mapping() || problem.inputs.empty()) return;
+  Diagnostics diags(Source("reply", text));
+  const Program program = compile(diags.source(), diags);
+  if (diags.has_errors()) return;
+  diags.clear();
+  check_names(program, problem.inputs.front(), diags);
+  constexpr std::size_t kMaxNames = 2;
+  for (std::size_t i = 0; i < std::min(diags.all().size(), kMaxNames); ++i) {
+    const Diagnostic& diagnostic = diags.all()[i];
+    add_remark(fmt::format("OF YOUR LAST REPLY: {}{}.", diagnostic.message,
+                           diagnostic.helps.empty() ? "" : "; " + diagnostic.helps.front()));
+  }
 }
 
 // Each remark about an earlier reply is added to one prompt only.
@@ -207,7 +239,8 @@ std::string segment_reply_instructions(const SearchProblem& problem) {
       "First write one line, PLAN: what limits the current text and the one or two changes that "
       "you try now. Then write one fenced block for each segment that you change, labelled with "
       "its name";
-  if (problem.is_mapping()) text += ": task, region, layout, limit, index, single, other";
+  if (problem.is_mapping())
+    text += ": task, region, layout, limit, functions, index, single, other";
   return text +
          ". A block replaces that whole segment. Leave out the segments that stay. To empty a "
          "segment write NONE in its block. Nothing but the segment's text stands in a block.\n";

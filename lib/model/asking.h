@@ -28,8 +28,7 @@ struct ModelQuestion {
 // Sends the questions of one proposer to a language model, and turns the replies into proposals.
 class ModelAsker {
  public:
-  ModelAsker(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options,
-             std::size_t prompt_bytes = kPromptBytes);
+  ModelAsker(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options);
 
   // Returns true if the model replies by a bare program without fences to a question with
   // ModelQuestion::expects_program set. This is so if replies are constrained
@@ -51,8 +50,8 @@ class ModelAsker {
   void add_remark(std::string text);
   // Turns a model's answer into a proposal for the search. The description of the proposal is the
   // plan in the answer, or `otherwise` if the answer states no plan. Refuses the reply and returns
-  // nullopt if the answer has no text, or a text that was proposed before. The notes of the answer
-  // become remarks in the next prompt.
+  // nullopt if the answer has no text, a text that was proposed before, or a mapping that makes the
+  // same decisions as an earlier one. The notes of the answer become remarks in the next prompt.
   std::optional<Proposal> make_proposal(SearchRound& round, const ModelAnswer& answer,
                                         std::string_view otherwise);
   // Marks a text that another proposer has proposed, so that the model cannot propose it again.
@@ -70,6 +69,7 @@ class ModelAsker {
  private:
   llm::ChatRequest make_request(const ModelQuestion& question, std::uint64_t sample) const;
   bool reduce_prompt_limit(const llm::ChatError& error);
+  void add_remarks_about_names(const SearchProblem& problem, const std::string& text);
   // Notes for the next prompt why the last reply of the model was not accepted.
   void add_unusable_reply_remark(const std::string& why);
   // Reports that a reply could not be used as a proposal: to the current round of the search, and

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "app/data.h"
+#include "base/saturating.h"
 #include "explain/explain_query.h"
 #include "explain/words.h"
 #include "groma/explain.h"
@@ -20,16 +22,20 @@ namespace {
 // Limits on the tasks of an application, on the regions of a task, and on the different launches of
 // a task that a prompt describes.
 constexpr std::size_t kMaxTasks = 256, kMaxParts = 16, kMaxLaunches = 4;
+constexpr std::size_t kMaxNodeTypes = 4;
+// Limit on the bytes that describe the decisions of a mapping, since they are only a part of a
+// prompt.
+constexpr std::size_t kMaxDecisions = 16'000;
 
-// Returns a number of bytes in words: "16 GB", "0.5 MB".
+// Returns a number of bytes in words: "16 GiB", "512 MiB".
 std::string size_words(double bytes) {
-  constexpr double kMega = 1e6, kGiga = 1e9;
-  return bytes >= kGiga ? fmt::format("{:.3g} GB", bytes / kGiga)
-                        : fmt::format("{:.3g} MB", bytes / kMega);
+  constexpr double kMebi = 1 << 20, kGibi = 1 << 30;
+  return bytes >= kGibi ? fmt::format("{:.4g} GiB", bytes / kGibi)
+                        : fmt::format("{:.4g} MiB", bytes / kMebi);
 }
 
-// Describes the processors and memories of one node: "4 GPU, 16 CPU, FBMEM 16 GB". Memories without
-// capacity are left out.
+// Describes the processors and memories of one node: "4 GPU, 16 CPU, FBMEM 16 GiB". Memories
+// without capacity are left out.
 std::string node_words(const NodeType& node) {
   std::string words;
   const auto add = [&](const std::string& part) { words += (words.empty() ? "" : ", ") + part; };
@@ -43,6 +49,42 @@ std::string node_words(const NodeType& node) {
                          : fmt::format("{} {} of {} each", group.count, name_of(group.kind), size));
   }
   return words;
+}
+
+// Returns true if mappings often choose this kind of memory for data.
+bool is_common(MemKind memory) {
+  return memory == MemKind::kSysmem || memory == MemKind::kSockmem || memory == MemKind::kZcmem ||
+         memory == MemKind::kFbmem;
+}
+
+// Describes how fast the processors of a node reach its memories, and how fast data moves between
+// memories: "GPU-FBMEM 732, GPU-ZCMEM 16; copies: FBMEM-SYSMEM 16, ..., between nodes 12". The
+// numbers are GB/s. Channels of the same kind with the same rate stand together.
+std::string bandwidth_words(const NodeType& node) {
+  std::vector<std::string> access, links;
+  for (const Affinity& affinity : node.affinities) {
+    if (!is_common(affinity.memory)) continue;
+    access.push_back(fmt::format("{}-{} {:.3g}", name_of(affinity.processor),
+                                 name_of(affinity.memory), affinity.bandwidth_bytes_per_s / 1e9));
+  }
+  std::map<std::pair<Channel::Scope, double>, std::vector<std::string>> pairs;
+  std::map<Channel::Scope, std::size_t> rates;
+  for (const Channel& channel : node.channels) {
+    if (!is_common(channel.from) || !is_common(channel.to)) continue;
+    const auto [at, is_new] =
+        pairs.try_emplace({channel.scope, channel.bandwidth_bytes_per_s / 1e9});
+    at->second.push_back(fmt::format("{}-{}", name_of(channel.from), name_of(channel.to)));
+    if (is_new) ++rates[channel.scope];
+  }
+  for (const auto& [key, of] : pairs) {
+    constexpr std::string_view kWhere[] = {"", " of two processors", " between nodes"};
+    const bool is_only = rates[key.first] == 1 && of.size() > 1;
+    links.push_back(fmt::format("{}{} {:.3g}",
+                                is_only ? "any memories" : fmt::format("{}", fmt::join(of, " ")),
+                                kWhere[static_cast<std::size_t>(key.first)], key.second));
+  }
+  return fmt::format("processors reach {}; copies: {}", fmt::join(access, ", "),
+                     fmt::join(links, ", "));
 }
 
 // Returns how many MB one point of a launch accesses through a region requirement. Returns nullopt
@@ -65,21 +107,74 @@ std::optional<double> megabytes(const app::Data& data, const app::RequirementDat
   return bytes * static_cast<double>(points) / 1e6;
 }
 
-// Lists the different launches of a task, without duplicates: "single, index 8x8".
-std::string launches_words(const TaskLaunches& uses) {
-  std::vector<std::string> words;
+// Returns the form of a launch: "single", "index 8x8".
+std::string form_words(const app::DistinctLaunch& use) {
+  if (!use.domain) return "single";
+  std::string form = "index";
+  for (int d = 0; d < use.domain->dimensions(); ++d) {
+    form += fmt::format("{}{}", d == 0 ? " " : "x", use.domain->extents[d]);
+  }
+  return form;
+}
+
+// Lists the different launches of a task, with the number of times and with the launching task if
+// it is not the top-level task: "single, index 8x8 50 times, index 4 by `step`".
+std::string launches_words(const app::Data& data, const TaskLaunches& uses) {
+  std::vector<std::pair<std::string, std::int64_t>> forms;
   for (const app::DistinctLaunch& use : uses.launches) {
-    std::string launch = "single";
-    if (use.domain) {
-      launch = "index";
-      for (int d = 0; d < use.domain->dimensions(); ++d) {
-        launch += fmt::format("{}{}", d == 0 ? " " : "x", use.domain->extents[d]);
-      }
+    std::string form = form_words(use);
+    if (use.parent >= 0 && use.parent != data.top_level) {
+      form += fmt::format(" by `{}`", data.tasks[static_cast<std::size_t>(use.parent)].name);
     }
-    if (std::find(words.begin(), words.end(), launch) == words.end()) words.push_back(launch);
-    if (words.size() == kMaxLaunches) break;
+    const auto same = std::find_if(forms.begin(), forms.end(),
+                                   [&](const auto& other) { return other.first == form; });
+    if (same != forms.end()) {
+      same->second = saturating_add(same->second, use.times);
+    } else {
+      forms.emplace_back(std::move(form), use.times);
+    }
+  }
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min(forms.size(), kMaxLaunches); ++i) {
+    words.push_back(forms[i].first);
+    if (forms[i].second > 1) words.back() += fmt::format(" {} times", forms[i].second);
+  }
+  if (forms.size() > kMaxLaunches) {
+    words.push_back(fmt::format("{} other forms", forms.size() - kMaxLaunches));
   }
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// Returns the layouts that variants demand for a region requirement: " (GPU demands C_order)".
+// Returns an empty text if none of the machine's kinds demands one.
+std::string demand_words(const app::Task& task, std::size_t position, const Machine& machine) {
+  // The kinds of processors by what their variants demand.
+  std::map<std::string, std::vector<std::string_view>> kinds;
+  for (const app::Variant& variant : task.variants) {
+    if (!machine.has(variant.kind)) continue;
+    for (const LayoutDemand& demand : variant.demands) {
+      if (demand.requirement != position) continue;
+      std::vector<std::string> words;
+      if (demand.fields) words.emplace_back(*demand.fields == FieldOrder::kSoa ? "SOA" : "AOS");
+      if (demand.dimensions) {
+        words.emplace_back(*demand.dimensions == DimensionOrder::kC ? "C_order" : "F_order");
+      }
+      if (demand.align_op != AlignOp::kNone) {
+        words.push_back(fmt::format("an alignment of {} bytes", demand.align_bytes));
+      }
+      if (demand.memory) words.emplace_back(name_of(*demand.memory));
+      if (demand.exact) words.emplace_back("Exact");
+      if (!words.empty()) {
+        kinds[fmt::format("{}", fmt::join(words, " "))].push_back(name_of(variant.kind));
+      }
+    }
+  }
+  std::vector<std::string> demands;
+  for (const auto& [words, of] : kinds) {
+    demands.push_back(
+        fmt::format("{} demand{} {}", fmt::join(of, " and "), of.size() == 1 ? "s" : "", words));
+  }
+  return demands.empty() ? "" : fmt::format(" ({})", fmt::join(demands, ", "));
 }
 
 // Returns the region names that launches use for the region requirement `r`, as a mapping statement
@@ -89,7 +184,9 @@ std::string region_words(const TaskLaunches& uses, std::size_t r) {
   std::vector<std::string> names;
   for (const app::LaunchNames& launch : uses.name_lists) {
     if (launch[r].empty() || names.size() == kMaxLaunches) continue;
-    const std::string name = syntax::name_as_written(launch[r].front()).value_or("");
+    std::string name = syntax::name_as_written(launch[r].front()).value_or("");
+    // Feedback about copies names the whole region, which is the last name.
+    if (launch[r].size() > 1 && !name.empty()) name += " of " + harmless(launch[r].back());
     const bool known = std::find(names.begin(), names.end(), name) != names.end();
     if (!name.empty() && !known) names.push_back(name);
   }
@@ -106,7 +203,7 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskL
     kinds += fmt::format("{}{}{}", kinds.empty() ? "" : " ", name_of(variant.kind),
                          variant.inner ? " (inner)" : "");
   }
-  std::string line = fmt::format("{} | {} | {} |", name, kinds, launches_words(uses));
+  std::string line = fmt::format("{} | {} | {} |", name, kinds, launches_words(data, uses));
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
     const app::Requirement& requirement = task.requirements[r];
     // A requirement without fields or access gets no instance, so a mapping decides nothing about
@@ -120,8 +217,10 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskL
                         name_of(requirement.privilege));
     const app::RequirementData& where =
         app::data_of_requirement(task, uses.launches.front().launch, r);
-    if (const auto size = megabytes(data, where, requirement))
+    if (const auto size = megabytes(data, where, requirement)) {
       line += fmt::format(" {:.3g}", *size);
+    }
+    line += demand_words(task, r, machine);
   }
   return line;
 }
@@ -138,9 +237,36 @@ std::string requirement_words(const ExplainedRequirement& requirement) {
   return fmt::format("{} {} {}", name, name_of(taken->memory), layout_words(taken->layout));
 }
 
+// Describes where the points of a launch, or a single task, go, and how evenly.
+std::string launch_words(const ExplainedLaunch& launch, ProcKind kind, const Machine& machine) {
+  std::string words = launch.is_index ? "points " : "a single task ";
+  if (launch.function.empty()) {
+    words += fmt::format("by the default mapper ({})", placement_words(launch, kind));
+  } else {
+    words += fmt::format("by `{}`", launch.function);
+  }
+  if (launch.example) {
+    words += fmt::format(", for example to node {}, {} {}", launch.example->node,
+                         name_of(launch.example->kind), launch.example->index);
+  }
+  if (!launch.loads) return words;
+  const ExplainedLoads& loads = *launch.loads;
+  words += fmt::format(", {} of {} processors", loads.used, loads.processors);
+  if (machine.node_count() > 1) {
+    words += fmt::format(" on {} of {} nodes", loads.nodes_used, machine.node_count());
+  }
+  words += " used";
+  // The mean over all processors shows how much longer the busiest one works.
+  const double mean = static_cast<double>(loads.points) / static_cast<double>(loads.processors);
+  if (static_cast<double>(loads.max) >= 1.5 * mean && loads.max > 1) {
+    words += fmt::format(", one of them with {} points (mean {:.2g})", loads.max, mean);
+  }
+  return words;
+}
+
 }  // namespace
 
-// Nodes of the same type are counted together. At most four node types are described.
+// Nodes of the same type are counted together. At most kMaxNodeTypes types are described.
 std::string describe_machine(const Machine& machine) {
   const std::int64_t nodes = machine.node_count();
   std::string words = fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
@@ -149,9 +275,17 @@ std::string describe_machine(const Machine& machine) {
     return fmt::format("{}{} with {}", words, nodes == 1 ? "" : ", each",
                        node_words(machine.node_types().front()));
   }
-  for (std::size_t type = 0; type < std::min<std::size_t>(machine.node_types().size(), 4); ++type) {
+  for (std::size_t type = 0; type < std::min(machine.node_types().size(), kMaxNodeTypes); ++type) {
     const auto of_type = std::count(machine.nodes().begin(), machine.nodes().end(), type);
     words += fmt::format("; {} with {}", of_type, node_words(machine.node_types()[type]));
+  }
+  return words;
+}
+
+std::string describe_bandwidths(const Machine& machine) {
+  std::string words;
+  for (std::size_t type = 0; type < std::min(machine.node_types().size(), kMaxNodeTypes); ++type) {
+    words += fmt::format("BANDWIDTHS in GB/s: {}\n", bandwidth_words(machine.node_types()[type]));
   }
   return words;
 }
@@ -165,12 +299,23 @@ AppDescription describe_application(const Workload& app, const Machine& machine)
     words.values += fmt::format("{}{}={}", words.values.empty() ? "" : " ", name, value);
   }
   const app::Data& data = app.data();
+  const RuntimeCosts costs = data.runtime.value_or(RuntimeCosts{});
+  words.runtime_costs = fmt::format(
+      "mapping a task costs {}, in later iterations of a traced loop {}; a node maps one task "
+      "after the other",
+      seconds_words(costs.map_s), seconds_words(costs.replay_s));
   bool complete = true;
   const std::vector<TaskLaunches> uses = launches_by_task(data, complete);
   for (std::size_t t = 0; t < data.tasks.size() && words.tasks.size() < kMaxTasks; ++t) {
     if (static_cast<int>(t) == data.top_level || uses[t].launches.empty()) continue;
     const std::optional<std::string> name = syntax::name_as_written(data.tasks[t].name);
-    if (name) words.tasks.push_back(task_words(data, data.tasks[t], uses[t], machine, *name));
+    if (!name) continue;
+    words.tasks.push_back(task_words(data, data.tasks[t], uses[t], machine, *name));
+    std::vector<std::string> regions;
+    for (std::size_t r = 0; r < data.tasks[t].requirements.size(); ++r) {
+      regions.push_back(region_words(uses[t], r));
+    }
+    words.task_names.push_back(fmt::format("{} | {}", *name, fmt::join(regions, ", ")));
   }
   return words;
 }
@@ -188,8 +333,11 @@ std::string describe_decisions(const std::string& mapping, const Machine& machin
   if (!explanation) return "";
   std::string words;
   for (const ExplainedTask& task : explanation->tasks) {
-    // The description ends after about 4,000 bytes, because it is only a part of a prompt.
-    if (task.launches.empty() || words.size() > 4'000) continue;
+    if (task.launches.empty()) continue;
+    if (words.size() > kMaxDecisions) {
+      words += "(further tasks are left out)\n";
+      break;
+    }
     if (!task.kind.kind) {
       words += fmt::format("{}: runs nowhere\n", task.name);
       continue;
@@ -201,16 +349,27 @@ std::string describe_decisions(const std::string& mapping, const Machine& machin
       const std::string what = requirement_words(requirement);
       if (said.insert(what).second) words += "; " + what;
     }
-    const ExplainedLaunch& launch = task.launches.front();
-    if (launch.is_index) {
-      words += launch.function.empty() ? "; points by the default mapper"
-                                       : fmt::format("; points by `{}`", launch.function);
+    said.clear();
+    for (const ExplainedLaunch& launch : task.launches) {
+      if (said.size() == kMaxLaunches) break;
+      const std::string where = launch_words(launch, *task.kind.kind, machine);
+      if (said.insert(where).second) words += "; " + where;
     }
-    if (launch.loads) {
-      words +=
-          fmt::format(", {} of {} processors used", launch.loads->used, launch.loads->processors);
+    if (task.limit > 0) words += "; " + instance_limit_words(task.limit, task.limit_scope);
+    if (task.replicated) words += "; replicated";
+    if (!task.why_not_replicated.empty()) {
+      words += "; not replicated: " + task.why_not_replicated;
     }
+    if (task.steal) words += "; " + steal_words(task.steal);
     words += "\n";
+  }
+  for (const DecisionOrigin origin : explanation->unmatched) {
+    words += fmt::format("`{}` decides nothing: no task or region of the application matches it\n",
+                         statement_text(program, origin));
+  }
+  for (const DecisionOrigin origin : explanation->never_decide) {
+    words += fmt::format("`{}` decides nothing: other statements come first\n",
+                         statement_text(program, origin));
   }
   return words;
 }

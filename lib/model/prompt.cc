@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "llm/text.h"
@@ -14,15 +15,17 @@ namespace groma::tuning {
 namespace {
 
 // Limit on the bytes of a line of feedback in a prompt.
-constexpr std::size_t kMaxLine = 400;
+constexpr std::size_t kMaxLine = 600;
 // Limit on the sentences of each kind of feedback in a prompt.
-constexpr std::size_t kMaxSentences = 4;
+constexpr std::size_t kMaxSentences = 8;
 // Limit on the bytes that describe the added, or the removed, lines of a changed segment.
-constexpr std::size_t kMaxDifference = 300;
+constexpr std::size_t kMaxDifference = 1'000;
 constexpr std::size_t kMaxFailures = 6;
-// The number of tasks, from the first one, whose lines are never removed from a prompt.
-constexpr std::size_t kSureTasks = 8;
-constexpr std::size_t kMaxAbout = 4'000, kMaxOfSegment = 200, kMaxSurroundings = 3'000;
+constexpr std::size_t kMaxAbout = 32'000, kMaxOfSegment = 200, kMaxSurroundings = 12'000;
+// Limit on the earlier steps that a prompt lists.
+constexpr std::size_t kMaxStepsShown = 24;
+// The bytes that are kept free for the line that says what is left out.
+constexpr std::size_t kLeftOutLine = 300;
 constexpr std::size_t kMaxInputs = 8;
 
 // Returns true if the character may be part of a file's path. A slash is not included.
@@ -44,22 +47,37 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// Returns the lines of `a` that are not in `b`, each with `sign` in front, joined by spaces. If a
-// line occurs n times more often in `a`, it is returned n times. A long result is cut.
+// Returns the lines of `a` that are not in `b`, each on a line of its own with `sign` in front. If
+// a line occurs n times more often in `a`, it is returned n times. Says how many lines are left out
+// of a long result.
 std::string lines_without(std::string_view a, std::string_view b, char sign) {
   std::map<std::string, int> there;
   for (const std::string& line : lines_of(b)) ++there[line];
   std::string found;
+  std::size_t left_out = 0;
   for (const std::string& line : lines_of(a)) {
     if (there[line]-- > 0) continue;
-    if (!found.empty()) found += ' ';
-    if (found.size() > kMaxDifference) return found + "...";
-    found += fmt::format("{} {}", sign, one_line(line, 120));
+    if (found.size() > kMaxDifference) {
+      ++left_out;
+    } else {
+      found += fmt::format("    {} {}\n", sign, one_line(line, 160));
+    }
   }
+  if (left_out > 0) found += fmt::format("    {} ({} more lines)\n", sign, left_out);
   return found;
 }
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+// Describes a cause of a run's time: "88 % reduction of A from FBMEM to FBMEM between nodes".
+std::string describe_cause(const ProfileFacts::Cause& cause) {
+  std::string words = fmt::format("{} {}", percent(cause.share), cause.doing);
+  if (!cause.task.empty()) words += " " + cause.task;
+  if (!cause.region.empty()) words += " of " + cause.region;
+  if (!cause.from.empty()) words += fmt::format(" from {} to {}", cause.from, cause.to);
+  if (cause.other_node) words += " between nodes";
+  return words;
+}
 
 // Describes in one line what took the time of a run: the shares of tasks, copies and the runtime,
 // the largest causes, and the load of processors and memories.
@@ -73,13 +91,9 @@ std::string profile_words(const ProfileFacts& facts) {
     words += fmt::format("; {} on {} {} of task time", task.task, task.kind, percent(task.share));
   }
   for (std::size_t i = 0; i < first(facts.causes); ++i) {
-    const ProfileFacts::Cause& cause = facts.causes[i];
-    words += fmt::format("; {} {}", percent(cause.share), cause.doing);
-    if (!cause.task.empty()) words += " " + cause.task;
-    if (!cause.region.empty()) words += " of " + cause.region;
-    if (!cause.from.empty()) words += fmt::format(" from {} to {}", cause.from, cause.to);
-    if (cause.other_node) words += " between nodes";
+    words += "; " + describe_cause(facts.causes[i]);
   }
+  if (!facts.measured.empty()) words += "; over the whole run, with initialisation";
   for (const ProfileFacts::Kind& kind : facts.kinds) {
     words += fmt::format("; {} {} of {} used, busy {}", kind.kind, kind.used, kind.processors,
                          percent(kind.busy));
@@ -89,6 +103,38 @@ std::string profile_words(const ProfileFacts& facts) {
     words += fmt::format("; {} {} full", memory.kind, percent(memory.full));
   }
   return words;
+}
+
+// Returns a line that says which parts a prompt leaves out because it may have only `limit` bytes.
+// Returns an empty text if nothing was removed. `removed` has the number of removed parts by their
+// RemovalStage.
+std::string left_out_words(
+    const std::array<std::size_t, static_cast<std::size_t>(RemovalStage::kNever)>& removed,
+    std::size_t limit) {
+  constexpr std::string_view kOf[] = {"the profile", "lines about earlier texts",
+                                      "lines about failures and decisions",
+                                      "details of the problem", "parts of the reference card"};
+  std::vector<std::string> words;
+  for (std::size_t stage = 0; stage < removed.size(); ++stage) {
+    if (removed[stage] > 0) words.emplace_back(kOf[stage]);
+  }
+  if (words.empty()) return "";
+  return fmt::format("(This prompt may have {} bytes. It leaves out: {}.)\n\n", limit,
+                     fmt::join(words, ", "));
+}
+
+// Describes the largest cause of a run's time, or of its failure, in a few words. Returns an empty
+// text if `detail` allows none.
+std::string cause_words(const Evaluation& evaluation, GuideDetail detail) {
+  const GuideFeedback& feedback = evaluation.feedback;
+  if (!evaluation.ok()) {
+    return detail >= GuideDetail::kExecution ? one_line(strip_directories(feedback.execution), 160)
+                                             : "";
+  }
+  if (detail < GuideDetail::kProfile || !feedback.profile || feedback.profile->causes.empty()) {
+    return "";
+  }
+  return describe_cause(feedback.profile->causes.front());
 }
 
 // Formats a measured value with two significant digits if the noise is at least 5 %, otherwise with
@@ -132,14 +178,20 @@ std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   std::vector<bool> left(parts_.size());
   std::size_t bytes = 0;
   for (const PromptPart& part : parts_) bytes += part.text.size();
+  const std::size_t limit = most_bytes;
+  if (bytes > most_bytes) most_bytes -= std::min(most_bytes, kLeftOutLine);
+  // The number of parts that were removed, by their stage.
+  std::array<std::size_t, static_cast<std::size_t>(RemovalStage::kNever)> removed{};
   for (int kind = 0; kind < static_cast<int>(RemovalStage::kNever); ++kind) {
     const auto is_one = [&](const PromptPart& part) {
       return static_cast<int>(part.stage) == kind;
     };
     for (std::size_t i = 0; i < parts_.size() && bytes > most_bytes; ++i) {
       if (!is_one(parts_[i]) || parts_[i].heading) continue;
+      if (parts_[i].shorter.size() >= parts_[i].text.size()) continue;
       left[i] = true;
-      bytes -= parts_[i].text.size();
+      ++removed[static_cast<std::size_t>(kind)];
+      bytes -= parts_[i].text.size() - parts_[i].shorter.size();
     }
     // A heading is removed if no part of its stage remains between it and the next heading of this
     // stage. The loop goes backwards over the parts. `follows` is true if a part of this stage
@@ -157,8 +209,9 @@ std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   }
   llm::ChatMessage system{llm::ChatMessage::Role::kSystem, ""},
       user{llm::ChatMessage::Role::kUser, ""};
+  user.text = left_out_words(removed, limit);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (!left[i]) (parts_[i].system ? system : user).text += parts_[i].text;
+    (parts_[i].system ? system : user).text += left[i] ? parts_[i].shorter : parts_[i].text;
   }
   std::vector<llm::ChatMessage> messages;
   for (llm::ChatMessage* message : {&system, &user}) {
@@ -175,8 +228,9 @@ std::vector<llm::ChatMessage> Prompt::messages(std::size_t most_bytes) const {
 // low.
 std::string describe_goal(const Evaluator& evaluator) {
   const std::vector<std::string> inputs = evaluator.inputs();
-  std::string words = fmt::format("The result is measured in {}. Make it as {} as possible",
-                                  evaluator.unit(), evaluator.higher_is_better() ? "high" : "low");
+  std::string words = fmt::format(
+      "{} the {}, which is measured in {}", evaluator.higher_is_better() ? "Maximise" : "Minimise",
+      evaluator.unit() == "s" ? "run time" : "result", evaluator.unit());
   if (inputs.size() > 1) {
     words += fmt::format(", as the geometric mean over {} inputs", inputs.size());
   }
@@ -187,13 +241,17 @@ std::string describe_goal(const Evaluator& evaluator) {
 // described by SearchProblem::about.
 void add_problem(Prompt& prompt, const SearchProblem& problem) {
   if (!problem.is_mapping()) {
-    const std::string about =
+    std::string about =
         problem.about.empty() ? "a program" : strip_directories(problem.about.substr(0, kMaxAbout));
+    if (problem.about.size() > kMaxAbout) {
+      about += fmt::format("\n(the other {} bytes are left out)", problem.about.size() - kMaxAbout);
+    }
     prompt.add_user_text("ABOUT THE TEXT\n" + about + "\n\n");
     return;
   }
   const Machine& machine = *problem.machine;
   prompt.add_user_text(fmt::format("MACHINE: {}\n", describe_machine(machine)));
+  prompt.add_user_text(describe_bandwidths(machine), RemovalStage::kApp);
   if (problem.inputs.empty()) return;
   const AppDescription words = describe_application(problem.inputs.front(), machine);
   prompt.add_user_text(fmt::format("APPLICATION: {}{}\n",
@@ -203,11 +261,13 @@ void add_problem(Prompt& prompt, const SearchProblem& problem) {
     prompt.add_user_text(fmt::format("ALSO RUN WITH: {}\n",
                                      describe_application(problem.inputs[i], machine).values));
   }
-  // The lines about the first tasks always stay, since a mapping cannot be written without names.
-  prompt.add_user_text("TASKS name | variants | launched as | regions (access, MB of a point)\n");
+  prompt.add_user_text(fmt::format("RUNTIME: {}\n", words.runtime_costs), RemovalStage::kApp);
+  // The names of the tasks always stay, since a mapping cannot be written without names.
+  prompt.add_user_text(
+      "TASKS name | variants | launched as | regions (access, MB of a typical point)\n");
   for (std::size_t i = 0; i < words.tasks.size(); ++i) {
-    prompt.add_user_text(fmt::format(" {}\n", words.tasks[i]),
-                         i < kSureTasks ? RemovalStage::kNever : RemovalStage::kApp);
+    prompt.add_user_text(fmt::format(" {}\n", words.tasks[i]), RemovalStage::kApp,
+                         fmt::format(" {}\n", words.task_names[i]));
   }
   prompt.add_user_text("\n");
 }
@@ -269,7 +329,8 @@ std::string fenced_segments(const Segments& segments) {
   return shown;
 }
 
-// Lines that only `text` has get the sign `+`, and lines that only `base` has get the sign `-`.
+// In each segment, the lines that only `base` has come first, with the sign `-`. Then come the
+// lines that only `text` has, with the sign `+`.
 std::string describe_segment_changes(const Segments& text, const Segments& base) {
   std::string lines;
   for (const Segment& segment : text.all()) {
@@ -279,8 +340,7 @@ std::string describe_segment_changes(const Segments& text, const Segments& base)
     const std::string more = lines_without(segment.text, before, '+');
     const std::string less = lines_without(before, segment.text, '-');
     if (more.empty() && less.empty()) continue;
-    lines += fmt::format("  {}: {}{}{}\n", segment.name, more,
-                         more.empty() || less.empty() ? "" : " ", less);
+    lines += fmt::format("  {}:\n{}{}", segment.name, less, more);
   }
   return lines;
 }
@@ -375,6 +435,44 @@ void add_feedback(Prompt& prompt, const Evaluation& evaluation, const SearchRoun
   prompt.add_user_text(result + "\n");
   for (FeedbackLine& line : feedback_lines(evaluation.feedback, detail)) {
     prompt.add_user_text(std::move(line.text), line.stage);
+  }
+}
+
+void add_budget(Prompt& prompt, const SearchRound& round) {
+  const std::size_t left = round.max_proposals();
+  const Step* best = round.history().best();
+  std::string text;
+  if (left < SearchRound::kUnlimitedProposals) {
+    text += fmt::format("BUDGET: {} more run{}.\n", left, left == 1 ? "" : "s");
+  }
+  if (best != nullptr) {
+    text += fmt::format("BEST SO FAR: #{}, {}\n", best->number,
+                        format_score(best->evaluation, round.evaluator()));
+  }
+  prompt.add_user_text(std::move(text));
+}
+
+// Lists the last kMaxStepsShown steps, the oldest first. The best step is marked.
+void add_search_state(Prompt& prompt, const SearchRound& round, GuideDetail detail) {
+  add_budget(prompt, round);
+  const History& history = round.history();
+  const std::vector<Step>& steps = history.recent();
+  if (steps.empty()) return;
+  prompt.add_heading("TRIED SO FAR (number, result, change, what took the time)\n",
+                     RemovalStage::kHistory);
+  const std::size_t first = steps.size() - std::min(steps.size(), kMaxStepsShown);
+  for (std::size_t i = first; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    const bool is_best =
+        history.best() != nullptr && history.best()->number == step.number && step.number > 0;
+    std::string line =
+        fmt::format("#{} {}{}", step.number, describe_result(step.evaluation, round.evaluator()),
+                    is_best ? " (the best)" : "");
+    for (const std::string& words : {one_line(strip_directories(step.proposal.why), 160),
+                                     cause_words(step.evaluation, detail)}) {
+      if (!words.empty()) line += "; " + words;
+    }
+    prompt.add_user_text(line + "\n", RemovalStage::kHistory);
   }
 }
 

@@ -1,7 +1,6 @@
 // Prompts for the language model that proposes mappings: the parts of a prompt, and how a prompt
 // that is too long is shortened. A prompt describes the goal and the results of earlier proposals.
-// It contains no paths, no budget, no time of day, and no mappings except those tried in this
-// search.
+// It contains no paths, no time of day, and no mappings except those tried in this search.
 #pragma once
 
 #include <span>
@@ -14,16 +13,22 @@
 
 namespace groma::tuning {
 
-// Limit on the bytes of a prompt: about 3,000 tokens, so that a context window of 4,096 tokens has
-// room for a reply.
-inline constexpr std::size_t kPromptBytes = 12'000;
-// Limit on the bytes of a prompt that shows whole mappings.
-inline constexpr std::size_t kWholeTextsPromptBytes = 2 * kPromptBytes;
-
 // The stage at which a part is removed from a prompt that is too long. Parts of stage kProfile are
 // removed first, and parts of stage kNever are never removed. Parts of the same stage are removed
 // in the order in which they were added.
-enum class RemovalStage : std::uint8_t { kProfile, kHistory, kTried, kApp, kCard, kNever };
+enum class RemovalStage : std::uint8_t {
+  // The profile of the last run.
+  kProfile,
+  // Texts that ran earlier in the search.
+  kHistory,
+  // Texts that did not run, and the decisions of the mapping.
+  kTried,
+  // Details of the tasks of the application. Their names always stay.
+  kApp,
+  // Parts of the reference card of the language.
+  kCard,
+  kNever
+};
 
 // A prompt for a language model: a system message, then a user message. The parts that are equal in
 // every prompt come first, because servers can cache a common beginning.
@@ -32,8 +37,10 @@ class Prompt {
   void add_system_text(std::string text, RemovalStage stage = RemovalStage::kNever) {
     parts_.push_back({std::move(text), stage, true, false});
   }
-  void add_user_text(std::string text, RemovalStage stage = RemovalStage::kNever) {
-    parts_.push_back({std::move(text), stage, false, false});
+  // `shorter` takes the place of the text when it is removed.
+  void add_user_text(std::string text, RemovalStage stage = RemovalStage::kNever,
+                     std::string shorter = "") {
+    parts_.push_back({std::move(text), stage, false, false, std::move(shorter)});
   }
   // Adds a heading to the user message. The heading is removed when no part of the same stage is
   // left below it.
@@ -42,14 +49,16 @@ class Prompt {
   }
 
   // Returns the messages of the prompt in valid UTF-8. Leaves out parts, stage by stage, until the
-  // messages have at most `most_bytes` bytes or only parts of stage kNever are left.
-  std::vector<llm::ChatMessage> messages(std::size_t most_bytes = kPromptBytes) const;
+  // messages have at most `most_bytes` bytes or only parts of stage kNever are left. The user
+  // message then begins with a line that says what is left out.
+  std::vector<llm::ChatMessage> messages(std::size_t most_bytes) const;
 
  private:
   struct PromptPart {
     std::string text;
     RemovalStage stage;
     bool system, heading;
+    std::string shorter = {};
   };
   std::vector<PromptPart> parts_;
 };
@@ -82,8 +91,8 @@ std::string fenced_segments(const Segments& segments);
 // backticks in the text.
 std::string as_fenced_block(std::string_view text, std::string_view label = "");
 
-// Describes how `text` differs from `base`, in one line for each segment that differs, with added
-// and removed lines: "region: + ... - ...". Returns an empty text if there is no difference.
+// Describes how `text` differs from `base`: for each segment that differs, its name, the removed
+// lines ("- ...") and the added lines ("+ ..."). Returns an empty text if there is no difference.
 std::string describe_segment_changes(const Segments& text, const Segments& base);
 
 // Formats the score of an evaluation in the evaluator's unit, "0.0331 s". A noisy score has fewer
@@ -108,6 +117,11 @@ std::string feedback_summary(const GuideFeedback& feedback, GuideDetail detail, 
 // Adds the result of an evaluation and the feedback about it to a prompt.
 void add_feedback(Prompt& prompt, const Evaluation& evaluation, const SearchRound& round,
                   GuideDetail detail);
+// Adds how many runs are left, and the best result so far.
+void add_budget(Prompt& prompt, const SearchRound& round);
+// Adds what a model without memory must know about the search so far: how many runs are left, and
+// one line for each earlier step with its result, its change and what took the time.
+void add_search_state(Prompt& prompt, const SearchRound& round, GuideDetail detail);
 // Adds the last proposals that failed, each with another error message, to a prompt. Each is
 // written as a difference from the text `current`.
 void add_failures(Prompt& prompt, const SearchRound& round, const Segments& current,

@@ -108,8 +108,7 @@ bool fitter(const Shared& a, const Shared& b) { return a->score < b->score; }
 class Evolve : public Proposer {
  public:
   Evolve(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
-      : asker_(problem, random_at(seed, 0), options, kWholeTextsPromptBytes),
-        draws_(random_at(seed, 1)) {}
+      : asker_(problem, random_at(seed, 0), options), draws_(random_at(seed, 1)) {}
 
   std::string_view name() const override { return "evolve"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
@@ -355,6 +354,7 @@ class Evolve : public Proposer {
     prompt.add_system_text(system_introduction(problem, round.evaluator()));
     add_language_card(prompt, problem);
     add_problem(prompt, problem);
+    add_budget(prompt, round);
     add_state(prompt, round, attempt.parent);
     add_attempts(prompt, round, island);
     std::vector<Shared> shown = {attempt.parent};

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "model/asking.h"
+#include "model/problem_words.h"
 #include "propose/proposers.h"
 
 namespace groma::tuning {
@@ -119,9 +120,16 @@ class Hybrid : public Proposer {
     prompt.add_user_text(best == nullptr ? "CURRENT, not run yet\n"
                                          : fmt::format("CURRENT (#{}, the best)\n", best->number));
     prompt.add_user_text(fenced_segments(base));
+    if (problem.is_mapping() && !problem.inputs.empty()) {
+      prompt.add_user_text(
+          "DECISIONS of CURRENT\n" +
+              describe_decisions(base.text(), *problem.machine, problem.inputs.front()),
+          RemovalStage::kTried);
+    }
     add_history(prompt, round, base);
     add_failures(prompt, round, base, detail);
     prompt.add_user_text("\n");
+    add_search_state(prompt, round, detail);
     if (best != nullptr) add_feedback(prompt, best->evaluation, round, detail);
     prompt.add_user_text(asker_.take_remarks() +
                          "You may change all segments. PLAN, then blocks.\n");

@@ -17,7 +17,7 @@ constexpr double kOproTemperature = 1.0;
 class Opro : public Proposer {
  public:
   Opro(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
-      : asker_(problem, seed, options, kWholeTextsPromptBytes) {}
+      : asker_(problem, seed, options) {}
 
   std::string_view name() const override { return "opro"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
@@ -64,8 +64,10 @@ class Opro : public Proposer {
                            i == 0 ? RemovalStage::kNever : RemovalStage::kHistory);
     }
     add_failures(prompt, round, base, detail);
+    prompt.add_user_text("\n");
+    add_budget(prompt, round);
     prompt.add_user_text(
-        "\n" + asker_.take_remarks() +
+        asker_.take_remarks() +
         "Write a new one that is different from all of the above and has a better result "
         "than all of them.\n");
   }

@@ -28,8 +28,6 @@ constexpr int kMostRejected = 5;
 constexpr int kMostRepeated = 200;
 // Time limit for removing useless statements from the best mapping at the end of the search.
 constexpr auto kLongestTidying = std::chrono::seconds(10);
-// The number of proposals of a round if the budget of evaluations has no limit.
-constexpr std::size_t kUnbounded = 1 << 20;
 // The detail of feedback that is requested for the report files, even if the proposer reads less.
 // More detail costs more time in simulated runs than in measured ones, so these have two levels.
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
@@ -82,6 +80,7 @@ class SearchLoop : public SearchRound {
     ++unusable_;
     reject(std::move(why));
   }
+  void explain_end(std::string why) override { end_reason_ = std::move(why); }
   bool stop() const override { return progress_.should_stop(); }
 
  private:
@@ -178,6 +177,8 @@ class SearchLoop : public SearchRound {
   int rejections_ = 0, repeated_ = 0;
   // The reason of the last rejection in this round; nullopt if nothing was rejected.
   std::optional<std::string> rejected_;
+  // The reason that the proposer gave in this round for the end of the search. Empty: it gave none.
+  std::string end_reason_;
   // How many replies in this round should have been proposals but could not be used.
   std::size_t unusable_ = 0;
 };
@@ -263,18 +264,19 @@ void SearchLoop::make_sure(Trial& trial) const {
 // one. The number is recorded, because the proposals of the round may depend on it.
 void SearchLoop::begin_round() {
   rejected_.reset();
+  end_reason_.clear();
   unusable_ = 0;
   channel_.begin_round();
   estimates_.begin_round();
   if (record_.replaying()) {
-    most_ = record_.read_round_size(kUnbounded);
+    most_ = record_.read_round_size(kUnlimitedProposals);
     return;
   }
   const std::int64_t left = options_.budget.evaluations - progress_.spent.evaluations;
   most_ = options_.budget.evaluations == 0
-              ? kUnbounded
+              ? kUnlimitedProposals
               : std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(left, 1)),
-                                        1, kUnbounded);
+                                        1, kUnlimitedProposals);
   record_.write_round_size(most_);
 }
 
@@ -525,7 +527,7 @@ bool SearchLoop::goes_on_without_proposal(bool counted) {
     record_.fail_because_of_early_end();
     return false;
   }
-  if (!rejected_) return end(End::kExhausted);
+  if (!rejected_) return end(End::kExhausted, end_reason_);
   if (++rejections_ < kMostRejected) return true;
   // A replayed round may have failed because the model could not be reached at that time. So the
   // search asks the model again.

@@ -71,6 +71,7 @@ void for_each_word(Setup& setup, const Each& each) {
   each("compare", setup.compare);
   each("constrain", setup.ask.constrain);
   each("reply-tokens", setup.ask.max_tokens);
+  each("prompt-bytes", setup.ask.prompt_bytes);
   each("temperature", setup.ask.temperature);
 }
 

@@ -1,7 +1,11 @@
 // trace: a proposer that asks a model, by OptoPrime of Trace (Cheng et al., 2024), as the paper on
 // agent-system interfaces uses it. The model sees the mapping as a computation whose variables are
 // the texts of the segments: segments give a program, the program decides, and a run gives the
-// result. Each step changes the text that was tried last, whether that text was good or bad.
+// result.
+//
+// OptoPrime changes the text that was tried last, whether it was good or bad. Here each step
+// changes the best text so far, because a model without memory could not return to it. The prompt
+// tells what was tried since then.
 #include <fmt/format.h>
 
 #include "model/asking.h"
@@ -17,27 +21,25 @@ constexpr double kTemperature = 0.7;
 // The part of the prompt that explains OptoPrime's notation.
 constexpr std::string_view kReading =
     "You change the variables of a computation so that its output gets better. You are given:\n"
-    "- #Instruction: what is to be done.\n"
+    "- #Instruction: what you should do.\n"
     "- #Code: how the output is computed from the variables.\n"
     "- #Documentation: what the functions in #Code do.\n"
-    "- #Variables: what you may change.\n"
-    "- #Constraints: what each variable has to keep to.\n"
-    "- #Inputs: given values, which cannot be changed.\n"
-    "- #Others: values computed on the way.\n"
-    "- #Outputs: the result.\n"
-    "- #Feedback: what is said of the result.\n"
+    "- #Variables: what you may change. They hold the best values so far.\n"
+    "- #Constraints: what each variable is for.\n"
+    "- #Inputs: given values, which you cannot change.\n"
+    "- #Others: intermediate values.\n"
+    "- #Outputs: the result of the variables.\n"
+    "- #Feedback: an explanation of the result, and the earlier tries.\n"
     "A value is written `<type> <name> = <value>`, or `(code) <name>:` with its lines below.\n\n";
 
 // The form of the reply: a JSON object with new texts for some variables.
 constexpr std::string_view kFormat =
     "Reply with one JSON object:\n"
-    "{\"reasoning\": \"<what the instruction asks, what the feedback says about the variables, why "
-    "they are to change>\",\n"
-    " \"answer\": \"<only where the instruction asks a question>\",\n"
+    "{\"reasoning\": \"<what limits the result, and why the variables should change>\",\n"
+    " \"change\": \"<one line: what you change now>\",\n"
     " \"suggestion\": {\"<variable>\": \"<all of its new text>\", ...}}\n"
-    "Only names of #Variables stand in \"suggestion\"; leave out those that stay. If nothing can "
-    "be "
-    "better, reply with the one word TERMINATE.\n";
+    "Use only names from #Variables in \"suggestion\", and leave out the variables that stay. If "
+    "nothing can be better, reply with the one word TERMINATE, which ends the search.\n";
 
 class Trace : public Proposer {
  public:
@@ -47,20 +49,21 @@ class Trace : public Proposer {
   std::string_view name() const override { return "trace"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
-  // Asks the model for a change of the text that was tried last. Returns at most one proposal.
-  // Returns none if the reply is unusable or changes nothing.
+  // Asks the model for a change of the best text. Returns at most one proposal. Returns none if the
+  // reply is unusable, changes nothing or ends the search.
   std::vector<Proposal> propose(SearchRound& round) override {
-    const Step* last = round.history().last();
-    const Result<Segments> base = segments_of(round.problem(), text_of(last, round.problem()));
+    const History& history = round.history();
+    const Step* current = history.best() != nullptr ? history.best() : history.last();
+    const Result<Segments> base = segments_of(round.problem(), text_of(current, round.problem()));
     if (!base.ok()) return {};
     ModelQuestion question;
     question.expects_program = true;
-    build(question.prompt, round, last, *base);
+    build(question.prompt, round, current, *base);
     const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
     if (!replies.front()) return {};
-    // The reply TERMINATE gives no proposal; several such replies in a row end the search.
+    // A round without a proposal and without a rejection ends the search.
     if (is_end(replies.front()->text)) {
-      round.reject("the model finds nothing to change (TERMINATE)");
+      round.explain_end("the model finds nothing to change (TERMINATE)");
       return {};
     }
     const ModelAnswer answer = read_answer(*replies.front(), *base, asker_.expected_reply_form());
@@ -85,9 +88,10 @@ class Trace : public Proposer {
     return text == "TERMINATE";
   }
 
-  // Writes the parts of an OptoPrime prompt in the order of the paper. If the prompt is too long,
+  // Writes the parts of an OptoPrime prompt in the order of the paper. `current` is the step with
+  // the text `base` that the model changes; null before the first step. If the prompt is too long,
   // the parts with a RemovalStage are removed first.
-  void build(Prompt& prompt, SearchRound& round, const Step* last, const Segments& base) {
+  void build(Prompt& prompt, SearchRound& round, const Step* current, const Segments& base) {
     const SearchProblem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
     prompt.add_system_text(std::string(kReading));
@@ -95,7 +99,7 @@ class Trace : public Proposer {
                                                          : std::string(kFormat));
     prompt.add_user_text(
         "#Instruction\n" + system_introduction(problem, round.evaluator()) +
-        "Change the values of the variables in #Variables to that end, by what #Feedback "
+        "Change the values of the variables in #Variables to reach this goal. Use what #Feedback "
         "says.\n\n");
     add_code(prompt, problem, base);
     std::string variables = "#Variables\n", constraints = "#Constraints\n";
@@ -110,15 +114,15 @@ class Trace : public Proposer {
     add_problem(prompt, problem);
     add_text_outside_segments(prompt, problem);
     prompt.add_user_text("#Others\n");
-    // The decisions show the model what the last mapping did. They are left out of a prompt that is
-    // too long.
+    // The decisions show the model what the mapping does. They are left out of a prompt that is too
+    // long.
     if (problem.is_mapping() && !problem.inputs.empty()) {
       const std::string decisions =
           describe_decisions(base.text(), *problem.machine, problem.inputs.front());
       if (!decisions.empty())
         prompt.add_user_text("(code) decisions:\n" + decisions, RemovalStage::kTried);
     }
-    add_outputs(prompt, round, last, detail);
+    add_outputs(prompt, round, current, detail);
   }
 
   // Writes the computation as three lines of code with their documentation. For a mapping, the
@@ -151,20 +155,44 @@ class Trace : public Proposer {
     prompt.add_user_text("\n");
   }
 
-  // Writes the result of the last step and the feedback about it. Before the first step, the result
-  // is not known.
-  void add_outputs(Prompt& prompt, SearchRound& round, const Step* last, GuideDetail detail) {
-    if (last == nullptr) {
+  // Writes the result of the current text with the feedback about it, the result of the last try if
+  // that was another text, and the earlier steps.
+  void add_outputs(Prompt& prompt, SearchRound& round, const Step* current, GuideDetail detail) {
+    const Step* last = round.history().last();
+    if (current == nullptr) {
       prompt.add_user_text(
           "\n#Outputs\n(result) result = not known: nothing was run yet\n\n#Feedback\n");
     } else {
-      prompt.add_user_text(fmt::format("\n#Outputs\n(result) result = {}\n\n#Feedback\n",
-                                       describe_result(last->evaluation, round.evaluator())));
-      for (FeedbackLine& line : feedback_lines(last->evaluation.feedback, detail)) {
-        prompt.add_user_text(std::move(line.text), line.stage);
-      }
+      prompt.add_user_text(fmt::format("\n#Outputs\n(result) result = {} (#{})\n\n#Feedback\n",
+                                       describe_result(current->evaluation, round.evaluator()),
+                                       current->number));
+      add_lines(prompt, *current, detail);
     }
+    if (last != nullptr && current != nullptr && last->number != current->number) {
+      add_last_try(prompt, round, *last, *current, detail);
+    }
+    add_search_state(prompt, round, detail);
     prompt.add_user_text(asker_.take_remarks() + "\nYour response:\n");
+  }
+
+  static void add_lines(Prompt& prompt, const Step& step, GuideDetail detail) {
+    for (FeedbackLine& line : feedback_lines(step.evaluation.feedback, detail)) {
+      prompt.add_user_text(std::move(line.text), line.stage);
+    }
+  }
+
+  // Writes how the last try differed from the current text, and the feedback about it.
+  static void add_last_try(Prompt& prompt, const SearchRound& round, const Step& last,
+                           const Step& current, GuideDetail detail) {
+    std::string text = fmt::format(
+        "\nTHE LAST TRY, #{}, was not better: {}. It differs from #{} in:\n", last.number,
+        describe_result(last.evaluation, round.evaluator()), current.number);
+    const auto tried = segments_of(round.problem(), last.proposal.text);
+    const auto base = segments_of(round.problem(), current.proposal.text);
+    if (tried.ok() && base.ok()) text += describe_segment_changes(*tried, *base);
+    prompt.add_user_text(std::move(text), RemovalStage::kTried);
+    add_lines(prompt, last, detail);
+    prompt.add_user_text("\n");
   }
 
   ModelAsker asker_;

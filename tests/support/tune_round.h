@@ -46,6 +46,7 @@ class FakeRound : public tuning::SearchRound {
   std::function<Result<std::string, llm::ChatError>(const llm::ChatRequest&)> model;
   std::vector<llm::ChatRequest> asked;
   std::vector<std::string> rejected;
+  std::string end_reason;
   std::size_t left = 10;
   GuideDetail shown = GuideDetail::kProfile;
   bool estimates = false;
@@ -86,6 +87,7 @@ class FakeRound : public tuning::SearchRound {
     }
     return replies;
   }
+  void explain_end(std::string why) override { end_reason = std::move(why); }
   bool has_estimates() const override { return estimates; }
   std::vector<tuning::Evaluation> estimate(std::span<const std::string> texts,
                                            GuideDetail detail) override {

@@ -166,7 +166,8 @@ ControlReplicate *;
     names.push_back(segment.name);
     EXPECT_TRUE(segment.about.ends_with('.'));
   }
-  EXPECT_THAT(names, ElementsAre("task", "region", "layout", "limit", "index", "single", "other"));
+  EXPECT_THAT(names, ElementsAre("task", "region", "layout", "limit", "functions", "index",
+                                 "single", "other"));
   EXPECT_EQ(segments.text(), R"(# Written by hand.
 Task * GPU;
 
@@ -186,6 +187,7 @@ def f(Task task) {
   # all on one
   return m[0, 0];
 }
+
 IndexTaskMap b f;
 
 SingleTaskMap a f  # as above
@@ -211,7 +213,7 @@ Sure!)");
   EXPECT_EQ(text_of(segments, "task"), "```mapper\nTask * GPU;\n");
   EXPECT_EQ(text_of(segments, "region"), "Region * * GPUS FBMEM;\n  it is the default\n");
   EXPECT_EQ(text_of(segments, "layout"), "Layout * * * SOA\n");
-  EXPECT_EQ(text_of(segments, "index"), "def f(Task task) {\n  return m[0, 0;\n}\n");
+  EXPECT_EQ(text_of(segments, "functions"), "def f(Task task) {\n  return m[0, 0;\n}\n");
   EXPECT_EQ(text_of(segments, "limit"), "InstanceLimit a GPU many\nSure!\n");
   EXPECT_EQ(text_of(segments, "other"), "");
 }

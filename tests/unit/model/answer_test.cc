@@ -81,7 +81,7 @@ const Read kRead[] = {
     {"labels by other names",
      "```InstanceLimit\nInstanceLimit work 4;\n```\n```index_task_map\nIndexTaskMap GPU g;\n```\n"
      "```tasks\nTask * CPU;\n```",
-     "task=Task * CPU;\nlimit=InstanceLimit work 4;\nindex=IndexTaskMap GPU g;\n"},
+     "task=Task * CPU;\nlimit=InstanceLimit work 4;\nfunctions=index=IndexTaskMap GPU g;\n"},
     {"the label above the block", "**Region decision:**\n```\nRegion * * GPU ZCMEM;\n```\n",
      "region=Region * * GPU ZCMEM;\n"},
     {"no label: by the first words", "```\nTask * CPU;\nLayout * * * AOS;\n```\n",
@@ -119,18 +119,29 @@ const Read kRead[] = {
     {"blocks about different things count together",
      "```region\nRegion a * GPU ZCMEM;\n```\n```region\nRegion b * GPU FBMEM;\n```",
      "region=Region a * GPU ZCMEM;\nRegion b * GPU FBMEM;\n"},
-    {"helpers stand where they are labelled",
+    {"functions in the block of their statements join the other functions",
      "```single\ndef g(Task task) { return m[*task.parent.processor(m)]; }\nSingleTaskMap io "
      "g;\n```",
-     "single=def g(Task task) { return m[*task.parent.processor(m)]; }\nSingleTaskMap io g;\n"},
-    {"what is defined anew is not there twice",
-     "```single\ndef f(Task task) { return m[0, 0]; }\nSingleTaskMap io f;\n```",
-     "index=m = Machine(GPU);\nIndexTaskMap work f;\n"
-     "single=def f(Task task) { return m[0, 0]; }\nSingleTaskMap io f;\n"},
+     "functions=m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\n"
+     "def g(Task task) { return m[*task.parent.processor(m)]; }\nsingle=SingleTaskMap io g;\n"},
+    {"a function that is defined anew is not there twice",
+     "```single\ndef f(Task task) { return m[0, 1]; }\nSingleTaskMap io f;\n```",
+     "functions=m = Machine(GPU);\ndef f(Task task) { return m[0, 1]; }\n"
+     "single=SingleTaskMap io f;\n"},
+    {"a new machine stands before the functions that use it",
+     "```index\nn = Machine(CPU);\ndef g(Task task) { return n[0, 0]; }\nIndexTaskMap CPU g;\n```",
+     "functions=n = Machine(CPU);\ndef g(Task task) { return n[0, 0]; }\n"
+     "index=IndexTaskMap CPU g;\n"},
+    {"a function that a statement still uses is not lost with its segment",
+     "```functions\ndef g(Task task) { return m[0, 1]; }\n```",
+     "functions=m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\n"
+     "def g(Task task) { return m[0, 1]; }\n"},
+    {"a function that no statement uses any more goes with the last one", "```index\nNONE\n```",
+     "functions=index="},
     {"the paper's colon",
      "```index\ndef f(Task task):\n  return Machine(GPU)[0, 0]\n"
      "IndexTaskMap work f\n```",
-     "index=def f(Task task):\n  return Machine(GPU)[0, 0]\nIndexTaskMap work f\n"},
+     "functions=def f(Task task):\n  return Machine(GPU)[0, 0]\nindex=IndexTaskMap work f\n"},
     {"control characters that are only white space", "```task\r\nTask * CPU;\r\n```\r\n",
      "task=Task * CPU;\n"},
 };
@@ -174,7 +185,9 @@ const Refused kRefused[] = {
     {"a statement that does not parse", "```region\nRegion * * GPU NOWHERE;\n```", "NOWHERE"},
     {"other statements do not save its segment",
      "```region\nRegion a * GPU ZCMEM;\nRegion * * GPU;\n```", "`region` stays as it was"},
-    {"a broken function", "```index\ndef f(Task task) { return m[0, 0;\n```", "`index` stays"},
+    {"a broken function", "```index\ndef f(Task task) { return m[0, 0;\n```", "`functions` stays"},
+    {"an empty suggestion", "{\"reasoning\": \"r\", \"suggestion\": {}}",
+     "its list of new texts is empty"},
     {"JSON that is cut off", "{\"suggestion\": {\"region\": \"Region * * GPU ZC", "no block"},
     {"JSON of another kind", "{\"region\": {\"rp_shared\": 7}}", "its value is not a text"},
     {"JSON of no segment", "{\"suggestion\": {\"colour\": \"red\"}}", "no segment `colour`"},

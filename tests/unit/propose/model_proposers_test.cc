@@ -24,6 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
+const std::size_t kPromptBytes = tuning::AskOptions().prompt_bytes;
 const std::vector<std::string> kAsking = {"trace", "opro", "scientist", "evolve"};  // alone
 
 tuning::SearchProblem mapping_problem() {
@@ -242,7 +243,7 @@ TEST(ModelProposers, TellWhatASegmentIsAndWhatStandsAroundIt) {
     EXPECT_THAT(text, AllOf(HasSubstr("[the segment sizes]\n"), HasSubstr("// behind it"),
                             Not(HasSubstr("the first line")), Not(HasSubstr("the last line"))))
         << name;
-    EXPECT_LT(text.size(), tuning::kPromptBytes) << name;
+    EXPECT_LT(text.size(), kPromptBytes) << name;
   }
 }
 
@@ -346,7 +347,7 @@ TEST(ModelProposers, KeepPromptsShort) {
       longest = std::max(longest, text_of(request).size());
     }
     EXPECT_GT(longest, 2'000U) << name;
-    EXPECT_LE(longest, 2 * tuning::kPromptBytes) << name;
+    EXPECT_LE(longest, kPromptBytes) << name;
   }
 }
 
@@ -450,7 +451,7 @@ TEST(Trace, AsksInTheSectionsOfItsSource) {
   EXPECT_TRUE(request.constraint.json_schema.empty());
   const std::string& system = request.messages[0].text;
   const std::string& user = request.messages[1].text;
-  for (const char* key : {"\"reasoning\"", "\"answer\"", "\"suggestion\"", "TERMINATE"}) {
+  for (const char* key : {"\"reasoning\"", "\"change\"", "\"suggestion\"", "TERMINATE"}) {
     EXPECT_THAT(system, HasSubstr(key));
   }
   std::size_t at = 0;
@@ -470,9 +471,10 @@ TEST(Trace, AsksInTheSectionsOfItsSource) {
   // The graph, from the segments to the run.
   EXPECT_THAT(
       section("#Code", "#Documentation"),
-      HasSubstr("program = put_together(task, region, layout, limit, index, single, other)\n"
-                "decisions = decide(program, application, machine)\n"
-                "result = run(decisions)"));
+      HasSubstr(
+          "program = put_together(task, region, layout, limit, functions, index, single, other)\n"
+          "decisions = decide(program, application, machine)\n"
+          "result = run(decisions)"));
   EXPECT_THAT(section("#Documentation", "#Variables"), HasSubstr("REFERENCE CARD"));
   EXPECT_THAT(
       section("#Variables", "#Constraints"),
@@ -485,39 +487,42 @@ TEST(Trace, AsksInTheSectionsOfItsSource) {
   EXPECT_THAT(section("#Feedback", "Your response"), HasSubstr("SUGGEST: SUGGESTED."));
 }
 
-TEST(Trace, ChangesWhatWasTriedLastBeItGoodOrBad) {
+// A model without memory could not return to the best text otherwise.
+TEST(Trace, ChangesTheBestAndTellsOfTheLastTry) {
   Play play("trace");
   play.evaluate_start();
   play.try_text(1, "Task * OMP;\n");
   play.try_text(2, "Task FAIL CPU;\n");
-  play.answer("{\"suggestion\": {\"layout\": \"Layout * * * AOS;\"}}");
+  play.answer(
+      "{\"change\": \"fields together\", \"suggestion\": {\"layout\": \"Layout * * * AOS;\"}}");
   ASSERT_EQ(play.go(), 1U);
-  EXPECT_THAT(text_of(play.round.asked.front()),
-              AllOf(HasSubstr("Task FAIL CPU;"), HasSubstr("it CRASHED in run"),
-                    Not(HasSubstr("Task * OMP;\n(code)"))));
-  EXPECT_EQ(play.round.past.last()->proposal.text, "Task FAIL CPU;\n\nLayout * * * AOS;\n");
+  const std::string text = text_of(play.round.asked.front());
+  EXPECT_THAT(text, AllOf(HasSubstr("(code) task:\nTask * OMP;\n"), HasSubstr("it CRASHED in run"),
+                          HasSubstr("THE LAST TRY, #2"), HasSubstr("    + Task FAIL CPU;\n")));
+  EXPECT_EQ(play.round.past.last()->proposal.text, "Task * OMP;\n\nLayout * * * AOS;\n");
+  EXPECT_EQ(play.round.past.last()->proposal.why, "fields together");
 }
 
-// Its memory is empty: what was before the last is not shown.
-TEST(Trace, ShowsNoHistory) {
+TEST(Trace, ShowsTheBudgetAndEveryTry) {
   Play play("trace");
   play.try_text(1, "Task eldest CPU;\n");
   play.try_text(2, "Task second CPU;\n");
+  play.round.left = 7;
   play.answer("{}");
   play.go();
   EXPECT_THAT(text_of(play.round.asked.front()),
-              AllOf(HasSubstr("Task second CPU;"), Not(HasSubstr("eldest"))));
+              AllOf(HasSubstr("BUDGET: 7 more runs.\nBEST SO FAR: #1"), HasSubstr("\n#1 valid"),
+                    HasSubstr("\n#2 valid"), HasSubstr("`Task eldest CPU` decides nothing")));
 }
 
-// It is asked again: one sample that gives up is not the end.
-TEST(Trace, ChangesNothingWhereTheReplyIsTheWordAlone) {
+// A round that neither proposes nor rejects anything ends the search.
+TEST(Trace, EndsTheSearchWhereTheReplyIsTheWordAlone) {
   for (const char* end : {"TERMINATE", " TERMINATE.\n", "`TERMINATE`", "\"TERMINATE\""}) {
     Play play("trace");
     play.answer(end);
     EXPECT_EQ(play.go(), 0U) << end;
-    EXPECT_THAT(play.round.rejected, ElementsAre(HasSubstr("finds nothing to change"))) << end;
-    play.answer("{\"suggestion\": {\"task\": \"Task * CPU;\"}}");
-    EXPECT_EQ(play.go(), 1U) << end;
+    EXPECT_THAT(play.round.rejected, IsEmpty()) << end;
+    EXPECT_THAT(play.round.end_reason, HasSubstr("finds nothing to change")) << end;
   }
   Play play("trace");
   play.answer(
@@ -526,6 +531,61 @@ TEST(Trace, ChangesNothingWhereTheReplyIsTheWordAlone) {
   play.answer("I would TERMINATE here.");
   EXPECT_EQ(play.go(), 0U);
   EXPECT_EQ(play.round.rejected.size(), 1U);
+}
+
+// The simulator tells without a run that nothing changes, so no run is spent on it.
+TEST(Trace, IsToldThatAChangeDecidesNothing) {
+  const tuning::SearchProblem problem = mapping_problem();
+  const auto evaluator =
+      tuning::make_simulated_evaluator(problem.machine, problem.inputs, SimulateOptions());
+  FakeRound round(problem, *evaluator);
+  const auto proposer = tuning::make_proposer("trace", problem, 1, {}).value();
+  round.past.add({1, {problem.start, "the start", 0}, evaluator->evaluate({problem.start})});
+  for (const char* reply :
+       {"{\"suggestion\": {\"limit\": \"InstanceLimit no_such_task 3;\"}}",
+        "{\"suggestion\": {\"region\": \"Region * * GPU FBMEM;\\nRegion * * OMP ZCMEM;\"}}"}) {
+    round.model = [reply](const llm::ChatRequest&) { return std::string(reply); };
+    EXPECT_EQ(round.play(*proposer), 0U) << reply;
+    ASSERT_FALSE(round.rejected.empty());
+    EXPECT_THAT(round.rejected.back(), HasSubstr("it makes the same decisions as #1 (valid, "));
+  }
+  // The next prompt says so, too.
+  EXPECT_THAT(text_of(round.asked.back()), HasSubstr("YOUR LAST REPLY could not be used: it makes "
+                                                     "the same decisions as #1"));
+  // A name that no task has is told even if the rest of the reply is tried.
+  round.model = [](const llm::ChatRequest&) {
+    return std::string("{\"suggestion\": {\"task\": \"Task stencl CPU;\\nTask * CPU;\"}}");
+  };
+  EXPECT_EQ(round.play(*proposer), 1U);
+  round.play(*proposer);
+  EXPECT_THAT(text_of(round.asked.back()),
+              HasSubstr("OF YOUR LAST REPLY: the application `stencil` has no task `stencl`"));
+}
+
+TEST(Trace, ShowsWhereDataAndPointsGo) {
+  const tuning::SearchProblem problem = mapping_problem();
+  const auto evaluator =
+      tuning::make_simulated_evaluator(problem.machine, problem.inputs, SimulateOptions());
+  FakeRound round(problem, *evaluator);
+  const auto proposer = tuning::make_proposer("trace", problem, 1, {}).value();
+  const std::string text = "InstanceLimit stencil 4;\nControlReplicate main;\nTask * GPU, CPU;\n";
+  round.past.add({1, {text, "the start", 0}, evaluator->evaluate({text, GuideDetail::kProfile})});
+  round.model = [](const llm::ChatRequest&) { return std::string("TERMINATE"); };
+  round.play(*proposer);
+  const std::string prompt = text_of(round.asked.back());
+  EXPECT_THAT(prompt, HasSubstr("BANDWIDTHS in GB/s: processors reach CPU-SYSMEM "));
+  EXPECT_THAT(prompt, HasSubstr("RUNTIME: mapping a task costs 300 us"));
+  EXPECT_THAT(prompt, HasSubstr(" stencil | CPU GPU | index 4 22 times | private of points "
+                                "read-write 217 (CPU and GPU demand SOA F_order)"));
+  EXPECT_THAT(prompt, HasSubstr("points by the default mapper (blocks over all GPU), 1 of 4 "
+                                "processors used, one of them with 4 points (mean 1); at most 4 "
+                                "instances at a time on a processor"));
+  EXPECT_THAT(prompt, HasSubstr("(the node where the runtime starts it); replicated\n"));
+  EXPECT_THAT(prompt,
+              HasSubstr("read_config: CPU; a single task by the default mapper (each CPU of "
+                        "the machine in its turn)"));
+  EXPECT_THAT(prompt, HasSubstr("the tasks of the whole run take "));
+  EXPECT_THAT(prompt, Not(HasSubstr("SUGGEST: Fewer")));
 }
 
 TEST(Trace, OfAnyOtherTextHasItsMarkedSegments) {
@@ -731,7 +791,7 @@ TEST(Scientist, KeepsFindings) {
     play.round.asked.clear();
     play.go();
   }
-  EXPECT_LT(designer().size(), tuning::kPromptBytes + 1);
+  EXPECT_LT(designer().size(), kPromptBytes + 1);
   EXPECT_THAT(designer(), Not(HasSubstr("\"experiment 1.4\"")));
 }
 
@@ -913,7 +973,7 @@ TEST(Evolve, LivesLong) {
     play.round.asked.clear();
   }
   EXPECT_EQ(play.round.left, 0U);
-  EXPECT_LE(longest, 2 * tuning::kPromptBytes);
+  EXPECT_LE(longest, kPromptBytes);
 }
 
 // ------------------------------------------------------------------------------------------ hybrid
@@ -981,14 +1041,14 @@ TEST(Hybrid, ShowsTheBestAndTheRestAsDifferencesToIt) {
   play.go();
   const std::string text = text_of(play.round.asked.front());
   std::size_t at = 0;
-  for (const char* part :
-       {"REFERENCE CARD", "MACHINE",
-        "CURRENT (#1, the best)\n```task\nTask a CPU;\n```\n```region\nNONE",
-        "HISTORY (difference to CURRENT; best last)\n",
-        "#2 1.03 s\n  layout: + Layout * * * AOS;\n", "TRIED, NOT VALID",
-        "#3 failed: it CRASHED in run EXPLAINED.\n  task: + Task FAIL CPU; - Task a CPU;\n",
-        "RESULT: valid, 1.01 s", "SUGGEST: SUGGESTED.",
-        "PROFILE: ", "You may change all segments"}) {
+  for (const char* part : {"REFERENCE CARD", "MACHINE",
+                           "CURRENT (#1, the best)\n```task\nTask a CPU;\n```\n```region\nNONE",
+                           "DECISIONS of CURRENT\n", "HISTORY (difference to CURRENT; best last)\n",
+                           "#2 1.03 s\n  layout:\n    + Layout * * * AOS;\n", "TRIED, NOT VALID",
+                           "#3 failed: it CRASHED in run EXPLAINED.\n  task:\n    - Task a CPU;\n  "
+                           "  + Task FAIL CPU;\n",
+                           "BUDGET: ", "TRIED SO FAR", "RESULT: valid, 1.01 s",
+                           "SUGGEST: SUGGESTED.", "PROFILE: ", "You may change all segments"}) {
     const std::size_t found = text.find(part, at);
     ASSERT_NE(found, text.npos) << part << text.substr(at);
     at = found;
