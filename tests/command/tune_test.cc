@@ -557,6 +557,25 @@ TEST(Tune, TheTemperatureIsResumed) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
 }
 
+// A command does not report tokens.
+TEST(Tune, SaysThatTokensAreEstimated) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run(kSmall + ("--proposer trace --evaluations 2 --price 1,1 --endpoint 'exec:cat > "
+                    "/dev/null; echo \"Task * GPU, OMP, CPU;\"' --out " +
+                    folder.path() + "/found"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              ::testing::ContainsRegex("1 question to the model .about [0-9]+ tokens, about 0.0"));
+  // The reply may have 4,096 tokens and has five.
+  const json end = found_by(run("groma tune --json --resume " + folder.path() +
+                                "/found --price 1,1"
+                                " --endpoint exec:false"));
+  EXPECT_EQ(end["spent"]["tokens_estimated"], true);
+  EXPECT_GT(end["spent"]["tokens"], 500);
+  EXPECT_LT(end["spent"]["tokens"], 4'000);
+}
+
 TEST(Tune, CommandsOfADirectoryAreRunOnlyWhereTheyAreTrusted) {
   const TemporaryFolder folder;
   const std::string text = folder.write("text", kNumber), found = folder.path() + "/found";
@@ -898,8 +917,9 @@ TEST(Tune, TheLiveLineFitsIntoATerminal) {
     ASSERT_NE(asked, lines.rend());
     EXPECT_THAT(*asked, ::testing::ContainsRegex("^best [0-9.]+ ms "));
     EXPECT_THAT(*asked, HasSubstr("▁"));
-    EXPECT_THAT(*asked, ::testing::ContainsRegex(
-                            "[0-9]+ runs, [0-9]+ asked, [0-9k]+ tokens, [0-9.]+, [0-9]+ s: [a-z]"));
+    EXPECT_THAT(*asked,
+                ::testing::ContainsRegex(
+                    "[0-9]+ runs, [0-9]+ asked, about [0-9k]+ tokens, [0-9.]+, [0-9]+ s: [a-z]"));
   }
 }
 
