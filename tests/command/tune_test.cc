@@ -557,6 +557,22 @@ TEST(Tune, TheTemperatureIsResumed) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
 }
 
+// A limit on time is the endpoint's, so a resumed search may have another one.
+TEST(Tune, AReplyMayTakeAsLongAsIsSaid) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  const Outcome slow = run(kSmall + ("--proposer trace --evaluations 3 --endpoint 'exec:exec sleep "
+                                     "60' --reply-timeout 0.25 --out " +
+                                     found));
+  EXPECT_EQ(slow.exit_code, 1);
+  EXPECT_THAT(slow.out, HasSubstr("not done after 0."));
+  const Outcome resumed = run("groma tune --reply-timeout 600 --resume " + found +
+                              " --endpoint 'exec:cat > /dev/null; echo \"Task * GPU, OMP, CPU;\"' "
+                              "--evaluations 2");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("spent  2 evaluations"));
+}
+
 // A command does not report tokens.
 TEST(Tune, SaysThatTokensAreEstimated) {
   const TemporaryFolder folder;
