@@ -592,6 +592,23 @@ TEST(Tune, SaysThatTokensAreEstimated) {
   EXPECT_LT(end["spent"]["tokens"], 4'000);
 }
 
+TEST(Tune, SaysThatTheModelGetsAPartOfALongDescription) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", "# groma: begin number\nvalue 4\n# groma: end\n");
+  const auto said = [&](int bytes) {
+    const Outcome outcome = run("groma tune --file " + text + " " + kReadNumber +
+                                "--evaluations 1 --about \"$(head -c " + std::to_string(bytes) +
+                                " /dev/zero | tr '\\0' x)\" --proposer trace --endpoint " +
+                                "exec:false --out " + folder.path() + "/" + std::to_string(bytes));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(
+      said(32'001),
+      HasSubstr("groma: `--about` has 32001 bytes, the model gets the first 32000 of them\n"));
+  EXPECT_THAT(said(32'000), Not(HasSubstr("--about")));
+}
+
 TEST(Tune, CommandsOfADirectoryAreRunOnlyWhereTheyAreTrusted) {
   const TemporaryFolder folder;
   const std::string text = folder.write("text", kNumber), found = folder.path() + "/found";
