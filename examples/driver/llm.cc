@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 
 #include "commands.h"
@@ -71,6 +72,12 @@ void add_chat_options(CLI::App& command, ChatArguments* arguments) {
         const auto price = groma::llm::parse_chat_price(text);
         return price ? "" : price.error().message;
       });
+  command
+      .add_option("--reply-timeout", arguments->reply_timeout_s,
+                  "How long a reply may take, in seconds, with the time in the server's queue and "
+                  "all attempts (default: 600, or 120 of silence within a reply)")
+      ->check(is_number)
+      ->check(CLI::Range(0.001, 1e6));
   auto* record = command.add_option("--record", arguments->record,
                                     "Write every request and reply to this new file");
   command
@@ -87,6 +94,11 @@ groma::Result<groma::llm::ChatClient> make_chat_client(const ChatArguments& argu
   options.model = arguments.model;
   options.record = arguments.record;
   options.replay = arguments.replay;
+  // A model that thinks for long may also be silent for as long.
+  if (arguments.reply_timeout_s) {
+    options.total_timeout_ms = static_cast<int>(std::ceil(1000 * *arguments.reply_timeout_s));
+    options.idle_timeout_ms = options.total_timeout_ms;
+  }
   // Retries and waits are reported, so that the user does not wonder about a long silence.
   options.log = &log();
   if (!arguments.price.empty())

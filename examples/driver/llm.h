@@ -15,9 +15,12 @@ namespace driver {
 struct ChatArguments {
   std::string endpoint, api = "openai", model, key_file, price, record, replay;
   std::optional<double> temperature;
+  // The longest time for a reply, in seconds. nullopt: the limits of ChatOptions.
+  std::optional<double> reply_timeout_s;
 };
 
-// Adds --endpoint, --api, --model, --key-file, --price, --record, --replay and --temperature.
+// Adds --endpoint, --api, --model, --key-file, --price, --record, --replay, --reply-timeout and
+// --temperature.
 void add_chat_options(CLI::App& command, ChatArguments* arguments);
 
 // Makes a client with the API key from the key file or from GROMA_API_KEY. Failed attempts are

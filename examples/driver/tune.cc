@@ -256,6 +256,10 @@ int run_tune(TuneArguments arguments) {
   if (const auto error = choose_directory(arguments, &options.directory)) {
     return refuse_search(*error, json);
   }
+  if (model && setup.about.size() > groma::tuning::kMaxAboutBytes) {
+    print_error(fmt::format("groma: `--about` has {} bytes, the model gets the first {} of them\n",
+                            setup.about.size(), groma::tuning::kMaxAboutBytes));
+  }
   if (is_unbounded(setup.budget) && !json) {
     print_error(
         "groma: the search has no limit: Ctrl-C ends it and keeps the best result so far\n");

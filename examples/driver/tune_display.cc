@@ -58,7 +58,7 @@ std::string doing(const groma::tuning::TuneEvent& event) {
 std::string cost(const groma::tuning::TuneSpending& spent) {
   std::string words = fmt::format("{} run{}", spent.evaluations, spent.evaluations == 1 ? "" : "s");
   if (spent.model_calls > 0) {
-    words += fmt::format(", {} asked, ", spent.model_calls);
+    words += fmt::format(", {} asked, {}", spent.model_calls, spent.estimated ? "about " : "");
     words += spent.tokens < 10'000 ? fmt::format("{} tokens", spent.tokens)
                                    : fmt::format("{}k tokens", spent.tokens / 1000);
   }

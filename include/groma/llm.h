@@ -67,8 +67,8 @@ struct ChatOptions {
 
   std::optional<ChatPrice> price;
   // Limits on everything that this client spends, retries included; 0: no limit. max_money needs
-  // `price`. Each running request reserves the most that it may spend. A request that these
-  // reservations leave no room for waits until they are released.
+  // `price`. Each running request reserves reserved_usage(). A request that these reservations
+  // leave no room for waits until they are released.
   std::int64_t max_tokens = 0;
   double max_money = 0;
 
@@ -138,9 +138,18 @@ struct ChatUsage {
   std::int64_t cached_tokens = 0;
   // The part of the output that is reasoning.
   std::int64_t reasoning_tokens = 0;
-  // True if the server did not report usage. One token is then counted for three bytes.
+  // True if the server did not report both counts. Missing counts are estimate_tokens() of the
+  // text.
   bool estimated = false;
 };
+
+// Returns an estimate of the tokens in a text: one for every 3.5 bytes, and at least 1. Tokenizers
+// work on bytes too, so this holds for any language. docs/llm.md says how it was measured.
+std::int64_t estimate_tokens(std::string_view text);
+
+// Returns the tokens that a client reserves before it sends the request: an estimate for the
+// messages and the schema, and the whole limit of the reply.
+ChatUsage reserved_usage(const ChatRequest& request);
 
 // The reply of a chat model, with its cost.
 struct ChatReply {
@@ -216,8 +225,10 @@ struct ChatError {
   int attempts = 1;
 };
 
-// The requests, tokens and money that a chat client has spent. If an exchange broke off, or the
-// server does not report its cost, the most that it may have cost is added.
+// The requests, tokens and money that a chat client has spent. If the server does not report the
+// tokens of a complete reply, they are estimated from the texts of the request and of the reply. If
+// an exchange broke off, its reply counts with the whole limit, because the server may have written
+// it.
 struct ChatSpending {
   std::int64_t requests = 0, input_tokens = 0, output_tokens = 0;
   // The cost. It is 0 if the price is unknown.

@@ -111,6 +111,9 @@ class Evaluator {
 
 // --------------------------------------------------------------------------------------- proposals
 
+// Limit on the bytes of SearchProblem::about that a prompt has.
+inline constexpr std::size_t kMaxAboutBytes = 32'000;
+
 // What a search is about: the text to begin with, and what the text is for.
 struct SearchProblem {
   // The text to begin with. For a mapping, "" stands for the default mapper.

@@ -43,6 +43,8 @@ struct TuneSpending {
   double seconds = 0;
   std::int64_t tokens = 0;
   double money = 0;
+  // True if a part of the tokens and of the money is an estimate (llm::ChatSpending).
+  bool estimated = false;
 };
 
 // An event of the search, for a display.

@@ -15,20 +15,20 @@ std::optional<double> Budget::money_of(const ChatUsage& usage) const {
          1e6;
 }
 
-// Refuses a request whose worst case exceeds a limit by itself. If it exceeds a limit only together
-// with what other requests have reserved, returns kLater.
-Budget::ReserveResult Budget::reserve(const ChatUsage& worst, ChatError* why) {
+// Refuses a request that exceeds a limit by itself. If it exceeds a limit only together with what
+// other requests have reserved, returns kLater.
+Budget::ReserveResult Budget::reserve(const ChatUsage& reserved, ChatError* why) {
   const std::lock_guard lock(mutex_);
   ChatUsage alone;
-  alone.input_tokens = spent_.input_tokens + worst.input_tokens;
-  alone.output_tokens = spent_.output_tokens + worst.output_tokens;
+  alone.input_tokens = spent_.input_tokens + reserved.input_tokens;
+  alone.output_tokens = spent_.output_tokens + reserved.output_tokens;
   if (exceeds_limit(alone, why)) return ReserveResult::kRefused;
   ChatUsage all = alone;
   all.input_tokens += reserved_.input_tokens;
   all.output_tokens += reserved_.output_tokens;
   if (exceeds_limit(all, why)) return ReserveResult::kLater;
-  reserved_.input_tokens += worst.input_tokens;
-  reserved_.output_tokens += worst.output_tokens;
+  reserved_.input_tokens += reserved.input_tokens;
+  reserved_.output_tokens += reserved.output_tokens;
   return ReserveResult::kDone;
 }
 
@@ -52,10 +52,10 @@ bool Budget::exceeds_limit(const ChatUsage& all, ChatError* why) const {
 }
 
 // Replaces the reservation of a request by its real cost, so that other requests may use the rest.
-void Budget::replace_reservation(const ChatUsage& worst, const ChatUsage& cost) {
+void Budget::replace_reservation(const ChatUsage& reserved, const ChatUsage& cost) {
   const std::lock_guard lock(mutex_);
-  reserved_.input_tokens -= worst.input_tokens;
-  reserved_.output_tokens -= worst.output_tokens;
+  reserved_.input_tokens -= reserved.input_tokens;
+  reserved_.output_tokens -= reserved.output_tokens;
   ++spent_.requests;
   spent_.input_tokens += cost.input_tokens;
   spent_.output_tokens += cost.output_tokens;

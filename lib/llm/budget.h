@@ -1,5 +1,5 @@
-// Budget: what a client has spent and may still spend. A request is not sent if its worst case
-// would exceed a limit.
+// Budget: what a client has spent and may still spend. A request is not sent if the tokens that it
+// reserves would exceed a limit.
 #pragma once
 
 #include <mutex>
@@ -16,12 +16,12 @@ class Budget {
       : max_tokens_(options.max_tokens), max_money_(options.max_money), price_(options.price) {}
 
   enum class ReserveResult { kDone, kRefused, kLater };
-  // Reserves the worst case of a request. kRefused: it exceeds a limit, and `*why` is set to the
+  // Reserves tokens for a request. kRefused: it would exceed a limit, and `*why` is set to the
   // reason. kLater: the caller should call reserve() again later, because other requests have
   // reserved amounts that they may not need.
-  ReserveResult reserve(const ChatUsage& worst, ChatError* why);
-  // Replaces the reserved worst case by the real cost of the exchange.
-  void replace_reservation(const ChatUsage& worst, const ChatUsage& cost);
+  ReserveResult reserve(const ChatUsage& reserved, ChatError* why);
+  // Replaces a reservation by the cost of the exchange.
+  void replace_reservation(const ChatUsage& reserved, const ChatUsage& cost);
 
   ChatSpending spent() const;
   // Adds spending from before this client was made. It counts towards the limits, but spent() does

@@ -416,12 +416,12 @@ class ChatClient::Impl {
   AttemptResult<ChatReply> attempt_once(Call& call, const ChatRequest& request,
                                         const WireRequest& wire, int attempt,
                                         std::optional<ServerError>* told) {
-    const ChatUsage worst = worst_case_usage(wire, request.max_tokens);
+    const ChatUsage reserved = reserved_usage(request);
     ChatError ceiling;
-    auto aside = budget_.reserve(worst, &ceiling);
+    auto aside = budget_.reserve(reserved, &ceiling);
     // Other requests may cost less than they have reserved, so this request waits until they are
     // settled.
-    for (; aside == Budget::ReserveResult::kLater; aside = budget_.reserve(worst, &ceiling)) {
+    for (; aside == Budget::ReserveResult::kLater; aside = budget_.reserve(reserved, &ceiling)) {
       if (auto error = given_up(call)) return {{}, {*error}};
       std::this_thread::sleep_for(kTurn);
     }
@@ -448,8 +448,7 @@ class ChatClient::Impl {
 
     AttemptResult<ChatReply> step = make_chat_reply(request, reply, &read, options_);
     // A failed attempt may also have cost tokens, because the server may have worked on it.
-    const bool may_have_cost = step.value || step.verdict.may_have_cost;
-    budget_.replace_reservation(worst, charged_usage(reply, read, may_have_cost, worst));
+    budget_.replace_reservation(reserved, charged_usage(request, reply, read, step));
     if (step.value) step.value->money = budget_.money_of(step.value->usage);
     const bool refused = reply.status == 400 || reply.status == 422;
     if (refused && step.verdict.error.code == Code::kBadRequest) *told = read_error(reply.body);

@@ -49,6 +49,7 @@ class ExecTransport final : public Transport {
     if (!outcome) {
       reply.failure = TransportFailure::kChild;
       reply.detail = outcome.error().message;
+      reply.sent = false;
       return reply;
     }
     reply.is_reply_text = true;

@@ -25,17 +25,47 @@ ChatReply::Finish finish_of(std::string_view word) {
   return tool ? ChatReply::Finish::kToolCall : ChatReply::Finish::kOther;
 }
 
-// Estimates the tokens of a request and its reply, with one token for three bytes. Used if the
-// server reports no counts.
-ChatUsage estimate(const ChatRequest& request, const ParsedReply& reply) {
-  std::size_t in = request.constraint.json_schema.size();
-  for (const ChatMessage& message : request.messages) in += message.text.size() + 4;
+// Returns an estimate of the tokens in `bytes` bytes of text, at least 1.
+std::int64_t tokens_of_bytes(std::size_t bytes) {
+  return static_cast<std::int64_t>(std::max<std::size_t>((2 * bytes + 6) / 7, 1));
+}
+
+// Returns an estimate of the tokens that a request has.
+std::int64_t request_tokens(const ChatRequest& request) {
+  std::size_t bytes = request.constraint.json_schema.size();
+  for (const ChatMessage& message : request.messages) bytes += message.text.size();
+  return tokens_of_bytes(bytes);
+}
+
+// Returns the tokens of a request and its complete reply, of which the server did not report both
+// counts. A count that it did report is used. A reply that was cut off at the limit of tokens has
+// as many tokens as the limit, also where the server hides the reasoning.
+ChatUsage estimated_usage(const ChatRequest& request, const ParsedReply& reply) {
+  const ChatUsage& reported = reply.reported_usage;
   ChatUsage usage;
-  usage.input_tokens = static_cast<std::int64_t>((in + 2) / 3);
-  usage.output_tokens =
-      static_cast<std::int64_t>((reply.text.size() + reply.reasoning.size() + 2) / 3);
   usage.estimated = true;
+  usage.input_tokens = reported.input_tokens;
+  if (usage.input_tokens <= 0) usage.input_tokens = request_tokens(request);
+  usage.output_tokens = reported.output_tokens;
+  if (usage.output_tokens > 0) return usage;
+  usage.output_tokens =
+      tokens_of_bytes(reply.text.size() + reply.reasoning.size() + reply.refusal.size());
+  if (finish_of(reply.finish) == ChatReply::Finish::kLength) {
+    usage.output_tokens = std::max<std::int64_t>(usage.output_tokens, request.max_tokens);
+  }
   return usage;
+}
+
+// Returns true if the whole reply arrived.
+bool has_arrived(const WireReply& reply, const ParsedReply& read) {
+  return reply.succeeded() && !read.error && (!reply.is_stream() || !read.finish.empty());
+}
+
+// Returns true if the whole text of the reply is known. A command that failed has written
+// everything before it ended.
+bool has_whole_text(const WireReply& reply, const ParsedReply& read) {
+  return (has_arrived(reply, read) && read.parse_error.empty()) ||
+         (reply.is_reply_text && reply.failure == TransportFailure::kChild);
 }
 
 // Returns true if the reply has no text. A reply that was cut at the limit of tokens may have spent
@@ -77,7 +107,7 @@ AttemptResult<ChatReply> accept(const ChatRequest& request, const WireReply& wir
     return {{}, verdict};
   }
   ChatReply reply;
-  reply.usage = read->usage().value_or(estimate(request, *read));
+  reply.usage = read->usage().value_or(estimated_usage(request, *read));
   reply.text = std::move(read->text);
   reply.reasoning = std::move(read->reasoning);
   move_reasoning_out(&reply.text, &reply.reasoning);
@@ -131,28 +161,30 @@ AttemptResult<ChatReply> make_chat_reply(const ChatRequest& request, const WireR
   return accept(request, reply, read, ChatKeyText::text_of(options.key));
 }
 
-// No tokeniser makes more tokens than a text has bytes. Only the chat template of the model may add
-// a few tokens.
-ChatUsage worst_case_usage(const WireRequest& request, int max_tokens) {
+std::int64_t estimate_tokens(std::string_view text) { return tokens_of_bytes(text.size()); }
+
+// One token for each byte would be certain never to be exceeded. But that is several times what a
+// prompt has, and a search would end long before it has spent its tokens.
+ChatUsage reserved_usage(const ChatRequest& request) {
   ChatUsage usage;
-  usage.input_tokens = static_cast<std::int64_t>(request.body.size());
-  usage.output_tokens = max_tokens;
+  usage.input_tokens = request_tokens(request);
+  usage.output_tokens = request.max_tokens;
   usage.estimated = true;
   return usage;
 }
 
-// Uses the counts of the server only if the reply is complete. A reply that was cut off costs the
-// worst case, or what the server reported if that is more.
-ChatUsage charged_usage(const WireReply& reply, const ParsedReply& read, bool may_have_cost,
-                        const ChatUsage& worst) {
-  if (!may_have_cost) return {};
-  const std::optional<ChatUsage> said = read.usage();
-  if (!said) return worst;
-  if (reply.succeeded() && !read.error && (!reply.is_stream() || !read.finish.empty()))
-    return *said;
-  ChatUsage cost = worst;
-  cost.input_tokens = std::max(cost.input_tokens, said->input_tokens);
-  cost.output_tokens = std::max(cost.output_tokens, said->output_tokens);
+// If the exchange broke off, nobody knows how much of the reply the server has written. The counts
+// of the server then are only a lower bound.
+ChatUsage charged_usage(const ChatRequest& request, const WireReply& reply, const ParsedReply& read,
+                        const AttemptResult<ChatReply>& result) {
+  if (result.value) return result.value->usage;
+  if (!result.verdict.may_have_cost) return {};
+  const std::optional<ChatUsage> reported = read.usage();
+  if (reported && has_arrived(reply, read)) return *reported;
+  if (has_whole_text(reply, read)) return estimated_usage(request, read);
+  ChatUsage cost = reserved_usage(request);
+  cost.input_tokens = std::max(cost.input_tokens, read.reported_usage.input_tokens);
+  cost.output_tokens = std::max(cost.output_tokens, read.reported_usage.output_tokens);
   return cost;
 }
 

@@ -22,12 +22,10 @@ ParsedReply read_body(const ChatFormat& format, const WireReply& reply);
 AttemptResult<ChatReply> make_chat_reply(const ChatRequest& request, const WireReply& reply,
                                          ParsedReply* read, const ChatOptions& options);
 
-// Returns the largest number of tokens that a request may cost.
-ChatUsage worst_case_usage(const WireRequest& request, int max_tokens);
-
-// Returns the cost of an exchange. A complete reply costs what the server reports. Otherwise the
-// cost is the worst case, or nothing if the server cannot have worked on the request.
-ChatUsage charged_usage(const WireReply& reply, const ParsedReply& read, bool may_have_cost,
-                        const ChatUsage& worst);
+// Returns the cost of an exchange whose result is `result`. A complete reply costs what the server
+// reports, or an estimate from the texts. An exchange that broke off costs reserved_usage(), or
+// nothing if the server cannot have worked on the request.
+ChatUsage charged_usage(const ChatRequest& request, const WireReply& reply, const ParsedReply& read,
+                        const AttemptResult<ChatReply>& result);
 
 }  // namespace groma::llm

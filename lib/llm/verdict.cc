@@ -168,6 +168,9 @@ FailureVerdict judge_failed_exchange(const WireReply& reply, const std::string& 
             ? detail
             : fmt::format("{}: {}{}{}", endpoint, words.words, detail.empty() ? "" : ": ", detail);
     if (reply.failure == TransportFailure::kRefused) verdict.error.help = "is the server running?";
+    if (reply.failure == TransportFailure::kTotal || reply.failure == TransportFailure::kIdle) {
+      verdict.error.help = "a slow model needs a longer `--reply-timeout`";
+    }
     verdict.may_retry = words.again;
     const bool answered = reply.failure == TransportFailure::kRecording && reply.status != 0;
     verdict.may_have_cost = (words.may_have_cost && reply.sent) || answered;

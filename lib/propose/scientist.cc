@@ -1,13 +1,16 @@
 // scientist: GPU Kernel Scientist (Andrews and Witteveen, 2025). A language model takes three
 // roles. The selector picks a base and a reference from the texts that were tried. The designer
 // lists ten avenues of improvement and plans five experiments. The writer carries out three of
-// them. The only feedback is timings.
+// them. The only feedback about a run that worked is its timings. About a run that failed, the
+// designer and the writer also learn the reason: without it they would write the same mistake
+// again.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "groma/harmless.h"
 #include "model/asking.h"
@@ -19,7 +22,9 @@ namespace {
 
 constexpr double kScientistTemperature = 0.7;
 constexpr std::size_t kMaxPopulation = 64, kShownMembers = 24;
-constexpr std::size_t kMaxFindings = 1 << 20, kShownFindings = 4'000, kMaxWords = 400;
+constexpr std::size_t kMaxFindings = 1 << 20, kShownFindings = 8'000, kMaxWords = 400;
+// Limits on the lines that a finding has about a failed run, and on the bytes of each of them.
+constexpr std::size_t kMaxOutputLines = 6, kMaxExplanations = 2, kMaxLineBytes = 200;
 constexpr std::size_t kAvenues = 10, kExperiments = 5, kMaxExperiments = 8;
 
 // A text that was tried, with its result and the texts that it came from.
@@ -117,18 +122,41 @@ std::vector<Experiment> picked(const std::vector<Experiment>& all) {
   return chosen;
 }
 
+// Returns the reason why a run failed, in a few lines of text: the error, the first lines of the
+// output, and what they mean. Contains no more than `detail` allows, and no folders.
+std::vector<std::string> failure_lines(const GuideFeedback& feedback, GuideDetail detail) {
+  std::vector<std::string> lines;
+  const auto add = [&lines](const std::string& text) {
+    std::string line = one_line(strip_directories(text), kMaxLineBytes);
+    if (!line.empty()) lines.push_back(std::move(line));
+  };
+  if (detail >= GuideDetail::kExecution) {
+    add(feedback.execution);
+    const std::vector<std::string>& output = feedback.last_lines;
+    for (std::size_t i = 0; i < std::min(output.size(), kMaxOutputLines); ++i) add(output[i]);
+  }
+  if (detail >= GuideDetail::kExplain) {
+    const std::vector<std::string>& all = feedback.explain;
+    for (std::size_t i = 0; i < std::min(all.size(), kMaxExplanations); ++i) add(all[i]);
+  }
+  return lines;
+}
+
 class Scientist : public Proposer {
  public:
   Scientist(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
       : asker_(problem, seed, options) {}
 
   std::string_view name() const override { return "scientist"; }
+  // What the prompts say about failed runs.
+  GuideDetail reads() const override { return GuideDetail::kExplain; }
   std::string findings() const override { return findings_; }
 
   // Selects a base text, designs experiments on it, and asks the model for one text for each
   // experiment.
   std::vector<Proposal> propose(SearchRound& round) override {
     measured_ = what(round.evaluator());
+    detail_ = std::min(round.detail(), reads());
     higher_is_better_ = round.evaluator().higher_is_better();
     const Pair pair = select(round);
     const SearchProblem& problem = round.problem();
@@ -136,6 +164,8 @@ class Scientist : public Proposer {
         segments_of(problem, pair.base == nullptr ? problem.start : pair.base->text);
     if (!base.ok()) return {};
     std::vector<Experiment> experiments = design(round, pair, *base);
+    designer_remarks_ = asker_.take_remarks();
+    if (experiments.empty()) return {};
     if (experiments.size() > round.max_proposals()) experiments.resize(round.max_proposals());
     std::vector<ModelQuestion> questions;
     for (const Experiment& experiment : experiments) {
@@ -144,25 +174,8 @@ class Scientist : public Proposer {
       build_writer(question.prompt, round, pair, *base, experiment);
     }
     const auto replies = asker_.ask(round, questions, kScientistTemperature);
-    std::vector<Proposal> proposals;
-    for (std::size_t i = 0; i < replies.size(); ++i) {
-      if (!replies[i]) continue;
-      const ModelAnswer answer = read_answer(*replies[i], *base, asker_.expected_reply_form());
-      auto proposal = asker_.make_proposal(round, answer, "");
-      if (!proposal) {
-        note(fmt::format("\"{}\" was not carried out.", experiments[i].description));
-        continue;
-      }
-      if (pair.base != nullptr) {
-        experiments[i].base = pair.base->id;
-        experiments[i].base_score = pair.base->evaluation.score;
-      }
-      if (pair.reference != nullptr) experiments[i].reference = pair.reference->id;
-      proposal->why = experiments[i].description;
-      proposal->tag = ++tags_;
-      pending_.emplace(tags_, std::move(experiments[i]));
-      proposals.push_back(std::move(*proposal));
-    }
+    std::vector<Proposal> proposals = carry_out(round, pair, *base, replies, &experiments);
+    writer_remarks_ = asker_.take_remarks();
     return proposals;
   }
 
@@ -176,8 +189,11 @@ class Scientist : public Proposer {
       const Experiment& experiment = found->second;
       member.base = experiment.base;
       member.reference = experiment.reference;
+      const Evaluation& evaluation = step.evaluation;
       note(fmt::format("\"{}\" on #{}: {}.", experiment.description, experiment.base,
-                       outcome(step.evaluation, experiment)));
+                       outcome(evaluation, experiment)),
+           evaluation.ok() ? std::vector<std::string>()
+                           : failure_lines(evaluation.feedback, detail_));
       pending_.erase(found);
     }
     population_.push_back(std::move(member));
@@ -191,6 +207,36 @@ class Scientist : public Proposer {
     const PopulationMember* base = nullptr;
     const PopulationMember* reference = nullptr;
   };
+
+  // Makes proposals from the replies of the writer, one reply for each experiment. Keeps the
+  // experiments until their results are known.
+  std::vector<Proposal> carry_out(SearchRound& round, const Pair& pair, const Segments& base,
+                                  const std::vector<std::optional<llm::ChatReply>>& replies,
+                                  std::vector<Experiment>* experiments) {
+    std::vector<Proposal> proposals;
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+      if (!replies[i]) continue;
+      Experiment& experiment = (*experiments)[i];
+      const ModelAnswer answer = read_answer(*replies[i], base, asker_.expected_reply_form());
+      auto proposal = asker_.make_proposal(round, answer, "");
+      if (!proposal) {
+        note(fmt::format("\"{}\" was not carried out: {}.", experiment.description,
+                         answer.segments ? "its text was proposed before"
+                                         : one_line(answer.refusal_reason, kMaxLineBytes)));
+        continue;
+      }
+      if (pair.base != nullptr) {
+        experiment.base = pair.base->id;
+        experiment.base_score = pair.base->evaluation.score;
+      }
+      if (pair.reference != nullptr) experiment.reference = pair.reference->id;
+      proposal->why = experiment.description;
+      proposal->tag = ++tags_;
+      pending_.emplace(tags_, std::move(experiment));
+      proposals.push_back(std::move(*proposal));
+    }
+    return proposals;
+  }
 
   // Returns in words how the measured value changed against the base of the experiment, in percent.
   // Says so if the text did not run or if there is no difference.
@@ -218,10 +264,19 @@ class Scientist : public Proposer {
     population_.erase(worst);
   }
 
-  // Appends a finding. If the findings together exceed their limit, removes the oldest ones.
-  void note(std::string_view text) {
+  // Appends a finding, with further lines below it. If the findings together exceed their limit,
+  // removes the oldest ones.
+  void note(std::string_view text, const std::vector<std::string>& further = {}) {
     findings_ += fmt::format("- {}\n", harmless(text));
-    while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
+    for (const std::string& line : further) findings_ += fmt::format("  {}\n", line);
+    while (findings_.size() > kMaxFindings) findings_.erase(0, first_finding(findings_).size());
+  }
+
+  // Returns the first finding of `findings`, with all its lines. Only the first line of a finding
+  // begins with a dash.
+  static std::string_view first_finding(std::string_view findings) {
+    const std::size_t next = findings.find("\n- ");
+    return next == findings.npos ? findings : findings.substr(0, next + 1);
   }
 
   // Returns the members of the population that ran, the best first.
@@ -341,12 +396,13 @@ class Scientist : public Proposer {
     prompt.add_heading("FINDINGS of earlier experiments\n", RemovalStage::kHistory);
     std::string_view rest = findings_;
     if (rest.size() > kShownFindings) {
-      rest.remove_prefix(rest.find('\n', rest.size() - kShownFindings - 1) + 1);
+      const std::size_t begin = rest.find("\n- ", rest.size() - kShownFindings - 1);
+      rest.remove_prefix(std::min(begin, rest.size() - 1) + 1);
     }
     while (!rest.empty()) {
-      const std::size_t end = rest.find('\n') + 1;
-      prompt.add_user_text(std::string(rest.substr(0, end)), RemovalStage::kHistory);
-      rest.remove_prefix(end);
+      const std::string_view finding = first_finding(rest);
+      prompt.add_user_text(std::string(finding), RemovalStage::kHistory);
+      rest.remove_prefix(finding.size());
     }
     prompt.add_user_text("\n");
   }
@@ -381,7 +437,7 @@ class Scientist : public Proposer {
     add_text_outside_segments(prompt, problem);
     add_findings(prompt);
     add_member(prompt, "BASE", pair.base, base, round.evaluator());
-    prompt.add_user_text(asker_.take_remarks());
+    prompt.add_user_text(std::exchange(designer_remarks_, {}));
     const auto replies = asker_.ask(round, std::span(&question, 1), kScientistTemperature);
     if (!replies.front()) return {};
     std::string why;
@@ -432,6 +488,9 @@ class Scientist : public Proposer {
       }
     }
     add_member(prompt, "BASE", pair.base, base, round.evaluator());
+    if (!writer_remarks_.empty()) {
+      prompt.add_user_text("\nABOUT THE LAST REPLIES, to other experiments:\n" + writer_remarks_);
+    }
     prompt.add_user_text(
         fmt::format("\nEXPERIMENT, to be carried out on the base: {}\nRUBRIC: {}\n",
                     experiment.description, experiment.rubric));
@@ -443,7 +502,13 @@ class Scientist : public Proposer {
   // The experiments whose results are not known yet, by the tag of their proposals.
   std::map<std::int64_t, Experiment> pending_;
   std::int64_t tags_ = 0;
+  // One entry for each result: a line that begins with a dash, and indented lines.
   std::string findings_;
+  // Remarks about the last replies of the designer and of the writer, for the next question to the
+  // same role. The asker holds remarks only while the replies of one role are read.
+  std::string designer_remarks_, writer_remarks_;
+  // How much the findings say about failed runs.
+  GuideDetail detail_ = GuideDetail::kNone;
   // The word for what the evaluator measures, such as "time".
   std::string measured_;
   bool higher_is_better_ = false;

@@ -95,10 +95,10 @@ std::vector<ModelChannel::Reply> ModelChannel::ask_one_group(
       return std::vector<Reply>(requests.size(), *hopeless_);
     }
     // The record calls `lost` for a request whose reply never arrived. The server may have charged
-    // for such a request, so its worst-case cost is counted.
+    // for such a request, so what was reserved for it is counted.
     const auto lost = [&](std::size_t i) {
-      const TuneSpending most = worst_case_cost(open[i]);
-      return RecordedReply{i, unanswered(), most.tokens, most.money};
+      const TuneSpending cost = reserved_cost(open[i]);
+      return RecordedReply{i, unanswered(), cost.tokens, cost.money, true};
     };
     std::vector<RecordedReply> more = replayed ? record_.replies(open, lost) : ask_model(open);
     if (record_.first_error()) break;
@@ -148,6 +148,7 @@ std::vector<RecordedReply> ModelChannel::ask_model(std::span<const llm::ChatRequ
         now.input_tokens + now.output_tokens - begin.input_tokens - begin.output_tokens;
     exchange.tokens = std::max(tokens, said.tokens) - before.tokens;
     exchange.money = std::max(now.money - begin.money, said.money) - before.money;
+    exchange.estimated = now.estimated;
     before.tokens += exchange.tokens;
     before.money += exchange.money;
     if (!failed) failed = record_.write_reply(exchange);
@@ -172,21 +173,18 @@ std::vector<RecordedReply> ModelChannel::ask_model(std::span<const llm::ChatRequ
   return exchanges;
 }
 
-// Returns an estimate of the largest cost of a request: one token for three bytes of input, and the
-// greatest permitted number of output tokens. A text with many rare characters may need more input
-// tokens.
-TuneSpending ModelChannel::worst_case_cost(const llm::ChatRequest& request) const {
-  std::size_t bytes = request.constraint.json_schema.size();
-  for (const llm::ChatMessage& message : request.messages) bytes += message.text.size();
-  const auto input = static_cast<std::int64_t>(bytes / 3);
-  TuneSpending most;
-  most.tokens = input + request.max_tokens;
+// The client reserves the same tokens for each attempt.
+TuneSpending ModelChannel::reserved_cost(const llm::ChatRequest& request) const {
+  const llm::ChatUsage usage = llm::reserved_usage(request);
+  TuneSpending cost;
+  cost.tokens = usage.input_tokens + usage.output_tokens;
   if (model_ != nullptr && model_->options().price) {
     const llm::ChatPrice price = *model_->options().price;
-    most.money =
-        (static_cast<double>(input) * price.input + request.max_tokens * price.output) / 1e6;
+    cost.money = (static_cast<double>(usage.input_tokens) * price.input +
+                  static_cast<double>(usage.output_tokens) * price.output) /
+                 1e6;
   }
-  return most;
+  return cost;
 }
 
 // Returns an error if the requests together could exceed the budget of tokens or of money; nullopt
@@ -195,7 +193,7 @@ std::optional<llm::ChatError> ModelChannel::budget_error(
     std::span<const llm::ChatRequest> requests) const {
   TuneSpending most;
   for (const llm::ChatRequest& request : requests) {
-    const TuneSpending one = worst_case_cost(request);
+    const TuneSpending one = reserved_cost(request);
     most.tokens += one.tokens;
     most.money += one.money;
   }
@@ -224,6 +222,7 @@ void ModelChannel::count_cost(const RecordedReply& exchange) {
   TuneSpending& spent = progress_.spent;
   spent.tokens += exchange.tokens;
   spent.money += exchange.money;
+  spent.estimated = spent.estimated || exchange.estimated;
   const Reply& reply = exchange.reply;
   const bool ceiling = !reply && reply.error().code == llm::ChatError::Code::kCeiling;
   // A request stopped by the budget was not sent, unless an earlier attempt failed and cost tokens.

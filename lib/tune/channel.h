@@ -65,7 +65,8 @@ class ModelChannel {
   std::vector<Reply> ask_one_group(std::span<const llm::ChatRequest> requests);
   std::vector<RecordedReply> ask_model(std::span<const llm::ChatRequest> requests);
   std::optional<llm::ChatError> budget_error(std::span<const llm::ChatRequest> requests) const;
-  TuneSpending worst_case_cost(const llm::ChatRequest& request) const;
+  // Returns the cost of a request that the channel reserves before it asks.
+  TuneSpending reserved_cost(const llm::ChatRequest& request) const;
   void count_cost(const RecordedReply& exchange);
 
   llm::ChatClient* model_;

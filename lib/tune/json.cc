@@ -49,6 +49,7 @@ std::string to_json(const TuneEvent& event) {
   json["evaluations"] = event.spent.evaluations;
   json["model_calls"] = event.spent.model_calls;
   json["tokens"] = event.spent.tokens;
+  if (event.spent.estimated) json["tokens_estimated"] = true;
   return to_journal_line(json);
 }
 
@@ -86,6 +87,7 @@ std::string to_json(const TuneOutcome& outcome) {
                    {"tokens", spent.tokens},
                    {"money", spent.money},
                    {"seconds", spent.seconds}};
+  if (spent.estimated) json["spent"]["tokens_estimated"] = true;
   return to_journal_line(json);
 }
 

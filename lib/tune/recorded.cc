@@ -360,6 +360,7 @@ Json json_of(const RecordedReply& recorded) {
   }
   if (recorded.tokens > 0) json["spent_tokens"] = recorded.tokens;
   if (recorded.money > 0) json["spent_money"] = recorded.money;
+  if (recorded.estimated) json["estimated"] = true;
   return json;
 }
 
@@ -382,6 +383,7 @@ std::optional<RecordedReply> reply_from_json(const Json& json) {
   recorded.question = members.in("of", std::size_t{0}, kMostOf);
   recorded.tokens = members.in("spent_tokens", std::int64_t{0}, kMostTokens);
   recorded.money = members.in("spent_money", 0.0, kMostMoney);
+  recorded.estimated = members.flag("estimated");
   if (members.has("error")) {
     llm::ChatError error;
     error.code = static_cast<llm::ChatError::Code>(

@@ -67,6 +67,8 @@ struct RecordedReply {
   // including failed attempts.
   std::int64_t tokens = 0;
   double money = 0;
+  // True if the tokens that the search has spent so far are partly estimated.
+  bool estimated = false;
 };
 // Converts a reply or an error to JSON, and back.
 Json json_of(const RecordedReply& recorded);

@@ -167,9 +167,10 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   if (spent.again > 0) text += fmt::format(", {} of them made twice", spent.again);
   if (spent.estimates > 0) text += fmt::format(", {} simulated runs beside them", spent.estimates);
   if (spent.model_calls > 0) {
-    text += fmt::format(", {} question{} to the model ({} tokens", spent.model_calls,
-                        spent.model_calls == 1 ? "" : "s", spent.tokens);
-    text += spent.money > 0 ? fmt::format(", {:.4f})", spent.money) : ")";
+    const char* about = spent.estimated ? "about " : "";
+    text += fmt::format(", {} question{} to the model ({}{} tokens", spent.model_calls,
+                        spent.model_calls == 1 ? "" : "s", about, spent.tokens);
+    text += spent.money > 0 ? fmt::format(", {}{:.4f})", about, spent.money) : ")";
   }
   text += fmt::format(", {:.1f} s\n", spent.seconds);
   using End = TuneOutcome::End;

@@ -1363,10 +1363,20 @@ TEST(LlmCommand, TellsWhetherRepliesAreKept) {
   EXPECT_EQ(failed.err, "");
 }
 
+TEST(LlmCommand, AReplyMayTakeAsLongAsIsSaid) {
+  const Outcome outcome =
+      run("groma llm check --endpoint 'exec:exec sleep 60' --reply-timeout 0.25");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("out of time: not done after 0."));
+  EXPECT_THAT(outcome.err, HasSubstr("help: a slow model needs a longer `--reply-timeout`"));
+  EXPECT_EQ(run("groma llm check --endpoint 'exec:echo ready' --reply-timeout 600").exit_code, 0);
+}
+
 TEST(LlmCommand, WrongUsage) {
   for (const char* wrong :
        {"llm", "llm check --api x", "llm check --price 1", "llm check --record a --replay b",
-        "llm check --temperature 3", "llm check --temperature nan"}) {
+        "llm check --temperature 3", "llm check --temperature nan", "llm check --reply-timeout 0",
+        "llm check --reply-timeout nan", "llm check --reply-timeout 1e7"}) {
     EXPECT_EQ(run(std::string("groma ") + wrong).exit_code, 2) << wrong;
   }
   EXPECT_EQ(run("groma llm check --replay /no/such/file").exit_code, 1);

@@ -557,6 +557,58 @@ TEST(Tune, TheTemperatureIsResumed) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
 }
 
+// A limit on time is the endpoint's, so a resumed search may have another one.
+TEST(Tune, AReplyMayTakeAsLongAsIsSaid) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  const Outcome slow = run(kSmall + ("--proposer trace --evaluations 3 --endpoint 'exec:exec sleep "
+                                     "60' --reply-timeout 0.25 --out " +
+                                     found));
+  EXPECT_EQ(slow.exit_code, 1);
+  EXPECT_THAT(slow.out, HasSubstr("not done after 0."));
+  const Outcome resumed = run("groma tune --reply-timeout 600 --resume " + found +
+                              " --endpoint 'exec:cat > /dev/null; echo \"Task * GPU, OMP, CPU;\"' "
+                              "--evaluations 2");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("spent  2 evaluations"));
+}
+
+// A command does not report tokens.
+TEST(Tune, SaysThatTokensAreEstimated) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run(kSmall + ("--proposer trace --evaluations 2 --price 1,1 --endpoint 'exec:cat > "
+                    "/dev/null; echo \"Task * GPU, OMP, CPU;\"' --out " +
+                    folder.path() + "/found"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              ::testing::ContainsRegex("1 question to the model .about [0-9]+ tokens, about 0.0"));
+  // The reply may have 4,096 tokens and has five.
+  const json end = found_by(run("groma tune --json --resume " + folder.path() +
+                                "/found --price 1,1"
+                                " --endpoint exec:false"));
+  EXPECT_EQ(end["spent"]["tokens_estimated"], true);
+  EXPECT_GT(end["spent"]["tokens"], 500);
+  EXPECT_LT(end["spent"]["tokens"], 4'000);
+}
+
+TEST(Tune, SaysThatTheModelGetsAPartOfALongDescription) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", "# groma: begin number\nvalue 4\n# groma: end\n");
+  const auto said = [&](int bytes) {
+    const Outcome outcome = run("groma tune --file " + text + " " + kReadNumber +
+                                "--evaluations 1 --about \"$(head -c " + std::to_string(bytes) +
+                                " /dev/zero | tr '\\0' x)\" --proposer trace --endpoint " +
+                                "exec:false --out " + folder.path() + "/" + std::to_string(bytes));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(
+      said(32'001),
+      HasSubstr("groma: `--about` has 32001 bytes, the model gets the first 32000 of them\n"));
+  EXPECT_THAT(said(32'000), Not(HasSubstr("--about")));
+}
+
 TEST(Tune, CommandsOfADirectoryAreRunOnlyWhereTheyAreTrusted) {
   const TemporaryFolder folder;
   const std::string text = folder.write("text", kNumber), found = folder.path() + "/found";
@@ -898,8 +950,9 @@ TEST(Tune, TheLiveLineFitsIntoATerminal) {
     ASSERT_NE(asked, lines.rend());
     EXPECT_THAT(*asked, ::testing::ContainsRegex("^best [0-9.]+ ms "));
     EXPECT_THAT(*asked, HasSubstr("▁"));
-    EXPECT_THAT(*asked, ::testing::ContainsRegex(
-                            "[0-9]+ runs, [0-9]+ asked, [0-9k]+ tokens, [0-9.]+, [0-9]+ s: [a-z]"));
+    EXPECT_THAT(*asked,
+                ::testing::ContainsRegex(
+                    "[0-9]+ runs, [0-9]+ asked, about [0-9k]+ tokens, [0-9.]+, [0-9]+ s: [a-z]"));
   }
 }
 

@@ -215,6 +215,7 @@ ANSWERS = {
     "think-no-begin": reply("let me see</think>hello"),
     "think-no-end": reply("<think>let me see", "length"),
     "no-usage": reply(usage=None),
+    "unseen-no-usage": reply("", "length", usage=None),
     "odd-usage": reply(usage={"prompt_tokens": "many", "completion_tokens": -3}),
     "deep": "[" * 5000 + "]" * 5000,
     "wide": '{"choices":[' + "{}," * 700_000 + "{}]}",

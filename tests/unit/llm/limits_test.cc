@@ -148,19 +148,25 @@ TEST_F(Client, NoRetryPassesTheCeilings) {
   EXPECT_EQ(refused.spent().input_tokens, 0);
 }
 
-// What an exchange may have cost counts, whatever became of it.
-TEST_F(Client, CountsTheWorstCaseWhereTheServerDoesNotSay) {
+// What an exchange may have cost counts, whatever became of it. The request is "say hello", of nine
+// bytes. Of what broke off, the reply may have had its 64 tokens.
+TEST_F(Client, EstimatesTheTokensWhereTheServerDoesNotSay) {
   struct Spent {
     const char* behaviour;
     std::int64_t output_tokens;
     bool stream = false;
     llm::ChatApi api = llm::ChatApi::kOpenAi;
+    bool estimated = output_tokens == 64;
+    std::int64_t input_tokens = estimated ? 3 : output_tokens == 0 ? 0 : 5;
   };
+  constexpr auto kOpenAi = llm::ChatApi::kOpenAi;
   for (const Spent& one :
        std::vector<Spent>{{"ok", 2},
                           {"ok", 2, true},
-                          {"no-usage", 64},
-                          {"half-usage", 64},
+                          {"no-usage", 2, false, kOpenAi, true},  // "hello"
+                          {"half-usage", 2, false, kOpenAi, true, 5},
+                          {"odd-usage", 2, false, kOpenAi, true},
+                          {"unseen-no-usage", 64},  // all of it thoughts that are not shown
                           {"always-cut", 64},
                           {"always-stream-cut", 64, true},
                           {"always-408", 64},
@@ -176,9 +182,9 @@ TEST_F(Client, CountsTheWorstCaseWhereTheServerDoesNotSay) {
                           {"always-stream-error", 64, true},
                           {"html", 64},
                           {"empty-choices-costly", 2},
-                          {"anthropic-cut", 64, true, llm::ChatApi::kAnthropic},
-                          {"anthropic-no-usage", 64, false, llm::ChatApi::kAnthropic},
-                          {"anthropic", 2, true, llm::ChatApi::kAnthropic}}) {
+                          {"anthropic-cut", 64, true, llm::ChatApi::kAnthropic, true, 5},
+                          {"anthropic-no-usage", 2, false, llm::ChatApi::kAnthropic, true},
+                          {"anthropic", 2, true, llm::ChatApi::kAnthropic, false, 8}}) {
     llm::ChatOptions once = options(one.behaviour, one.stream);
     once.attempts = 1;
     once.api = one.api;
@@ -186,7 +192,8 @@ TEST_F(Client, CountsTheWorstCaseWhereTheServerDoesNotSay) {
     llm::ChatClient client = make(once);
     static_cast<void>(client.ask(hello()));
     EXPECT_EQ(client.spent().output_tokens, one.output_tokens) << one.behaviour;
-    EXPECT_EQ(client.spent().estimated, one.output_tokens == 64) << one.behaviour;
+    EXPECT_EQ(client.spent().input_tokens, one.input_tokens) << one.behaviour;
+    EXPECT_EQ(client.spent().estimated, one.estimated) << one.behaviour;
   }
   for (llm::ChatOptions unsent : {options("ok"), options("ok")}) {
     unsent.attempts = 1;
@@ -196,6 +203,75 @@ TEST_F(Client, CountsTheWorstCaseWhereTheServerDoesNotSay) {
     EXPECT_EQ(client.ask(hello()).error().code, Code::kTimeout);
     EXPECT_EQ(client.spent().input_tokens, 0) << "nothing was sent";
   }
+}
+
+// All that a command writes is known, so that is counted, also where it fails.
+TEST_F(Client, EstimatesWhatACommandReadsAndWrites) {
+  const auto spent_by = [](const std::string& command) {
+    llm::ChatOptions options;
+    options.endpoint = "exec:" + command;
+    options.attempts = 1;
+    llm::ChatClient client = make(options);
+    llm::ChatRequest request = hello();
+    request.messages.front().text = std::string(7'000, 'x');
+    request.max_tokens = 4'096;
+    const auto reply = client.ask(request);
+    const llm::ChatSpending spent = client.spent();
+    EXPECT_TRUE(spent.estimated);
+    EXPECT_EQ(spent.input_tokens, 2'000);
+    EXPECT_TRUE(!reply || reply->usage.output_tokens == spent.output_tokens);
+    return spent.output_tokens;
+  };
+  EXPECT_EQ(spent_by("printf '%700s' x"), 200);
+  EXPECT_EQ(spent_by("printf '%700s' x; exit 3"), 200);
+  EXPECT_EQ(spent_by("exit 3"), 1);
+  EXPECT_EQ(spent_by("true"), 1);
+  EXPECT_EQ(spent_by("printf '<think>%693s' x"), 200);  // thoughts count
+}
+
+// What a recording does not say is estimated as it was.
+TEST_F(Client, AReplayEstimatesTheSame) {
+  const TemporaryFolder folder;
+  for (const char* behaviour : {"no-usage", "half-usage", "always-cut", "unseen-no-usage"}) {
+    llm::ChatOptions live = options(behaviour);
+    live.record = folder.path() + "/" + behaviour;
+    llm::ChatClient asked = make(live);
+    static_cast<void>(asked.ask(hello()));
+    llm::ChatOptions again = options(behaviour);
+    again.replay = live.record;
+    llm::ChatClient replayed = make(again);
+    static_cast<void>(replayed.ask(hello()));
+    EXPECT_GT(asked.spent().output_tokens, 0) << behaviour;
+    EXPECT_EQ(replayed.spent().output_tokens, asked.spent().output_tokens) << behaviour;
+    EXPECT_EQ(replayed.spent().input_tokens, asked.spent().input_tokens) << behaviour;
+    EXPECT_TRUE(replayed.spent().estimated) << behaviour;
+  }
+}
+
+// A prompt of 20,000 bytes has some 5,700 tokens. Were a token reserved for each byte, the ceiling
+// would end the questions after two.
+TEST_F(Client, TheReservationDoesNotEndABudgetEarly) {
+  llm::ChatOptions options;
+  options.endpoint = "exec:echo Task";
+  options.max_tokens = 50'000;
+  llm::ChatClient client = make(options);
+  llm::ChatRequest request = hello();
+  request.messages.front().text = std::string(20'000, 'x');
+  request.max_tokens = 4'096;
+  int replies = 0;
+  while (client.ask(request).ok()) ++replies;
+  EXPECT_EQ(replies, 8);
+  const llm::ChatSpending spent = client.spent();
+  EXPECT_LE(spent.input_tokens + spent.output_tokens, 50'000);
+}
+
+TEST(EstimateTokens, CountsBytes) {
+  EXPECT_EQ(llm::estimate_tokens(""), 1);
+  EXPECT_EQ(llm::estimate_tokens("a"), 1);
+  EXPECT_EQ(llm::estimate_tokens("say hello"), 3);
+  EXPECT_EQ(llm::estimate_tokens(std::string(7'000, 'x')), 2'000);
+  EXPECT_EQ(llm::estimate_tokens("任务映射"), 4);  // three bytes each
+  EXPECT_EQ(llm::estimate_tokens("\xFF\xFF"), 1);
 }
 
 TEST_F(Client, ThreadsKeepTheCeilingTogether) {
@@ -210,11 +286,11 @@ TEST_F(Client, ThreadsKeepTheCeilingTogether) {
     return std::pair(replies.load(), client.spent());
   };
   llm::ChatOptions poor = options("no-usage-slow");
-  poor.max_tokens = 600;
+  poor.max_tokens = 85;  // 67 at most for each, 5 in truth
   const auto [replies, spent] = all_at_once(poor, 8);
   EXPECT_GT(replies, 0);
   EXPECT_LT(replies, 8);
-  EXPECT_LE(spent.input_tokens + spent.output_tokens, 600);
+  EXPECT_LE(spent.input_tokens + spent.output_tokens, 85);
   // What others have set aside comes back: nobody is refused for it.
   llm::ChatOptions enough = options("slow-ok");
   enough.max_tokens = 400;

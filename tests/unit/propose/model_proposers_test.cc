@@ -754,20 +754,131 @@ TEST(Scientist, SelectsByTheTimingsOfAllInputs) {
   EXPECT_THAT(last, Not(HasSubstr("REFERENCE CARD")));
 }
 
-TEST(Scientist, SeesTimingsAndNothingElseOfARun) {
+TEST(Scientist, SeesTimingsAndNothingElseOfARunThatWorked) {
   Play play("scientist");
   play.round.left = 40;
   play.round.model = Obliging();
   play.evaluate_start();
   play.try_text(1, "FAIL");
   for (int i = 0; i < 4; ++i) play.go();
-  EXPECT_EQ(play.proposer->reads(), GuideDetail::kNone);
+  EXPECT_EQ(play.proposer->reads(), GuideDetail::kExplain);
   for (const llm::ChatRequest& request : play.round.asked) {
     for (const char* word : {"EXECUTED", "CRASHED", "EXPLAINED", "SUGGESTED", "PROFILED"}) {
       EXPECT_THAT(text_of(request), Not(HasSubstr(word)));
     }
   }
   EXPECT_THAT(text_of(play.round.asked[4]), HasSubstr("did not run"));  // the selector's
+}
+
+// The writer of a text that does not compile must learn why, or it writes the same again.
+TEST(Scientist, FindingsSayWhyAnExperimentFailed) {
+  class Compiler : public Telling {
+   public:
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+      tuning::Evaluation evaluation = Telling::evaluate(request);
+      if (request.text.find("Task t") == std::string::npos) return evaluation;
+      evaluation = {};
+      evaluation.status = tuning::Evaluation::Status::kFailed;
+      GuideFeedback& feedback = evaluation.feedback;
+      feedback.execution = "Execution Error: the command ended with exit code 1";
+      feedback.last_lines = {"/home/someone/kernel.cc:3:5: error: 'y' was not declared",
+                             "    3 |   y = 1;", std::string(5'000, '^')};
+      for (int i = 0; i < 20; ++i) feedback.last_lines.push_back(fmt::format("note {}", i));
+      feedback.explain = {"What it printed last may say why."};
+      feedback.suggest = {"SUGGESTED."};
+      return evaluation;
+    }
+  };
+  const tuning::SearchProblem problem = mapping_problem();
+  Compiler evaluator;
+  for (const GuideDetail detail :
+       {GuideDetail::kProfile, GuideDetail::kExecution, GuideDetail::kNone}) {
+    FakeRound round(problem, evaluator);
+    round.shown = detail;
+    round.left = 30;
+    round.model = Obliging();
+    auto proposer = tuning::make_proposer("scientist", problem, 1).value();
+    round.play(*proposer);
+    const std::size_t asked = round.asked.size();
+    round.play(*proposer);
+    const std::string why =
+        "- \"experiment 1.4\" on #0: it did not run.\n"
+        "  Execution Error: the command ended with exit code 1\n"
+        "  kernel.cc:3:5: error: 'y' was not declared\n"
+        "  3 |   y = 1;\n";
+    ASSERT_EQ(round.asked.size(), asked + 4);  // nothing ran, so there is nothing to select
+    for (std::size_t i = asked; i < round.asked.size(); ++i) {
+      const std::string text = text_of(round.asked[i]);
+      if (detail == GuideDetail::kNone) {
+        EXPECT_THAT(text, HasSubstr("\"experiment 1.4\" on #0: it did not run.\n- \"experiment"));
+        EXPECT_THAT(text, Not(HasSubstr("error")));
+        continue;
+      }
+      EXPECT_THAT(text, AllOf(HasSubstr(why), HasSubstr("note 2"), Not(HasSubstr("note 3")),
+                              Not(HasSubstr("someone")), Not(HasSubstr("SUGGESTED"))));
+      EXPECT_EQ(text.find("may say why") != text.npos, detail == GuideDetail::kProfile);
+    }
+    EXPECT_LT(proposer->findings().size(), 8'000U);
+  }
+}
+
+// A finding is shown with all its lines or not at all.
+TEST(Scientist, CutsFindingsBetweenTwoOfThem) {
+  Play play("scientist");
+  play.round.left = 1'000;
+  play.round.model = [n = 0, obliging = Obliging()](const llm::ChatRequest& request) mutable {
+    if (text_of(request).find("\"avenues\"") != std::string::npos) return obliging(request);
+    return Result<std::string, llm::ChatError>(fmt::format("```task\nTask FAIL{} CPU;\n```", ++n));
+  };
+  for (int i = 0; i < 60; ++i) play.go();
+  EXPECT_GT(play.proposer->findings().size(), 10'000U);
+  const std::string text = text_of(play.round.asked.back());
+  const std::string_view heading = "FINDINGS of earlier experiments\n";
+  const std::size_t begin = text.find(heading);
+  ASSERT_NE(begin, text.npos);
+  EXPECT_THAT(text.substr(begin + heading.size(), 13), "- \"experiment");
+  EXPECT_THAT(text, HasSubstr(": it did not run.\n  it CRASHED in run\n  EXPLAINED.\n"));
+}
+
+// The designer learns what was wrong with its design, the writer what was wrong with its text.
+TEST(Scientist, TellsEachRoleAboutItsOwnReplies) {
+  Play play("scientist");
+  play.round.left = 40;
+  int round = 0;
+  play.round.model =
+      [&round, obliging = Obliging()](
+          const llm::ChatRequest& request) mutable -> Result<std::string, llm::ChatError> {
+    const bool designs = text_of(request).find("\"avenues\"") != std::string::npos;
+    if (round == 1 && !designs) return std::string("I am sorry, I cannot do that.");
+    if (round == 2 && designs) return std::string("I have no idea.");
+    return obliging(request);
+  };
+  const auto prompts = [&play, &round](bool designer) {
+    std::string text;
+    for (const llm::ChatRequest& request : play.round.asked) {
+      const bool designs = text_of(request).find("\"avenues\"") != std::string::npos;
+      if (designs == designer) text += text_of(request);
+    }
+    return text;
+  };
+  const std::string remark = "YOUR LAST REPLY could not be used: ";
+  round = 1;
+  EXPECT_EQ(play.go(), 0U);
+  EXPECT_THAT(play.proposer->findings(),
+              ::testing::StartsWith("- \"experiment 1.4\" was not carried out: no "));
+  play.round.asked.clear();
+  round = 2;
+  EXPECT_EQ(play.go(), 0U);  // only the designer is asked, and it has no design
+  EXPECT_THAT(prompts(true), Not(HasSubstr(remark)));
+  EXPECT_EQ(prompts(false), "");
+  play.round.asked.clear();
+  round = 3;
+  EXPECT_EQ(play.go(), 3U);
+  EXPECT_THAT(prompts(true), HasSubstr(remark + "it is not a JSON object"));
+  EXPECT_THAT(prompts(false), AllOf(HasSubstr(remark), Not(HasSubstr("JSON object"))));
+  play.round.asked.clear();
+  EXPECT_EQ(play.go(), 3U);
+  EXPECT_THAT(prompts(true) + prompts(false), Not(HasSubstr(remark)));
 }
 
 TEST(Scientist, KeepsFindings) {

@@ -1,5 +1,6 @@
 // What a resumed search makes of the journal that it finds: of a damaged one, of one that ended
 // because of the model, of bytes that are no text.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@ using test::TemporaryFolder;
 using ::testing::AllOf;
 using testing::FakeEvaluator;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::read_text;
 using End = tuning::TuneOutcome::End;
 using Kind = tuning::TuneEvent::Kind;
@@ -305,7 +307,7 @@ TEST(ModelEnd, OfACeilingThatIsLiftedLater) {
       search.options.budget.evaluations = 6;
       search.chat.price = llm::ChatPrice{1e6, 1e6};  // a token costs 1
       double& ceiling = of_client ? search.chat.max_money : search.options.budget.money;
-      ceiling = of_client ? 250 : 50;
+      ceiling = 30;  // 19 at most for each question, 5 in truth
       const auto poor = search.run();
       ASSERT_TRUE(poor.ok()) << poor.error().message;
       const std::size_t asked = search.asked();
@@ -316,7 +318,7 @@ TEST(ModelEnd, OfACeilingThatIsLiftedLater) {
       if (!goes_on_without) {
         EXPECT_THAT(draw(*poor, Numbers()),
                     AllOf(HasSubstr("ended  by the budget of money: "),
-                          HasSubstr(of_client ? "the ceiling is 250" : " of 50 are spent")));
+                          HasSubstr(of_client ? "the ceiling is 30" : " of 30 are spent")));
       }
       EXPECT_EQ(poor->spent.model_calls, static_cast<std::int64_t>(asked));
       EXPECT_EQ(poor->spent.evaluations, goes_on_without ? 6 : static_cast<std::int64_t>(asked));
@@ -340,8 +342,8 @@ TEST(ModelEnd, OfACeilingThatIsLiftedLater) {
 TEST(ModelEnd, OfTheCeilingOfAClientThatKnowsWhatWasSpentBefore) {
   Searched search;
   search.options.budget.evaluations = 3;
-  search.model = "printf '%30000s' well";
-  search.chat.max_tokens = 20'000;
+  search.model = "printf '%35000s' well";  // some 10,000 tokens
+  search.chat.max_tokens = 21'000;
   const auto first = search.run();
   ASSERT_TRUE(first.ok()) << first.error().message;
   EXPECT_EQ(search.asked(), 3U);
@@ -418,6 +420,35 @@ TEST(Resume, RepliesThatAreTooLongAreCut) {
   EXPECT_EQ(search.asked(), 24U);
 }
 
+// A command reports no tokens, so they are estimated from both texts, now and when it is resumed.
+TEST(Resume, EstimatedTokensStayEstimated) {
+  Searched search;
+  search.options.budget.evaluations = 3;
+  search.model = "printf '%700s' well";
+  const auto outcome = search.run();
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  // "after 17 " and so on in three tokens each; 17 is refused without a run.
+  EXPECT_EQ(outcome->spent.tokens, 203 * outcome->spent.model_calls);
+  EXPECT_TRUE(outcome->spent.estimated);
+  EXPECT_THAT(to_json(*outcome), HasSubstr("\"tokens_estimated\":true"));
+  EXPECT_THAT(search.report(), HasSubstr(fmt::format("(about {} tokens)", outcome->spent.tokens)));
+  const auto again = search.resume();
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->spent.tokens, outcome->spent.tokens);
+  EXPECT_TRUE(again->spent.estimated);
+
+  const testing::ChatServer server;
+  Searched counted;
+  counted.options.budget.evaluations = 3;
+  counted.endpoint = server.at("ok");
+  counted.chat.model = "any";
+  const auto exact = counted.run();
+  ASSERT_TRUE(exact.ok()) << exact.error().message;
+  EXPECT_FALSE(exact->spent.estimated);
+  EXPECT_THAT(to_json(*exact), Not(HasSubstr("tokens_estimated")));
+  EXPECT_THAT(counted.report(), HasSubstr(fmt::format("({} tokens)", exact->spent.tokens)));
+}
+
 // What a server's failures may have cost is spent, as its client has it.
 TEST(Resume, WhatWasAskedInVainIsPaidFor) {
   const testing::ChatServer server;
@@ -451,7 +482,7 @@ TEST(Resume, WhatWasAskedInVainIsPaidFor) {
 TEST(ModelEnd, OfACeilingThatFailuresUsedUp) {
   Searched search;
   search.options.budget.evaluations = 3;
-  search.chat.max_tokens = 350;
+  search.chat.max_tokens = 24;  // 19 at most for each question, 4 in truth
   search.model = "exit 3";
   ASSERT_EQ(search.error(), "");
   const std::size_t asked = search.asked();
@@ -461,7 +492,7 @@ TEST(ModelEnd, OfACeilingThatFailuresUsedUp) {
   EXPECT_EQ(outcome->end, End::kBudget);
   EXPECT_EQ(search.asked(), asked);
   EXPECT_GT(outcome->spent.model_calls, 0);
-  EXPECT_LE(outcome->spent.tokens, 350);
+  EXPECT_LE(outcome->spent.tokens, 24);
 }
 
 TEST(Resume, SaysSoWhateverTheJournalEndsWith) {
