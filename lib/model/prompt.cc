@@ -21,7 +21,7 @@ constexpr std::size_t kMaxSentences = 8;
 // Limit on the bytes that describe the added, or the removed, lines of a changed segment.
 constexpr std::size_t kMaxDifference = 1'000;
 constexpr std::size_t kMaxFailures = 6;
-constexpr std::size_t kMaxAbout = 32'000, kMaxOfSegment = 200, kMaxSurroundings = 12'000;
+constexpr std::size_t kMaxOfSegment = 200, kMaxSurroundings = 12'000;
 // Limit on the earlier steps that a prompt lists.
 constexpr std::size_t kMaxStepsShown = 24;
 // The bytes that are kept free for the line that says what is left out.
@@ -241,10 +241,12 @@ std::string describe_goal(const Evaluator& evaluator) {
 // described by SearchProblem::about.
 void add_problem(Prompt& prompt, const SearchProblem& problem) {
   if (!problem.is_mapping()) {
-    std::string about =
-        problem.about.empty() ? "a program" : strip_directories(problem.about.substr(0, kMaxAbout));
-    if (problem.about.size() > kMaxAbout) {
-      about += fmt::format("\n(the other {} bytes are left out)", problem.about.size() - kMaxAbout);
+    std::string about = problem.about.empty()
+                            ? "a program"
+                            : strip_directories(problem.about.substr(0, kMaxAboutBytes));
+    if (problem.about.size() > kMaxAboutBytes) {
+      about +=
+          fmt::format("\n(the other {} bytes are left out)", problem.about.size() - kMaxAboutBytes);
     }
     prompt.add_user_text("ABOUT THE TEXT\n" + about + "\n\n");
     return;
