@@ -73,6 +73,9 @@ struct ProfileFacts {
     double busy = 0;
     // The time of the busiest processor divided by the mean.
     double imbalance = 1;
+    // How long all processors of the kind worked within the measured phase, in seconds. 0 if the
+    // application measures no phase.
+    double measured_busy_seconds = 0;
   };
   struct Task {
     std::string task, kind;

@@ -410,14 +410,15 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                              percent(cause.share), cause.task),
                  &feedback->explain);
   } else if (cause.doing == "runtime") {
-    add_sentence(fmt::format("{} of the time the run waits for the runtime to launch and map "
-                             "tasks{}",
-                             percent(cause.share),
-                             cause.task.empty() ? "" : fmt::format(", here `{}`", cause.task)),
-                 &feedback->explain);
     add_sentence(
-        "no mapping makes that shorter: fewer and larger points or a trace do, in the "
-        "program",
+        fmt::format("{} of the time the run waits for the runtime to launch and map "
+                    "tasks{}",
+                    percent(cause.share),
+                    cause.task.empty() ? "" : fmt::format(", most of it before `{}`", cause.task)),
+        &feedback->explain);
+    add_sentence(
+        "apart from ControlReplicate, only the program makes that shorter: with fewer and larger "
+        "points, or with a trace",
         &feedback->explain);
   }
 }
@@ -425,16 +426,24 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
 // Explains how long the tasks would take if they were spread evenly over the processors of the kind
 // that works most. No function in IndexTaskMap makes the run shorter than that.
 void explain_least_time(const ProfileFacts& facts, GuideFeedback* feedback) {
+  const bool is_measured = !facts.measured.empty();
+  const auto least_seconds = [&](const ProfileFacts::Kind& kind) {
+    return is_measured ? kind.measured_busy_seconds /
+                             static_cast<double>(std::max<std::int64_t>(1, kind.processors))
+                       : kind.busy * facts.seconds;
+  };
+  const auto busiest = std::max_element(
+      facts.kinds.begin(), facts.kinds.end(),
+      [&](const auto& a, const auto& b) { return least_seconds(a) < least_seconds(b); });
+  const double whole = is_measured ? facts.measured_seconds : facts.seconds;
   constexpr double kWorthKnowing = 0.02;
-  const auto busiest =
-      std::max_element(facts.kinds.begin(), facts.kinds.end(),
-                       [](const auto& a, const auto& b) { return a.busy < b.busy; });
-  if (busiest == facts.kinds.end() || busiest->busy < kWorthKnowing || facts.seconds <= 0) return;
-  add_sentence(fmt::format("spread evenly over all {} {} processors, the tasks of the whole run "
-                           "take {} of its {}: less needs faster processors or memories for them",
-                           busiest->processors, busiest->kind,
-                           time_of(busiest->busy * facts.seconds), time_of(facts.seconds)),
-               &feedback->explain);
+  if (busiest == facts.kinds.end() || least_seconds(*busiest) < kWorthKnowing * whole) return;
+  add_sentence(
+      fmt::format("spread evenly over all {} {} processors, the tasks take {} of these {}: "
+                  "less needs faster processors or memories for them",
+                  busiest->processors, busiest->kind, time_of(least_seconds(*busiest)),
+                  time_of(whole)),
+      &feedback->explain);
 }
 
 }  // namespace

@@ -247,9 +247,12 @@ ProfileFacts facts_of_json(const ProfileJsonValue& profile) {
     const double busy = one.figure("busy_ps");
     const std::int64_t processors = one.count("processors");
     const auto most = static_cast<double>(processors);
-    ProfileFacts::Kind kind{
-        one.text("kind"), processors, one.count("used", most, "its `processors`"),
-        busy / std::max(busy + one.figure("idle_ps"), 1.0), one.figure("imbalance")};
+    ProfileFacts::Kind kind{one.text("kind"),
+                            processors,
+                            one.count("used", most, "its `processors`"),
+                            busy / std::max(busy + one.figure("idle_ps"), 1.0),
+                            one.figure("imbalance"),
+                            one.figure("measured_busy_ps") * kPicosecond};
     if (facts.kinds.size() < kMaxKinds) facts.kinds.push_back(std::move(kind));
   }
   const double all_tasks = std::max(profile.figure("task_ps"), 1.0);

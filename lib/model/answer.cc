@@ -337,7 +337,7 @@ class Reader {
     }
     bool any = from != &object;
     if (any && from->empty()) {
-      note("its list of new texts is empty: give the new text of at least one variable");
+      note("its `suggestion` is empty: give the new text of at least one variable");
     }
     for (const auto& [key, value] : from->items()) {
       const std::string_view label = find_label(key);

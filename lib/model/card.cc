@@ -84,11 +84,13 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
 )"},
       {R"(
 7) Seldom: CollectMemory <task,..|*> <region,..|*>; frees a read-only instance as soon as its task
-   is done. ControlReplicate <task,..|*>; TaskSteal <task,..|*> <KIND> SAME_NODE;
+   is done. ControlReplicate <top-level task>; each node then launches and maps its own share of the
+   points. TaskSteal <task,..|*> <KIND> SAME_NODE;
 )",
        RemovalStage::kCard},
       {R"(
-Of two statements about the same the first counts. What nothing decides the default mapper does. A
+A statement about a task counts before one about a KIND, and that before `*`. Of two statements
+about the same task, region and kind the first counts. What nothing decides the default mapper does. A
 mapping never changes results, only the speed and whether the program may run.
 )"},
   };

@@ -107,18 +107,19 @@ std::optional<double> megabytes(const app::Data& data, const app::RequirementDat
   return bytes * static_cast<double>(points) / 1e6;
 }
 
-// Returns the form of a launch: "single", "index 8x8".
+// Returns the form of a launch: "of a single task", "of 8x8 points".
 std::string form_words(const app::DistinctLaunch& use) {
-  if (!use.domain) return "single";
-  std::string form = "index";
+  if (!use.domain) return "of a single task";
+  std::string form = "of ";
   for (int d = 0; d < use.domain->dimensions(); ++d) {
-    form += fmt::format("{}{}", d == 0 ? " " : "x", use.domain->extents[d]);
+    form += fmt::format("{}{}", d == 0 ? "" : "x", use.domain->extents[d]);
   }
-  return form;
+  return form + " points";
 }
 
-// Lists the different launches of a task, with the number of times and with the launching task if
-// it is not the top-level task: "single, index 8x8 50 times, index 4 by `step`".
+// Lists the different launches of a task, with their number and with the launching task if it is
+// not the top-level task: "1 launch of a single task, 50 launches of 8x8 points". The number is
+// left out if it is unknown.
 std::string launches_words(const app::Data& data, const TaskLaunches& uses) {
   std::vector<std::pair<std::string, std::int64_t>> forms;
   for (const app::DistinctLaunch& use : uses.launches) {
@@ -136,8 +137,9 @@ std::string launches_words(const app::Data& data, const TaskLaunches& uses) {
   }
   std::vector<std::string> words;
   for (std::size_t i = 0; i < std::min(forms.size(), kMaxLaunches); ++i) {
-    words.push_back(forms[i].first);
-    if (forms[i].second > 1) words.back() += fmt::format(" {} times", forms[i].second);
+    const std::int64_t times = forms[i].second;
+    words.push_back(fmt::format("{}{} {}", times > 0 ? fmt::format("{} ", times) : "",
+                                times == 1 ? "launch" : "launches", forms[i].first));
   }
   if (forms.size() > kMaxLaunches) {
     words.push_back(fmt::format("{} other forms", forms.size() - kMaxLaunches));
@@ -145,8 +147,8 @@ std::string launches_words(const app::Data& data, const TaskLaunches& uses) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Returns the layouts that variants demand for a region requirement: " (GPU demands C_order)".
-// Returns an empty text if none of the machine's kinds demands one.
+// Returns the layouts that variants demand for a region requirement: "GPU demands C_order". Returns
+// an empty text if none of the machine's kinds demands one.
 std::string demand_words(const app::Task& task, std::size_t position, const Machine& machine) {
   // The kinds of processors by what their variants demand.
   std::map<std::string, std::vector<std::string_view>> kinds;
@@ -174,7 +176,7 @@ std::string demand_words(const app::Task& task, std::size_t position, const Mach
     demands.push_back(
         fmt::format("{} demand{} {}", fmt::join(of, " and "), of.size() == 1 ? "s" : "", words));
   }
-  return demands.empty() ? "" : fmt::format(" ({})", fmt::join(demands, ", "));
+  return fmt::format("{}", fmt::join(demands, ", "));
 }
 
 // Returns the region names that launches use for the region requirement `r`, as a mapping statement
@@ -184,13 +186,16 @@ std::string region_words(const TaskLaunches& uses, std::size_t r) {
   std::vector<std::string> names;
   for (const app::LaunchNames& launch : uses.name_lists) {
     if (launch[r].empty() || names.size() == kMaxLaunches) continue;
-    std::string name = syntax::name_as_written(launch[r].front()).value_or("");
-    // Feedback about copies names the whole region, which is the last name.
-    if (launch[r].size() > 1 && !name.empty()) name += " of " + harmless(launch[r].back());
+    const std::string name = syntax::name_as_written(launch[r].front()).value_or("");
     const bool known = std::find(names.begin(), names.end(), name) != names.end();
     if (!name.empty() && !known) names.push_back(name);
   }
-  return names.empty() ? fmt::format("position {}", r) : fmt::format("{}", fmt::join(names, "/"));
+  if (names.empty()) return fmt::format("position {}", r);
+  std::string words = fmt::format("{}", fmt::join(names, " or "));
+  // Feedback about copies names the whole region, which is the last name.
+  const app::LaunchNames& launch = uses.name_lists.front();
+  if (launch[r].size() > 1) words += fmt::format(" (part of {})", harmless(launch[r].back()));
+  return words;
 }
 
 // Describes a task in one line: its name, the processor kinds of its variants, its launches, and
@@ -204,6 +209,8 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskL
                          variant.inner ? " (inner)" : "");
   }
   std::string line = fmt::format("{} | {} | {} |", name, kinds, launches_words(data, uses));
+  // If all regions have the same demands, these stand once, at the end.
+  std::set<std::string> demands;
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
     const app::Requirement& requirement = task.requirements[r];
     // A requirement without fields or access gets no instance, so a mapping decides nothing about
@@ -220,9 +227,15 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskL
     if (const auto size = megabytes(data, where, requirement)) {
       line += fmt::format(" {:.3g}", *size);
     }
-    line += demand_words(task, r, machine);
+    const std::string demand = demand_words(task, r, machine);
+    demands.insert(demand);
+    if (!demand.empty()) line += fmt::format(" ({})", demand);
   }
-  return line;
+  const std::string demand = demands.size() == 1 ? *demands.begin() : "";
+  if (demand.empty()) return line;
+  const std::string each = fmt::format(" ({})", demand);
+  for (std::size_t at = 0; (at = line.find(each, at)) != line.npos;) line.erase(at, each.size());
+  return line + " | " + demand;
 }
 
 // Describes the memory and the layout that the mapping chooses for one region requirement.
@@ -264,6 +277,44 @@ std::string launch_words(const ExplainedLaunch& launch, ProcKind kind, const Mac
   return words;
 }
 
+// Describes the decisions about a task, without its name.
+std::string decision_words(const ExplainedTask& task, const Machine& machine) {
+  if (!task.kind.kind) return "runs nowhere";
+  std::string words(name_of(*task.kind.kind));
+  std::set<std::string> said;
+  for (const ExplainedRequirement& requirement : task.requirements) {
+    if (!requirement.is_mapped || said.size() == kMaxParts) continue;
+    const std::string what = requirement_words(requirement);
+    if (said.insert(what).second) words += "; " + what;
+  }
+  said.clear();
+  for (const ExplainedLaunch& launch : task.launches) {
+    if (said.size() == kMaxLaunches) break;
+    const std::string where = launch_words(launch, *task.kind.kind, machine);
+    if (said.insert(where).second) words += "; " + where;
+  }
+  if (task.limit > 0) words += "; " + instance_limit_words(task.limit, task.limit_scope);
+  if (task.replicated) words += "; replicated";
+  if (!task.why_not_replicated.empty()) words += "; not replicated: " + task.why_not_replicated;
+  if (task.steal) words += "; " + steal_words(task.steal);
+  return words;
+}
+
+// Returns true if a loop of this body, or of an inner body, is traced.
+bool has_traced_loop(const app::Body& body) {
+  return std::any_of(body.begin(), body.end(), [](const app::Statement& statement) {
+    if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
+      return loop->traced || has_traced_loop(loop->body);
+    }
+    const auto* phase = std::get_if<app::Phase>(&statement.node);
+    return phase != nullptr && has_traced_loop(phase->body);
+  });
+}
+bool has_traced_loop(const app::Data& data) {
+  return std::any_of(data.tasks.begin(), data.tasks.end(),
+                     [](const app::Task& task) { return has_traced_loop(task.body); });
+}
+
 }  // namespace
 
 // Nodes of the same type are counted together. At most kMaxNodeTypes types are described.
@@ -290,8 +341,8 @@ std::string describe_bandwidths(const Machine& machine) {
   return words;
 }
 
-// Leaves out the top-level task, tasks that the application does not launch, and tasks whose names
-// a mapping statement cannot write.
+// Leaves out tasks that the application does not launch, and tasks whose names a mapping statement
+// cannot write.
 AppDescription describe_application(const Workload& app, const Machine& machine) {
   AppDescription words;
   words.name = app.name();
@@ -301,15 +352,25 @@ AppDescription describe_application(const Workload& app, const Machine& machine)
   const app::Data& data = app.data();
   const RuntimeCosts costs = data.runtime.value_or(RuntimeCosts{});
   words.runtime_costs = fmt::format(
-      "mapping a task costs {}, in later iterations of a traced loop {}; a node maps one task "
-      "after the other",
-      seconds_words(costs.map_s), seconds_words(costs.replay_s));
+      "mapping a task costs {}{}; each node maps one task after the other",
+      seconds_words(costs.map_s),
+      has_traced_loop(data)
+          ? fmt::format(", but {} from the second iteration of a traced loop on, which this "
+                        "application has",
+                        seconds_words(costs.replay_s))
+          : "");
   bool complete = true;
   const std::vector<TaskLaunches> uses = launches_by_task(data, complete);
   for (std::size_t t = 0; t < data.tasks.size() && words.tasks.size() < kMaxTasks; ++t) {
-    if (static_cast<int>(t) == data.top_level || uses[t].launches.empty()) continue;
+    if (uses[t].launches.empty()) continue;
     const std::optional<std::string> name = syntax::name_as_written(data.tasks[t].name);
     if (!name) continue;
+    if (static_cast<int>(t) == data.top_level) {
+      words.tasks.push_back(
+          fmt::format("{} | | the top-level task, which launches the others", *name));
+      words.task_names.push_back(*name);
+      continue;
+    }
     words.tasks.push_back(task_words(data, data.tasks[t], uses[t], machine, *name));
     std::vector<std::string> regions;
     for (std::size_t r = 0; r < data.tasks[t].requirements.size(); ++r) {
@@ -320,8 +381,8 @@ AppDescription describe_application(const Workload& app, const Machine& machine)
   return words;
 }
 
-// Explains the mapping for the application, without running it, and writes the decisions about each
-// task on one line.
+// Explains the mapping for the application, without running it. Tasks with the same decisions share
+// a line.
 std::string describe_decisions(const std::string& mapping, const Machine& machine,
                                const Workload& app) {
   Diagnostics diags(Source("mapping", mapping));
@@ -331,37 +392,26 @@ std::string describe_decisions(const std::string& mapping, const Machine& machin
   if (!bound) return "";
   const std::optional<Explanation> explanation = explain(*bound, app, {}, diags);
   if (!explanation) return "";
-  std::string words;
+  // The decisions in the order of the first task that has them, and the tasks of each.
+  std::vector<std::pair<std::string, std::string>> decisions;
   for (const ExplainedTask& task : explanation->tasks) {
     if (task.launches.empty()) continue;
+    const std::string of_task = decision_words(task, machine);
+    const auto same = std::find_if(decisions.begin(), decisions.end(),
+                                   [&](const auto& other) { return other.first == of_task; });
+    if (same == decisions.end()) {
+      decisions.emplace_back(of_task, task.name);
+    } else {
+      same->second += ", " + task.name;
+    }
+  }
+  std::string words;
+  for (const auto& [of_tasks, names] : decisions) {
     if (words.size() > kMaxDecisions) {
       words += "(further tasks are left out)\n";
       break;
     }
-    if (!task.kind.kind) {
-      words += fmt::format("{}: runs nowhere\n", task.name);
-      continue;
-    }
-    words += fmt::format("{}: {}", task.name, name_of(*task.kind.kind));
-    std::set<std::string> said;
-    for (const ExplainedRequirement& requirement : task.requirements) {
-      if (!requirement.is_mapped || said.size() == kMaxParts) continue;
-      const std::string what = requirement_words(requirement);
-      if (said.insert(what).second) words += "; " + what;
-    }
-    said.clear();
-    for (const ExplainedLaunch& launch : task.launches) {
-      if (said.size() == kMaxLaunches) break;
-      const std::string where = launch_words(launch, *task.kind.kind, machine);
-      if (said.insert(where).second) words += "; " + where;
-    }
-    if (task.limit > 0) words += "; " + instance_limit_words(task.limit, task.limit_scope);
-    if (task.replicated) words += "; replicated";
-    if (!task.why_not_replicated.empty()) {
-      words += "; not replicated: " + task.why_not_replicated;
-    }
-    if (task.steal) words += "; " + steal_words(task.steal);
-    words += "\n";
+    words += fmt::format("{}: {}\n", names, of_tasks);
   }
   for (const DecisionOrigin origin : explanation->unmatched) {
     words += fmt::format("`{}` decides nothing: no task or region of the application matches it\n",

@@ -21,6 +21,8 @@ constexpr std::size_t kMaxSentences = 8;
 // Limit on the bytes that describe the added, or the removed, lines of a changed segment.
 constexpr std::size_t kMaxDifference = 1'000;
 constexpr std::size_t kMaxFailures = 6;
+// Causes of run time with a smaller share of the time are not worth a place in a prompt.
+constexpr double kSmallestShare = 0.01;
 constexpr std::size_t kMaxOfSegment = 200, kMaxSurroundings = 12'000;
 // Limit on the earlier steps that a prompt lists.
 constexpr std::size_t kMaxStepsShown = 24;
@@ -86,18 +88,24 @@ std::string profile_words(const ProfileFacts& facts) {
       fmt::format("of the time tasks {}, copies {}, runtime {}", percent(facts.tasks),
                   percent(facts.copies), percent(facts.runtime));
   const auto first = [](const auto& all) { return std::min(all.size(), kMaxSentences); };
-  for (std::size_t i = 0; i < first(facts.by_task); ++i) {
-    const ProfileFacts::Task& task = facts.by_task[i];
-    words += fmt::format("; {} on {} {} of task time", task.task, task.kind, percent(task.share));
-  }
   for (std::size_t i = 0; i < first(facts.causes); ++i) {
-    words += "; " + describe_cause(facts.causes[i]);
+    if (facts.causes[i].share >= kSmallestShare) words += "; " + describe_cause(facts.causes[i]);
   }
-  if (!facts.measured.empty()) words += "; over the whole run, with initialisation";
-  for (const ProfileFacts::Kind& kind : facts.kinds) {
-    words += fmt::format("; {} {} of {} used, busy {}", kind.kind, kind.used, kind.processors,
-                         percent(kind.busy));
-    if (kind.imbalance >= 1.1) words += fmt::format(", uneven {:.2g}", kind.imbalance);
+  // The sums by task and by kind of processor are of the whole run. They would mislead about a
+  // measured phase, because they include initialisation.
+  if (facts.measured.empty()) {
+    for (std::size_t i = 0; i < first(facts.by_task); ++i) {
+      const ProfileFacts::Task& task = facts.by_task[i];
+      if (task.share < kSmallestShare) continue;
+      words += fmt::format("; {} on {} {} of task time", task.task, task.kind, percent(task.share));
+    }
+    for (const ProfileFacts::Kind& kind : facts.kinds) {
+      words += fmt::format("; {} {} of {} used, busy {}", kind.kind, kind.used, kind.processors,
+                           percent(kind.busy));
+      if (kind.imbalance >= 1.1) {
+        words += fmt::format(", the busiest {:.2g} times the mean", kind.imbalance);
+      }
+    }
   }
   for (const ProfileFacts::Memory& memory : facts.memories) {
     words += fmt::format("; {} {} full", memory.kind, percent(memory.full));
@@ -266,7 +274,7 @@ void add_problem(Prompt& prompt, const SearchProblem& problem) {
   prompt.add_user_text(fmt::format("RUNTIME: {}\n", words.runtime_costs), RemovalStage::kApp);
   // The names of the tasks always stay, since a mapping cannot be written without names.
   prompt.add_user_text(
-      "TASKS name | variants | launched as | regions (access, MB of a typical point)\n");
+      "TASKS name | variants | launched as | regions (access, MB of a typical point) | demands\n");
   for (std::size_t i = 0; i < words.tasks.size(); ++i) {
     prompt.add_user_text(fmt::format(" {}\n", words.tasks[i]), RemovalStage::kApp,
                          fmt::format(" {}\n", words.task_names[i]));
@@ -445,7 +453,8 @@ void add_budget(Prompt& prompt, const SearchRound& round) {
   const Step* best = round.history().best();
   std::string text;
   if (left < SearchRound::kUnlimitedProposals) {
-    text += fmt::format("BUDGET: {} more run{}.\n", left, left == 1 ? "" : "s");
+    text += fmt::format("BUDGET: {} more run{}. What is refused without a run does not count.\n",
+                        left, left == 1 ? "" : "s");
   }
   if (best != nullptr) {
     text += fmt::format("BEST SO FAR: #{}, {}\n", best->number,

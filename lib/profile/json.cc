@@ -44,15 +44,11 @@ class JsonWriter {
                   {"waited_ps", task.waited}};
     });
     json["by_kind"] = list(profile_.kinds, [&](const Profile::Kind& kind) {
-      return Json{{"kind", kind.kind},
-                  {"processors", kind.processors},
-                  {"used", kind.used},
-                  {"runs", kind.runs},
-                  {"busy_ps", kind.busy},
-                  {"idle_ps", kind.idle},
-                  {"least_ps", kind.least},
-                  {"most_ps", kind.most},
-                  {"imbalance", Profile::imbalance(kind)}};
+      return Json{{"kind", kind.kind},    {"processors", kind.processors},
+                  {"used", kind.used},    {"runs", kind.runs},
+                  {"busy_ps", kind.busy}, {"measured_busy_ps", measured_busy(kind.kind)},
+                  {"idle_ps", kind.idle}, {"least_ps", kind.least},
+                  {"most_ps", kind.most}, {"imbalance", Profile::imbalance(kind)}};
     });
     // A processor, a memory or a channel is written as a list that begins with its kind and its
     // node. All parts of the JSON name it by this list.
@@ -72,6 +68,25 @@ class JsonWriter {
   }
 
  private:
+  // Returns how long the processors of this kind worked within the phase that the application
+  // measures, all of them together. Without such a phase: null.
+  Json measured_busy(std::string_view kind) const {
+    RunTime busy = 0;
+    bool is_measured = false;
+    for (const RunRecord::Phase& phase : record_.phases) {
+      if (words_.measured.empty() || !record_.has_name(phase, words_.measured)) continue;
+      is_measured = true;
+      for (const RunRecord::Event& event : record_.events) {
+        if (event.kind != RunRecord::Event::Kind::kTask || event.where < 0) continue;
+        const auto& processor = record_.processors[static_cast<std::size_t>(event.where)];
+        if (processor.kind != kind) continue;
+        busy += std::max<RunTime>(
+            0, std::min(event.end, phase.end) - std::max(event.start, phase.begin));
+      }
+    }
+    return is_measured ? Json(busy) : Json(nullptr);
+  }
+
   void add_processors(Json& json) const {
     json["by_processor"] = list(profile_.processors, [&](const Profile::Processor& processor) {
       const auto& one = record_.processors[static_cast<std::size_t>(processor.processor)];

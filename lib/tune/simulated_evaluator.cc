@@ -136,14 +136,11 @@ class SimulatedEvaluator : public Evaluator {
     return has_warning(diags.all());
   }
 
-  // Compares the decisions of both mappings about every input. Keeps the decisions of the first
-  // mapping, because a proposer compares many changes with the same mapping.
+  // Compares the decisions of both mappings about every input.
   bool acts_alike(const std::string& a, const std::string& b) const override {
-    const std::shared_ptr<const Decisions> first = kept_decisions_of(a);
-    if (first->empty()) return false;
-    const Decisions second = decisions_of(b);
-    return !second.empty() &&
-           std::equal(first->begin(), first->end(), second.begin(),
+    const std::shared_ptr<const Decisions> first = decisions_of(a), second = decisions_of(b);
+    return !first->empty() && !second->empty() &&
+           std::equal(first->begin(), first->end(), second->begin(),
                       [](const MappingDecisions& one, const MappingDecisions& other) {
                         return one.are_same_as(other);
                       });
@@ -168,26 +165,22 @@ class SimulatedEvaluator : public Evaluator {
   // The decisions of one mapping, for each input.
   using Decisions = std::vector<MappingDecisions>;
 
-  // Returns the decisions of a mapping; empty if the text cannot be bound.
-  Decisions decisions_of(const std::string& text) const {
-    Diagnostics ignored(Source("mapping", text));
-    Decisions decisions;
-    const auto bound = bind(compile(ignored.source(), ignored), *machine_, ignored);
-    if (!bound) return decisions;
-    for (const Workload& input : inputs_) decisions.emplace_back(*bound, input);
-    return decisions;
-  }
-  // Returns the decisions of a mapping as decisions_of() does, and keeps them until another text is
-  // asked for.
-  std::shared_ptr<const Decisions> kept_decisions_of(const std::string& text) const {
+  // Returns the decisions of a mapping; empty if the text cannot be bound. Keeps them for a while,
+  // because a proposer compares many changes with the same few mappings.
+  std::shared_ptr<const Decisions> decisions_of(const std::string& text) const {
+    const std::uint64_t hash = hash_of(text);
     {
       const std::lock_guard lock(mutex_);
-      if (kept_ != nullptr && kept_text_ == text) return kept_;
+      if (const auto* known = decisions_.find(hash)) return *known;
     }
-    auto decisions = std::make_shared<const Decisions>(decisions_of(text));
+    Diagnostics ignored(Source("mapping", text));
+    Decisions made;
+    if (const auto bound = bind(compile(ignored.source(), ignored), *machine_, ignored)) {
+      for (const Workload& input : inputs_) made.emplace_back(*bound, input);
+    }
+    auto decisions = std::make_shared<const Decisions>(std::move(made));
     const std::lock_guard lock(mutex_);
-    kept_text_ = text;
-    kept_ = decisions;
+    decisions_.add(hash, decisions);
     return decisions;
   }
   // Returns what may_fail() answers for a text that check() passed recently, by the hash of the
@@ -286,9 +279,10 @@ class SimulatedEvaluator : public Evaluator {
   mutable std::shared_mutex memory_;
   // For texts that have no errors, by hash: the answer of may_fail().
   mutable RecentMap<bool> fine_{kRemembered};
-  // The mapping of the last kept_decisions_of(), and its decisions.
-  mutable std::string kept_text_;
-  mutable std::shared_ptr<const Decisions> kept_;
+  // What decisions_of() returned for the last texts, by the hash of the text. Only a few are kept,
+  // because the decisions about an application with many launches take megabytes.
+  static constexpr std::size_t kRememberedDecisions = 16;
+  mutable RecentMap<std::shared_ptr<const Decisions>> decisions_{kRememberedDecisions};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;
 };

@@ -38,8 +38,9 @@ constexpr std::string_view kFormat =
     "{\"reasoning\": \"<what limits the result, and why the variables should change>\",\n"
     " \"change\": \"<one line: what you change now>\",\n"
     " \"suggestion\": {\"<variable>\": \"<all of its new text>\", ...}}\n"
-    "Use only names from #Variables in \"suggestion\", and leave out the variables that stay. If "
-    "nothing can be better, reply with the one word TERMINATE, which ends the search.\n";
+    "Use only names from #Variables in \"suggestion\", and leave out the variables that stay. Runs "
+    "that are left over are worth nothing. If you have no idea left that was not tried, reply with "
+    "the one word TERMINATE, which ends the search.\n";
 
 class Trace : public Proposer {
  public:
@@ -104,7 +105,8 @@ class Trace : public Proposer {
     add_code(prompt, problem, base);
     std::string variables = "#Variables\n", constraints = "#Constraints\n";
     for (const Segment& segment : base.all()) {
-      variables += fmt::format("(code) {}:\n{}", segment.name, segment.text);
+      variables += fmt::format("(code) {}:{}\n{}", segment.name,
+                               segment.text.empty() ? " (empty)" : "", segment.text);
       if (!variables.ends_with('\n')) variables += '\n';
       constraints += fmt::format(
           "(code) {}: {}\n", segment.name,
@@ -171,6 +173,10 @@ class Trace : public Proposer {
     if (last != nullptr && current != nullptr && last->number != current->number) {
       add_last_try(prompt, round, *last, *current, detail);
     }
+    if (current != nullptr) {
+      const auto base = segments_of(round.problem(), current->proposal.text);
+      if (base.ok()) add_failures(prompt, round, *base, detail);
+    }
     add_search_state(prompt, round, detail);
     prompt.add_user_text(asker_.take_remarks() + "\nYour response:\n");
   }
@@ -191,7 +197,8 @@ class Trace : public Proposer {
     const auto base = segments_of(round.problem(), current.proposal.text);
     if (tried.ok() && base.ok()) text += describe_segment_changes(*tried, *base);
     prompt.add_user_text(std::move(text), RemovalStage::kTried);
-    add_lines(prompt, last, detail);
+    // The profile of the current text is enough.
+    add_lines(prompt, last, std::min(detail, GuideDetail::kSuggest));
     prompt.add_user_text("\n");
   }
 

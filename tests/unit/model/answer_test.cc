@@ -187,7 +187,7 @@ const Refused kRefused[] = {
      "```region\nRegion a * GPU ZCMEM;\nRegion * * GPU;\n```", "`region` stays as it was"},
     {"a broken function", "```index\ndef f(Task task) { return m[0, 0;\n```", "`functions` stays"},
     {"an empty suggestion", "{\"reasoning\": \"r\", \"suggestion\": {}}",
-     "its list of new texts is empty"},
+     "its `suggestion` is empty"},
     {"JSON that is cut off", "{\"suggestion\": {\"region\": \"Region * * GPU ZC", "no block"},
     {"JSON of another kind", "{\"region\": {\"rp_shared\": 7}}", "its value is not a text"},
     {"JSON of no segment", "{\"suggestion\": {\"colour\": \"red\"}}", "no segment `colour`"},

@@ -92,12 +92,12 @@ TEST(ProblemBlock, SaysWhatTheMachineAndTheApplicationHave) {
   EXPECT_THAT(text, HasSubstr("TASKS name | variants | launched as | regions"));
   EXPECT_THAT(text, HasSubstr(" calculate_new_currents |"));
   EXPECT_THAT(text, HasSubstr(" update_voltages |"));
-  EXPECT_THAT(text, HasSubstr("| index "));
+  EXPECT_THAT(text, HasSubstr(" launches of 4 points |"));
   EXPECT_THAT(text, HasSubstr("rp_shared"));
   EXPECT_THAT(text, HasSubstr("reduce"));
   EXPECT_THAT(text, HasSubstr("read-write"));
   // What it says of a region's size, a point's.
-  EXPECT_THAT(text, ::testing::ContainsRegex("rp_private of all_nodes [a-z-]+ [0-9.]+"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("rp_private \\(part of all_nodes\\) [a-z-]+ [0-9.]+"));
 }
 
 TEST(ProblemBlock, NamesEachTaskThatIsLaunchedOfEveryBenchmark) {
