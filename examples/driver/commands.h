@@ -86,6 +86,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
 void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
 void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
 void add_sample(CLI::App& app, int* exit_code);
+void add_write(CLI::App& app, int* exit_code);
 void add_strategies(CLI::App& app, int* exit_code);
 void add_grammar(CLI::App& app, int* exit_code);
 

@@ -132,6 +132,13 @@ class MappingDecisions {
   // without a run. Both programs must be bound to the same machine. Returns false also if the
   // application exceeds the limits of the comparison.
   bool are_same_as(const MappingDecisions& other) const;
+  // Returns the first decision in which this mapping (A) differs from another mapping (B) of the
+  // same workload. MappingDiff says in which order; no cost is measured. Returns nullopt if there
+  // is no difference among the decisions that are compared. Both programs must be bound to the same
+  // machine.
+  std::optional<MappingDifference> first_difference_from(const MappingDecisions& other) const;
+  // Returns false if the application has more launches than are compared.
+  bool are_complete() const;
 
  private:
   struct Parts;
@@ -140,6 +147,9 @@ class MappingDecisions {
 
 // Returns a word for the aspect, such as "placement".
 std::string_view name_of(MappingDifference::Aspect what);
+// Returns the task of a difference and, if it is about data, the region argument of the task: "task
+// `a`" or "region argument 2 (rp_ghost) of task `a`".
+std::string subject_of(const MappingDifference& difference);
 
 // Returns the differences as text for a person, which ends with a line end. The costliest statement
 // comes first; its parts with the same decision stand together. `color` adds ANSI colours.

@@ -15,6 +15,8 @@ struct DslFile {
   std::string_view summary;
   // The whole text of the mapping program.
   std::string_view text;
+  // For a strategy: the sentence of the paper that the mapping carries out. Otherwise empty.
+  std::string_view sentence;
 };
 
 // Returns the ten mapping strategies of the paper (A.7). Each is a program for the circuit

@@ -218,6 +218,11 @@ GrammarNames grammar_names(const Workload* app, const Machine* machine);
 // Returns the explanation as text for a person, which ends with a line end. `color` adds ANSI
 // colours.
 std::string draw(const Explanation& explanation, const Program& program, bool color = false);
+// Returns a short text about the same decisions, in lines of at most about 100 bytes, which ends
+// with a line end. It says which tasks run on which processors, how the points of launches are
+// spread, where the data lies, and which limits there are. Tasks and regions with the same decision
+// stand together. The statements that made the decisions are left out.
+std::string draw_summary(const Explanation& explanation);
 // Returns the explanation as JSON. docs/commands.md describes the shape.
 std::string to_json(const Explanation& explanation, const Program& program,
                     const Diagnostics& diags);

@@ -357,11 +357,19 @@ MappingDecisions::MappingDecisions(MappingDecisions&&) noexcept = default;
 MappingDecisions& MappingDecisions::operator=(MappingDecisions&&) noexcept = default;
 MappingDecisions::~MappingDecisions() = default;
 
+bool MappingDecisions::are_complete() const { return parts_->complete; }
+
 bool MappingDecisions::are_same_as(const MappingDecisions& other) const {
-  if (!parts_->complete) return false;
+  return parts_->complete && !first_difference_from(other);
+}
+
+std::optional<MappingDifference> MappingDecisions::first_difference_from(
+    const MappingDecisions& other) const {
   MappingComparer comparer(parts_->mapping, other.parts_->mapping, parts_->workload.data(),
                            parts_->uses);
-  return comparer.differences(true).empty();
+  std::vector<MappingDifference> found = comparer.differences(true);
+  if (found.empty()) return std::nullopt;
+  return std::move(found.front());
 }
 
 namespace {

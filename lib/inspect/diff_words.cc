@@ -277,6 +277,14 @@ std::string_view name_of(MappingDifference::Aspect what) {
   return kNames[static_cast<std::size_t>(what)];
 }
 
+std::string subject_of(const MappingDifference& difference) {
+  const std::string task = fmt::format("task `{}`", harmless(difference.task));
+  if (!is_of_requirement(difference.what)) return task;
+  const std::string name =
+      difference.names.empty() ? "" : fmt::format(" ({})", harmless(difference.names.front()));
+  return fmt::format("region argument {}{} of {}", difference.position, name, task);
+}
+
 std::string draw(const MappingDiff& diff, const Program& a, const Program& b, bool color) {
   return Writer(diff, a, b, color).write();
 }

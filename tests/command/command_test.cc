@@ -46,7 +46,7 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
   for (const char* command :
-       {"", "check", "format", "place", "explain", "run", "diff", "guide", "emit", "tune",
+       {"", "check", "format", "place", "explain", "run", "diff", "guide", "emit", "tune", "write",
         "machines", "apps", "sample", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;

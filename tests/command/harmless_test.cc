@@ -209,6 +209,10 @@ TEST_F(Hidden, InArguments) {
                              "llm check --price ",
                              "llm check --replay ",
                              "llm check --endpoint ",
+                             "write x --app ",
+                             "write x --repairs ",
+                             "write x --replay ",
+                             "write x --endpoint ",
                              "record -- ",
                              "record --map ",
                              "run --map dsl/mappers/cannon.mapper -- ",
@@ -438,6 +442,13 @@ TEST_F(Hidden, InModels) {
   EXPECT_EQ(hidden_in(recorded), "");
   expect_harmless("llm check --json --replay " + quoted(record), 0, true);
   expect_harmless("llm check --endpoint \"exec:cat " + said + " >&2; exit 1\"", 1);
+  const std::string program =
+      write("program", "```\nTask * GPU; # " + all_bytes() + "\n```\n" + all_bytes());
+  for (const std::string& reply : {said, program}) {
+    const std::string model = " --repairs 1 --endpoint \"exec:cat " + reply + "\" ";
+    expect_harmless("write x" + model, 1);
+    expect_harmless("write x --json" + model, 1, true);
+  }
   expect_harmless("llm check --json --endpoint \"exec:cat " + said + " >&2; exit 1\"", 1, true);
   expect_harmless("llm check --model " + quoted(all_bytes()) + " --replay " + quoted(record), 1);
   expect_harmless("llm check --model x --replay docs/examples/chat_check.jsonl --temperature 0.5",

@@ -78,6 +78,28 @@ void expect_same(const RunResult& a, const RunResult& b, const std::string& what
   EXPECT_EQ(a.moved_bytes, b.moved_bytes) << what;
 }
 
+TEST(MappingDecisions, TellTheFirstDifference) {
+  const Workload workload = small("circuit");
+  const Bound a("Task * GPU, CPU;"), b("Task * GPU, CPU;\nLayout distribute_charge 1 * AOS;"),
+      c("Task * GPU, CPU, OMP;");
+  const MappingDecisions of_a(a.program, workload), of_b(b.program, workload),
+      of_c(c.program, workload);
+  EXPECT_TRUE(of_a.are_complete());
+  EXPECT_TRUE(of_a.are_same_as(of_c));
+  EXPECT_FALSE(of_a.first_difference_from(of_c));
+  EXPECT_FALSE(of_a.are_same_as(of_b));
+  const auto difference = of_a.first_difference_from(of_b);
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(name_of(difference->what), "layout");
+  EXPECT_EQ(subject_of(*difference), "region argument 1 (rp_shared) of task `distribute_charge`");
+  EXPECT_EQ(difference->a.decision, "FBMEM SOA F_order");
+  EXPECT_EQ(difference->b.decision, "FBMEM AOS F_order");
+  const Bound d("Task * CPU;");
+  const auto kind = of_a.first_difference_from(MappingDecisions(d.program, workload));
+  ASSERT_TRUE(kind);
+  EXPECT_EQ(subject_of(*kind), "task `calculate_new_currents`");
+}
+
 class EveryBenchmark : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(EveryBenchmark, WithAllDifferencesExchangedOneMappingIsTheOther) {

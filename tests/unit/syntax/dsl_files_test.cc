@@ -77,6 +77,7 @@ TEST(DslFiles, EachStrategyBeginsWithItsSentence) {
   for (std::size_t i = 0; i < 10; ++i) {
     EXPECT_EQ(strategies()[i].summary,
               std::string(kSentences[i]) + " (strategy " + std::to_string(i + 1) + " of A.7).");
+    EXPECT_EQ(strategies()[i].sentence, kSentences[i]);
   }
 }
 
@@ -84,6 +85,7 @@ TEST(DslFiles, ThereAreThePapersMappersAndTheBenchmarks) {
   std::string names;
   std::size_t experts = 0;
   for (const DslFile& file : mappers()) {
+    EXPECT_EQ(file.sentence, "") << file.name;
     if (find_benchmark(file.name) == nullptr) {
       names += std::string(file.name) + " ";
     } else {
