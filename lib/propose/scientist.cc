@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -150,7 +152,11 @@ class Scientist : public Proposer {
   std::string_view name() const override { return "scientist"; }
   // What the prompts say about failed runs.
   GuideDetail reads() const override { return GuideDetail::kExplain; }
-  std::string findings() const override { return findings_; }
+  std::string findings() const override {
+    std::string all;
+    for (const std::string& finding : findings_) all += finding;
+    return all;
+  }
 
   // Selects a base text, designs experiments on it, and asks the model for one text for each
   // experiment.
@@ -221,7 +227,7 @@ class Scientist : public Proposer {
       auto proposal = asker_.make_proposal(round, answer, "");
       if (!proposal) {
         note(fmt::format("\"{}\" was not carried out: {}.", experiment.description,
-                         answer.segments ? "its text was proposed before"
+                         answer.segments ? "its text is nothing new"
                                          : one_line(answer.refusal_reason, kMaxLineBytes)));
         continue;
       }
@@ -267,16 +273,13 @@ class Scientist : public Proposer {
   // Appends a finding, with further lines below it. If the findings together exceed their limit,
   // removes the oldest ones.
   void note(std::string_view text, const std::vector<std::string>& further = {}) {
-    findings_ += fmt::format("- {}\n", harmless(text));
-    for (const std::string& line : further) findings_ += fmt::format("  {}\n", line);
-    while (findings_.size() > kMaxFindings) findings_.erase(0, first_finding(findings_).size());
-  }
-
-  // Returns the first finding of `findings`, with all its lines. Only the first line of a finding
-  // begins with a dash.
-  static std::string_view first_finding(std::string_view findings) {
-    const std::size_t next = findings.find("\n- ");
-    return next == findings.npos ? findings : findings.substr(0, next + 1);
+    std::string finding = fmt::format("- {}\n", harmless(text));
+    for (const std::string& line : further) finding += fmt::format("  {}\n", line);
+    findings_bytes_ += finding.size();
+    findings_.push_back(std::move(finding));
+    for (; findings_bytes_ > kMaxFindings; findings_.pop_front()) {
+      findings_bytes_ -= findings_.front().size();
+    }
   }
 
   // Returns the members of the population that ran, the best first.
@@ -390,19 +393,17 @@ class Scientist : public Proposer {
     return line + "\n";
   }
 
-  // Adds the newest findings to the prompt, at most kShownFindings bytes of them.
+  // Adds the newest findings to the prompt, each as a whole, at most kShownFindings bytes of them.
   void add_findings(Prompt& prompt) const {
     if (findings_.empty()) return;
     prompt.add_heading("FINDINGS of earlier experiments\n", RemovalStage::kHistory);
-    std::string_view rest = findings_;
-    if (rest.size() > kShownFindings) {
-      const std::size_t begin = rest.find("\n- ", rest.size() - kShownFindings - 1);
-      rest.remove_prefix(std::min(begin, rest.size() - 1) + 1);
+    auto first = findings_.end();
+    for (std::size_t bytes = 0; first != findings_.begin(); --first) {
+      bytes += std::prev(first)->size();
+      if (bytes > kShownFindings) break;
     }
-    while (!rest.empty()) {
-      const std::string_view finding = first_finding(rest);
-      prompt.add_user_text(std::string(finding), RemovalStage::kHistory);
-      rest.remove_prefix(finding.size());
+    for (; first != findings_.end(); ++first) {
+      prompt.add_user_text(*first, RemovalStage::kHistory);
     }
     prompt.add_user_text("\n");
   }
@@ -503,7 +504,8 @@ class Scientist : public Proposer {
   std::map<std::int64_t, Experiment> pending_;
   std::int64_t tags_ = 0;
   // One entry for each result: a line that begins with a dash, and indented lines.
-  std::string findings_;
+  std::deque<std::string> findings_;
+  std::size_t findings_bytes_ = 0;
   // Remarks about the last replies of the designer and of the writer, for the next question to the
   // same role. The asker holds remarks only while the replies of one role are read.
   std::string designer_remarks_, writer_remarks_;
