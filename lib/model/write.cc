@@ -158,7 +158,7 @@ class MappingWriter {
         problem_(problem),
         options_(options),
         watch_(watch),
-        prompt_bytes_(kPromptBytes + problem.sentence.size() + problem.start.size()) {}
+        prompt_bytes_(AskOptions().prompt_bytes) {}
 
   WrittenMapping write() {
     bool told_of_idle_statements = false;
