@@ -112,7 +112,9 @@ class Trace : public Proposer {
           "(code) {}: {}\n", segment.name,
           segment.about.empty() ? "the text of this segment" : strip_directories(segment.about));
     }
-    prompt.add_user_text(variables + "\n" + constraints + "\n#Inputs\n");
+    prompt.add_user_text(variables + "\n");
+    prompt.add_user_text(constraints + "\n", RemovalStage::kCard);
+    prompt.add_user_text("#Inputs\n");
     add_problem(prompt, problem);
     add_text_outside_segments(prompt, problem);
     prompt.add_user_text("#Others\n");
@@ -173,7 +175,9 @@ class Trace : public Proposer {
     if (last != nullptr && current != nullptr && last->number != current->number) {
       add_last_try(prompt, round, *last, *current, detail);
     }
-    if (current != nullptr) {
+    // The last try is told above.
+    const std::size_t told = last != nullptr && !last->evaluation.ok() ? 1 : 0;
+    if (current != nullptr && round.history().failures().size() > told) {
       const auto base = segments_of(round.problem(), current->proposal.text);
       if (base.ok()) add_failures(prompt, round, *base, detail);
     }
@@ -198,7 +202,10 @@ class Trace : public Proposer {
     if (tried.ok() && base.ok()) text += describe_segment_changes(*tried, *base);
     prompt.add_user_text(std::move(text), RemovalStage::kTried);
     // The profile of the current text is enough.
-    add_lines(prompt, last, std::min(detail, GuideDetail::kSuggest));
+    for (FeedbackLine& line :
+         feedback_lines(last.evaluation.feedback, std::min(detail, GuideDetail::kSuggest))) {
+      prompt.add_user_text(std::move(line.text), RemovalStage::kTried);
+    }
     prompt.add_user_text("\n");
   }
 

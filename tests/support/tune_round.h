@@ -56,8 +56,8 @@ class FakeRound : public tuning::SearchRound {
   std::size_t play(tuning::Proposer& proposer) {
     const std::vector<tuning::Proposal> proposals = proposer.propose(*this);
     for (const tuning::Proposal& proposal : proposals) {
-      tuning::Step step{++number_, proposal,
-                        evaluator_.evaluate({proposal.text, proposer.reads()})};
+      const std::int64_t last = past.last() == nullptr ? 0 : past.last()->number;
+      tuning::Step step{last + 1, proposal, evaluator_.evaluate({proposal.text, proposer.reads()})};
       past.add(step);
       proposer.learn(step);
       --left;
@@ -102,7 +102,6 @@ class FakeRound : public tuning::SearchRound {
  private:
   const tuning::SearchProblem& problem_;
   tuning::Evaluator& evaluator_;
-  std::int64_t number_ = 0;
 };
 
 // Returns the text of a journal without the times in it.

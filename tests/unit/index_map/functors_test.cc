@@ -124,7 +124,7 @@ Program listing(std::string_view file) {
   static const std::string printed = testing::read_text(
       testing::in_tree("tests/language/accept/" + std::string(kPrinted) + ".mapper"));
   std::vector<DslFile> files = all_files();
-  files.push_back({kPrinted, "", printed});
+  files.push_back({kPrinted, "", printed, ""});
   for (const DslFile& each : files) {
     if (each.name != file) continue;
     const Source source(std::string(file), std::string(each.text));

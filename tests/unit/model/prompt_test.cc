@@ -258,9 +258,9 @@ TEST(FeedbackBlock, HasWhatItsLevelAllows) {
   EXPECT_EQ(lines_at(GuideDetail::kSuggest), suggest);
   EXPECT_EQ(lines_at(GuideDetail::kProfile),
             suggest +
-                "PROFILE: of the time tasks 60 %, copies 25 %, runtime 0 %; work on GPU 50 % of "
-                "task time; 25 % copy of ghost from ZCMEM to FBMEM between nodes; GPU 2 of 4 used, "
-                "busy 70 %, uneven 1.5; FBMEM 50 % full\n");
+                "PROFILE: of the time tasks 60 %, copies 25 %, runtime 0 %; 25 % copy of ghost "
+                "from ZCMEM to FBMEM between nodes; work on GPU 50 % of task time; GPU 2 of 4 "
+                "used, busy 70 %, the busiest 1.5 times the mean; FBMEM 50 % full\n");
 }
 
 TEST(FeedbackBlock, IsALineOfAList) {

@@ -465,8 +465,8 @@ TEST(Trace, AsksInTheSectionsOfItsSource) {
     EXPECT_EQ(user.find(section, found + 1), user.npos) << section;
   }
   const auto section = [&](const std::string& from, const std::string& to) {
-    const std::size_t begin = user.find(from);
-    return user.substr(begin, user.find(to) - begin);
+    const std::size_t begin = user.find(from + "\n");
+    return user.substr(begin, user.find(to, begin) - begin);
   };
   // The graph, from the segments to the run.
   EXPECT_THAT(
@@ -479,7 +479,7 @@ TEST(Trace, AsksInTheSectionsOfItsSource) {
   EXPECT_THAT(
       section("#Variables", "#Constraints"),
       AllOf(HasSubstr("(code) task:\nTask * GPU, CPU;\n"),
-            HasSubstr("(code) region:\nRegion * * GPU FBMEM;\n"), HasSubstr("(code) layout:\n")));
+            HasSubstr("(code) region:\nRegion * * GPU FBMEM;\n"), HasSubstr("(code) layout: (empty)\n")));
   EXPECT_THAT(section("#Constraints", "#Inputs"), HasSubstr("(code) layout: How the data"));
   EXPECT_THAT(section("#Inputs", "#Others"), AllOf(HasSubstr("MACHINE"), HasSubstr("TASKS")));
   EXPECT_THAT(section("#Others", "#Outputs"), HasSubstr("(code) decisions:\nstencil: GPU; "));
