@@ -68,6 +68,12 @@ void check_usage(const TuneArguments& arguments) {
                                "with `--app` the search is for a mapping, which starts from "
                                "`--start`; `--file` is for other texts");
   }
+  if (setup.pareto && setup.input_count() < 2) {
+    throw CLI::ValidationError(
+        "--pareto", fmt::format("needs at least two inputs: give `{}` again, with another {}",
+                                setup.command.command.empty() ? "--app" : "--input",
+                                setup.command.command.empty() ? "size" : "value of `{input}`"));
+  }
 }
 
 // Fills in the values that no option sets. A resumed search keeps its stored setup, except for the
@@ -145,6 +151,7 @@ groma::tuning::TuneOptions tune_options(const TuneArguments& arguments, const Su
   options.feedback = *groma::guide_detail(setup.feedback);
   options.threads = arguments.jobs;
   options.compare = setup.compare;
+  options.pareto = setup.pareto;
   if (options.compare) options.evaluate_start = !subject.problem.start.empty();
   options.resume = arguments.resumes();
   options.fingerprint = options.resume ? arguments.fingerprint : groma::tuning::to_text(setup);
@@ -186,9 +193,11 @@ std::string end_words(const groma::tuning::TuneOutcome& outcome, const Subject& 
                       const std::string& directory) {
   std::string left;
   if (outcome.best) left = subject.problem.is_mapping() ? "best.mapper, " : "best.txt, ";
+  if (!outcome.front.empty()) left += fmt::format("{}/, ", groma::tuning::kFrontFolder);
   std::string text =
-      fmt::format("\n{}in     {}: {}report.txt, steps.txt, journal.jsonl\n",
-                  groma::tuning::draw(outcome, subject.evaluator()), directory, left);
+      fmt::format("\n{}{}in     {}: {}report.txt, steps.txt, journal.jsonl\n",
+                  groma::tuning::draw(outcome, subject.evaluator()),
+                  groma::tuning::draw_front(outcome, subject.evaluator()), directory, left);
   const bool stopped = outcome.end == End::kStopped;
   if (!stopped && !outcome.spent_before) return text;
   // `outcome.budget` is the name of the option that sets the budget which ended the search.

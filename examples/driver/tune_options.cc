@@ -184,6 +184,11 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
   command->add_flag("--compare", options->setup.compare,
                     "Make searches comparable: each proposal counts as a run, no proposal is "
                     "repaired, and the proposer gets no hints at the start");
+  resumable.push_back(command->add_flag(
+      "--pareto", options->setup.pareto,
+      "With several inputs: also keep the mappings that no other one beats on all inputs, in the "
+      "folder front/ and in a table. The search itself stays the same. --verify still runs only "
+      "the mappings with the best scores"));
   command
       ->add_option("--out", options->out,
                    "The directory for best.mapper, the report and the journal; it must not contain "

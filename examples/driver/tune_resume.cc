@@ -17,6 +17,10 @@ std::optional<groma::Error> contradiction(const TuneArguments& arguments,
     return groma::tuning::unusable_search_error(
         search.directory, "was started with another temperature", "leave out `--temperature`");
   }
+  if (arguments.setup.pareto && search.setup.input_count() < 2) {
+    return groma::tuning::unusable_search_error(search.directory, "has only one input",
+                                                "leave out `--pareto`, which needs several");
+  }
   // The option --override-layouts decides which mappings exist, so it must not change while a
   // search goes on.
   const auto& given = arguments.program.override_layouts.tasks;
@@ -70,6 +74,8 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
     given.folder = setup.command.folder;
     setup.command = std::move(given);
   }
+  // The front only observes the steps of the search, so it may be asked for later.
+  setup.pareto = setup.pareto || arguments->setup.pareto;
   arguments->setup = std::move(setup);
   return std::nullopt;
 }

@@ -18,6 +18,9 @@ inline constexpr std::array kSearchFiles = {"best.mapper",   "best.txt",   "find
                                             "journal.jsonl", "report.txt", "steps.txt",
                                             kVerifiedFile};
 
+// The folder in the directory that has the texts of the Pareto front (TuneOptions::pareto).
+inline constexpr const char* kFrontFolder = "front";
+
 // Creates a directory with a new name in the current folder: `tune`, `tune.2`, ... Returns its
 // name. Several processes that call this at once get different directories. If the directory cannot
 // be created, tune() says why.
@@ -27,12 +30,13 @@ std::string make_search_directory();
 // that gave the path.
 std::optional<Error> not_a_directory(const std::string& path);
 
-// Returns an error if one of the search's files in the directory is a link, because a person who is
-// not trusted may have chosen its target. Call this before a search begins or is resumed.
+// Returns an error if one of the search's files in the directory, or `front`, is a link, because a
+// person who is not trusted may have chosen its target. Call this before a search begins or is
+// resumed.
 std::optional<Error> error_if_search_has_links(const std::string& directory);
 
-// Returns an error if a new search would replace a file in the directory. A journal that ends
-// within its first line may be replaced (holds_no_search_yet).
+// Returns an error if a new search would replace a file in the directory, or if there is a `front`.
+// A journal that ends within its first line may be replaced (holds_no_search_yet).
 std::optional<Error> error_if_search_replaces(const std::string& directory);
 
 }  // namespace groma::tuning

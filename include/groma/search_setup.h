@@ -3,6 +3,7 @@
 // trusted: its contents alone must not make Groma run a command or read without end (docs/tune.md).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,7 +46,12 @@ struct SearchSetup {
   std::uint64_t seed = 0;
   // The value for TuneOptions::compare: true if the search serves to compare proposers.
   bool compare = false;
+  // The value for TuneOptions::pareto. It needs several inputs.
+  bool pareto = false;
   AskOptions ask = {};
+
+  // Returns the number of inputs for which each text is evaluated.
+  std::size_t input_count() const;
 };
 
 // Returns the setup as lines of text, for TuneOptions::fingerprint.

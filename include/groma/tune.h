@@ -72,6 +72,8 @@ struct TuneEvent {
   bool within_noise = false;
   // True if the step's text had been tried before.
   bool from_cache = false;
+  // True if the step joined the Pareto front (TuneOptions::pareto).
+  bool in_front = false;
   // For kEstimating: the budget of estimates.
   std::int64_t most_estimates = 0;
   std::string text;
@@ -90,8 +92,13 @@ struct TuneOptions {
   bool compare = false;
   // True if the search begins with an evaluation of the problem's start.
   bool evaluate_start = true;
+  // True to keep the Pareto front of the search (groma/pareto_front.h). It is useful with several
+  // inputs. The front only observes: the steps of the search are the same without it. It is not
+  // recorded, because a resumed search rebuilds it from its steps.
+  bool pareto = false;
   // The folder for the journal, best.mapper (best.txt for any other text), report.txt and
-  // steps.txt. If it is empty, nothing is written.
+  // steps.txt. With `pareto` also for front/N.mapper (front/N.txt), the text of each step N of the
+  // front. If it is empty, nothing is written.
   std::string directory;
   // True to resume the search in `directory`. If false, the directory must not contain a search.
   bool resume = false;
@@ -136,6 +143,9 @@ struct TuneOutcome {
   std::int64_t steps = 0;
   std::optional<Step> best;
   std::optional<Step> start;
+  // With TuneOptions::pareto: the steps that no other step beats on all inputs, as
+  // ParetoFront::steps() returns them. The best is among them if its values can be compared.
+  std::vector<Step> front;
   // The evaluation of the best text at the end of the search, from runs that alternate with runs of
   // the start. Not set if runs are simulated, the best is the start, or the search was stopped.
   std::optional<Evaluation> beside_start;
@@ -159,6 +169,10 @@ std::string value_words(const Evaluator& evaluator, double score, int digits = 4
 // Returns text for a person: start, best, how the search found it, and its cost. Ends with a line
 // end.
 std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator);
+// Returns the Pareto front as a table for a person, with a row for each step and a column for each
+// input. The start and the best are marked; the start has a row even if it is not in the front.
+// Returns an empty text if the outcome has no front.
+std::string draw_front(const TuneOutcome& outcome, const Evaluator& evaluator);
 
 // Returns one line of JSON with its line end, as docs/commands.md describes for `groma tune
 // --json`.

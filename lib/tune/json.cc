@@ -24,6 +24,7 @@ std::string to_json(const TuneEvent& event) {
       json["best"] = event.is_best;
       if (event.within_noise) json["within_noise"] = true;
       if (event.from_cache) json["repeated"] = true;
+      if (event.in_front) json["front"] = true;
       json["why"] = event.step->proposal.why;
       const GuideFeedback& feedback = evaluation.feedback;
       if (!evaluation.ok()) json["execution"] = feedback.execution;
@@ -67,6 +68,12 @@ std::string to_json(const TuneOutcome& outcome) {
                     {"score", outcome.best->evaluation.score},
                     {"values", outcome.best->evaluation.values},
                     {"text", outcome.best->proposal.text}};
+  }
+  for (const Step& step : outcome.front) {
+    json["front"].push_back({{"number", step.number},
+                             {"score", step.evaluation.score},
+                             {"values", step.evaluation.values},
+                             {"text", step.proposal.text}});
   }
   if (outcome.beside_start) {
     json["beside_start"] = {{"valid", outcome.beside_start->ok()}};

@@ -8,11 +8,13 @@
 #include <unordered_map>
 
 #include "edit/mapping.h"
+#include "groma/pareto_front.h"
 #include "groma/tune.h"
 #include "groma/version.h"
 #include "guide/detail.h"
 #include "tune/channel.h"
 #include "tune/estimates.h"
+#include "tune/front_files.h"
 #include "tune/parallel.h"
 #include "tune/progress.h"
 #include "tune/record.h"
@@ -44,12 +46,15 @@ class SearchLoop : public SearchRound {
         options_(options),
         progress_(options, record_),
         channel_(model, options.budget, record_, progress_),
-        estimates_(estimator, options, record_, progress_) {
+        estimates_(estimator, options, record_, progress_),
+        front_files_(options.directory, problem.is_mapping() ? ".mapper" : ".txt") {
+    if (options.pareto) front_.emplace(evaluator.inputs().size(), evaluator.higher_is_better());
     // Progress calls this function when the replay of a resumed search is over and the first new
     // work begins.
     progress_.when_resumed = [this] {
       channel_.add_earlier_spending();
       if (outcome_.best) keep_best();
+      keep_front();
       progress_.report_event(TuneEvent::Kind::kResumed, [](TuneEvent*) {});
     };
   }
@@ -146,6 +151,11 @@ class SearchLoop : public SearchRound {
   void compare_with_start();
   // Writes the best text to its file, best.mapper or best.txt.
   void keep_best();
+  // Writes the texts of the Pareto front to their files, if the search keeps a front that is not
+  // empty.
+  void keep_front();
+  // Returns the content of the file of a text.
+  std::string file_content(const std::string& text) const;
   // Removes those statements from the best mapping without which the mapping is not slower. The
   // journal does not record this.
   void tidy();
@@ -167,6 +177,9 @@ class SearchLoop : public SearchRound {
 
   History history_;
   TriedTexts tried_;
+  // With TuneOptions::pareto.
+  std::optional<ParetoFront> front_;
+  FrontFiles front_files_;
   // The outcome of the search. Its member `spent` is set at the end.
   TuneOutcome outcome_;
   // How many proposals may be tried in this round.
@@ -373,6 +386,8 @@ void SearchLoop::take(Trial trial) {
     outcome_.trajectory.emplace_back(progress_.spent.evaluations, evaluation.score);
     if (!trial.recorded) keep_best();
   }
+  const bool in_front = front_ && front_->add(step, is_best);
+  if (in_front && !trial.recorded) keep_front();
   // The proposer sees only as much feedback as it reads and the options allow. The report shows
   // more.
   Step seen = step;
@@ -386,15 +401,26 @@ void SearchLoop::take(Trial trial) {
     event->is_best = is_best;
     event->within_noise = within_noise;
     event->from_cache = trial.repeated;
+    event->in_front = in_front;
   });
 }
 
 // An empty mapping gets a comment, so that its file does not look like a failed write.
-void SearchLoop::keep_best() {
-  const std::string& text = outcome_.best->proposal.text;
+std::string SearchLoop::file_content(const std::string& text) const {
   const bool is_default = problem_.is_mapping() && text.empty();
+  return is_default ? "# No statement: the default mapper decides.\n" : text;
+}
+
+void SearchLoop::keep_best() {
   record_.replace(problem_.is_mapping() ? "best.mapper" : "best.txt",
-                  is_default ? "# No statement: the default mapper decides.\n" : text);
+                  file_content(outcome_.best->proposal.text));
+}
+
+void SearchLoop::keep_front() {
+  if (!front_ || front_->steps().empty() || record_.first_error()) return;
+  std::vector<Step> steps = front_->steps();
+  for (Step& step : steps) step.proposal.text = file_content(step.proposal.text);
+  record_.fail(front_files_.replace(steps));
 }
 
 // Runs of the best text alternate with runs of the start, so that the reported gain does not depend
@@ -452,7 +478,10 @@ void SearchLoop::tidy() {
     text = std::move(request.text);
     outcome_.dropped.push_back(std::move(statement));
   }
-  if (!outcome_.dropped.empty()) keep_best();
+  if (outcome_.dropped.empty()) return;
+  keep_best();
+  // The best text and its values have changed, so it may dominate others now.
+  if (front_) front_->add(*outcome_.best, true);
 }
 
 // ------------------------------------------------------------------------------ running the search
@@ -580,6 +609,10 @@ Result<TuneOutcome> SearchLoop::run() {
   compare_with_start();
   if (record_.first_error()) return *record_.first_error();
   outcome_.steps = steps_;
+  if (front_) outcome_.front = front_->steps();
+  // A resumed search that does nothing new has not written the front yet.
+  if (!record_.replaying()) keep_front();
+  if (record_.first_error()) return *record_.first_error();
   // A search that was resumed after its budget was spent did nothing new. Its time is then the
   // recorded one, without the time of the replay.
   outcome_.spent_before =

@@ -377,7 +377,8 @@ std::optional<Error> write_reports(const std::string& directory, const SearchPro
   const std::string journal = directory + "/journal.jsonl";
   const SearchProgress course = course_in(journal);
   Report out(directory + "/report.txt");
-  out.add("{}\nImprovements, by their steps\n", draw(outcome, evaluator));
+  out.add("{}{}\nImprovements, by their steps\n", draw(outcome, evaluator),
+          draw_front(outcome, evaluator));
   // Only the last improvements are shown, because these lead to the best text.
   const std::size_t first =
       course.improvements.size() - std::min(course.improvements.size(), kMostImprovements);

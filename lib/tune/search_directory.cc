@@ -36,10 +36,11 @@ std::optional<Error> not_a_directory(const std::string& path) {
 }
 
 // A link could make the search write elsewhere, so neither the files of a search nor its file
-// `lock` may be one.
+// `lock` nor its folder `front` may be one.
 std::optional<Error> error_if_search_has_links(const std::string& directory) {
   std::vector<std::string> names(kSearchFiles.begin(), kSearchFiles.end());
   names.emplace_back("lock");
+  names.emplace_back(kFrontFolder);
   for (const std::string& name : names) {
     std::error_code ignored;
     if (!fs::is_symlink(fs::path(directory) / name, ignored)) continue;
@@ -59,7 +60,12 @@ std::optional<Error> error_if_search_replaces(const std::string& directory) {
     return Error{Error::Code::kUnreadable, fmt::format("`{}` has a file `{}`", directory, name),
                  "name another directory, or go on with the search that is there: --resume"};
   }
-  return std::nullopt;
+  // A search without `--pareto` does not write there, but it may be resumed with `--pareto`.
+  std::error_code code;
+  if (!fs::exists(fs::path(directory) / kFrontFolder, code)) return std::nullopt;
+  return Error{Error::Code::kUnreadable,
+               fmt::format("`{}` has a folder `{}`", directory, kFrontFolder),
+               "name another directory, or go on with the search that is there: --resume"};
 }
 
 }  // namespace groma::tuning

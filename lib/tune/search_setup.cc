@@ -69,6 +69,7 @@ void for_each_word(Setup& setup, const Each& each) {
   each("seed", setup.seed);
   each("feedback", setup.feedback);
   each("compare", setup.compare);
+  each("pareto", setup.pareto);
   each("constrain", setup.ask.constrain);
   each("reply-tokens", setup.ask.max_tokens);
   each("prompt-bytes", setup.ask.prompt_bytes);
@@ -196,6 +197,12 @@ Error unusable_search_error(const std::string& directory, const std::string& wha
           std::move(help)};
 }
 
+// A command counts as one input if it has no `{input}`. Without a command, each application is an
+// input.
+std::size_t SearchSetup::input_count() const {
+  return command.command.empty() ? apps.size() : std::max<std::size_t>(command.inputs.size(), 1);
+}
+
 // Writes all options of a search as lines of text. The result is also the fingerprint of the
 // search.
 std::string to_text(const SearchSetup& setup) {
@@ -223,6 +230,9 @@ Result<SearchSetup> search_setup(const std::string& text) {
   }
   if (!setup.file.empty() && setup.command.command.empty()) {
     return wrong_setup("the search has a text, but no command");
+  }
+  if (setup.pareto && setup.input_count() < 2) {
+    return wrong_setup("the search has a Pareto front, but only one input");
   }
   if (!guide_detail(setup.feedback)) return wrong_setup(kUnreadable);
   return setup;

@@ -499,6 +499,118 @@ TEST(Tune, AStepNamesARegionThatHasNoName) {
   EXPECT_THAT(steps, AllOf(HasSubstr("\n  region 0 of a "), Not(HasSubstr("\n   of a "))));
 }
 
+// ---- Several inputs.
+
+constexpr char kTwoSizes[] = "groma tune --app circuit:size=small --app circuit --pareto ";
+
+// Every mapping of the front is in a file. The best is the one in best.mapper.
+TEST(Tune, ParetoKeepsWhatNothingElseBeatsOnAllInputs) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  const Outcome outcome = run(kTwoSizes + ("--json --evaluations 40 --out " + found));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json end = json_lines(outcome.out).back();
+  ASSERT_FALSE(end["front"].empty());
+  bool has_best = false;
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(found + "/front")) {
+    files += entry.path().extension() == ".mapper" ? 1U : 0U;
+  }
+  EXPECT_EQ(files, end["front"].size());
+  for (const json& each : end["front"]) {
+    const std::string number = std::to_string(each["number"].get<int>());
+    const std::string file = read_text(found + "/front/" + number + ".mapper");
+    const std::string text = each["text"];
+    EXPECT_EQ(file, text.empty() ? "# No statement: the default mapper decides.\n" : text);
+    EXPECT_EQ(each["values"].size(), 2U);
+    for (const json& other : end["front"]) {
+      const bool beats = other["values"][0] <= each["values"][0] &&
+                         other["values"][1] <= each["values"][1] && other != each;
+      EXPECT_FALSE(beats) << other << " beats " << each;
+    }
+    if (each["number"] != end["best"]["number"]) continue;
+    has_best = true;
+    EXPECT_EQ(each["values"], end["best"]["values"]);
+    EXPECT_EQ(file, read_text(found + "/best.mapper"));
+  }
+  EXPECT_TRUE(has_best);
+  // Each of them joined when it was evaluated.
+  std::size_t joined = 0;
+  for (const json& event : json_lines(outcome.out)) {
+    if (event["event"] == "evaluated" && event.value("front", false)) ++joined;
+  }
+  EXPECT_GE(joined, files);
+  // A second search does not replace the front.
+  const Outcome again = run(kTwoSizes + ("--evaluations 1 --out " + found));
+  EXPECT_EQ(again.exit_code, 1);
+  std::filesystem::create_directories(folder.path() + "/other/front");
+  const Outcome other = run(kTwoSizes + ("--evaluations 1 --out " + folder.path()) + "/other");
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_THAT(other.err, HasSubstr("has a folder `front`"));
+}
+
+TEST(Tune, AResumedSearchHasTheFrontOfAWholeOne) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found", whole = folder.path() + "/whole";
+  ASSERT_EQ(run(kTwoSizes + ("--jobs 2 --evaluations 7 --out " + found)).exit_code, 0);
+  const Outcome resumed = run("groma tune --json --jobs 1 --evaluations 25 --resume " + found);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  const Outcome straight = run(kTwoSizes + ("--json --evaluations 25 --out " + whole));
+  EXPECT_EQ(found_by(resumed), found_by(straight));
+  EXPECT_FALSE(found_by(resumed)["front"].empty());
+  EXPECT_EQ(run("diff -r " + found + "/front " + whole + "/front").exit_code, 0);
+  const Outcome shown = run("groma tune --resume " + found);
+  EXPECT_THAT(shown.out,
+              AllOf(HasSubstr("that no other one beats on all inputs\n"),
+                    HasSubstr("input 1: circuit:"), HasSubstr(": best.mapper, front/,")));
+  const std::string table = shown.out.substr(shown.out.find("front  "));
+  EXPECT_THAT(read_text(found + "/report.txt"), HasSubstr(table.substr(0, table.find("in     "))));
+}
+
+// The first value of `a,b` is the cost of the input `one`, the second that of `two`.
+TEST(Tune, ACommandWithSeveralInputsHasAFront) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", "4,4  # groma: one of 2,9 4,4 5,5 9,1 9,9\n");
+  const std::string found = folder.path() + "/found";
+  const std::string command =
+      "groma tune --file " + text +
+      " --command 'case {input} in one) cut -d, -f1 {file};; *) cut -d, -f2 {file};; esac'"
+      " --metric '^(\\d+)' --repeats 1 --input one --input two --out ";
+  const Outcome outcome = run(command + found + " --pareto");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("front  3 texts that no other one beats on all inputs\n"
+                                     "       step  one  two  mean\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("  2 s  9 s  4.243 s\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("  4 s  4 s  4 s      start\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("  9 s  1 s  3 s      best\n"));
+  // The front of a search that was begun without it.
+  const std::string later = folder.path() + "/later";
+  ASSERT_EQ(run(command + later).exit_code, 0);
+  EXPECT_FALSE(exists(later + "/front"));
+  ASSERT_EQ(run("groma tune --trust --pareto --resume " + later).exit_code, 0);
+  EXPECT_EQ(run("diff -r " + found + "/front " + later + "/front").exit_code, 0);
+}
+
+TEST(Tune, ParetoNeedsSeveralInputs) {
+  const Outcome simulated = run(kSmall + std::string("--pareto"));
+  EXPECT_EQ(simulated.exit_code, 2);
+  EXPECT_THAT(simulated.err, HasSubstr("--pareto: needs at least two inputs: give `--app` again, "
+                                       "with another size"));
+  for (const char* app : {"--app cannon", "--app cannon --app cannon:n=40000", "--file a"}) {
+    const Outcome measured =
+        run(std::string("groma tune --pareto --command 'x {file} {input}' ") + "--input 1 " + app);
+    EXPECT_EQ(measured.exit_code, 2) << app;
+    EXPECT_THAT(measured.err, HasSubstr("give `--input` again, with another value of `{input}`"));
+  }
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
+  const Outcome resumed = run("groma tune --pareto --resume " + found);
+  EXPECT_EQ(resumed.exit_code, 1);
+  EXPECT_THAT(resumed.err, HasSubstr("has only one input"));
+  EXPECT_FALSE(exists(found + "/front"));
+}
+
 // ---- Going on.
 
 TEST(Tune, AResumedSearchIsWhatItWasBegunWith) {
@@ -567,7 +679,7 @@ TEST(Tune, AReplyMayTakeAsLongAsIsSaid) {
   EXPECT_EQ(slow.exit_code, 1);
   EXPECT_THAT(slow.out, HasSubstr("not done after 0."));
   const Outcome resumed = run("groma tune --reply-timeout 600 --resume " + found +
-                              " --endpoint 'exec:cat > /dev/null; echo \"Task * GPU, OMP, CPU;\"' "
+                              " --endpoint 'exec:cat > /dev/null; echo \"Task * OMP, CPU;\"' "
                               "--evaluations 2");
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_THAT(resumed.out, HasSubstr("spent  2 evaluations"));
@@ -578,7 +690,7 @@ TEST(Tune, SaysThatTokensAreEstimated) {
   const TemporaryFolder folder;
   const Outcome outcome =
       run(kSmall + ("--proposer trace --evaluations 2 --price 1,1 --endpoint 'exec:cat > "
-                    "/dev/null; echo \"Task * GPU, OMP, CPU;\"' --out " +
+                    "/dev/null; echo \"Task * OMP, CPU;\"' --out " +
                     folder.path() + "/found"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
@@ -881,7 +993,7 @@ TEST(Tune, KilledItKeepsTheRepliesThatHadCome) {
   // One of eight takes long, the first time.
   const std::string model = "--endpoint 'exec:cat > /dev/null; mkdir " + slow +
                             " 2> /dev/null && sleep 100; echo >> " + folder.path() +
-                            "/asked; echo \"Task * GPU, OMP, CPU;\"' ";
+                            "/asked; echo \"Task * OMP, CPU;\"' ";
   const Outcome first =
       interrupted(kSmall + ("--proposer opro --evaluations 20 " + model), found, 4 + 7, "KILL");
   EXPECT_EQ(first.exit_code, 128 + 9) << first.err;

@@ -40,7 +40,8 @@ TEST(SearchDirectory, NoFileMayBeALink) {
   EXPECT_FALSE(tuning::error_if_search_has_links(folder.path()));
   fs::create_symlink("elsewhere", folder.path() + "/other");  // no file of a search
   EXPECT_FALSE(tuning::error_if_search_has_links(folder.path()));
-  for (const std::string name : {"best.mapper", "verified.mapper", "journal.jsonl", "lock"}) {
+  for (const std::string name :
+       {"best.mapper", "verified.mapper", "journal.jsonl", "lock", "front"}) {
     fs::create_symlink("elsewhere", folder.path() + "/" + name);
     const auto error = tuning::error_if_search_has_links(folder.path());
     ASSERT_TRUE(error) << name;
@@ -61,6 +62,14 @@ TEST(SearchDirectory, NothingIsReplaced) {
     EXPECT_EQ(error->message, "`" + folder.path() + "` has a file `" + name + "`");
     fs::remove(folder.path() + "/" + name);
   }
+}
+
+TEST(SearchDirectory, TheFolderOfAFrontIsNotReplaced) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() + "/front");
+  const auto error = tuning::error_if_search_replaces(folder.path());
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message, "`" + folder.path() + "` has a folder `front`");
 }
 
 // A search that was killed in the first line of its journal has lost nothing.

@@ -84,6 +84,21 @@ TEST(SearchSetup, AnyOtherTextIsRefused) {
   }
   EXPECT_EQ(tuning::search_setup("file a.cc\n").error().message,
             "the search has a text, but no command");
+  EXPECT_EQ(tuning::search_setup(good + "pareto 1\n").error().message,
+            "the search has a Pareto front, but only one input");
+  EXPECT_TRUE(tuning::search_setup(good + "app cannon\npareto 1\n")->pareto);
+}
+
+TEST(SearchSetup, CountsTheInputs) {
+  tuning::SearchSetup setup = of_application();
+  EXPECT_EQ(setup.input_count(), 1U);
+  setup.apps.emplace_back("cannon");
+  EXPECT_EQ(setup.input_count(), 2U);
+  // The command runs once for all applications.
+  setup.command.command = "measure {file}";
+  EXPECT_EQ(setup.input_count(), 1U);
+  setup.command.inputs = {"1", "2", "3"};
+  EXPECT_EQ(setup.input_count(), 3U);
 }
 
 TEST(StoredSearch, IsReadFromADirectory) {
