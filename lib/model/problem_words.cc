@@ -198,6 +198,61 @@ std::string region_words(const TaskLaunches& uses, std::size_t r) {
   return words;
 }
 
+// Returns the colour of the piece that a requirement of a task uses at one point of its launch,
+// with the loop variables of the launching task at 0. Returns nullopt if a formula has no value
+// there.
+std::optional<Point> color_at(const app::Data& data, const app::DistinctLaunch& use,
+                              const app::RequirementData& where, const Point& point) {
+  if (where.from == app::RequirementData::Color::kPoint) return point;
+  const auto parent = static_cast<std::size_t>(use.parent);
+  std::vector<std::int64_t> frame(static_cast<std::size_t>(data.tasks[parent].frame_size));
+  for (int d = 0; d < point.dimensions(); ++d) {
+    frame[static_cast<std::size_t>(use.launch->point_slot + d)] = point[d];
+  }
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  std::vector<std::int64_t> arguments;
+  for (const app::CompiledFormula& code : use.launch->arguments) {
+    arguments.push_back(code.value(frame, fault));
+  }
+  const std::vector<std::int64_t>& variables =
+      where.from == app::RequirementData::Color::kFrame ? frame : arguments;
+  Point color = Point::zeros(static_cast<int>(where.color.size()));
+  for (std::size_t d = 0; d < where.color.size(); ++d) {
+    color[static_cast<int>(d)] = where.color[d].value(variables, fault);
+  }
+  return fault == app::FormulaFault::kNone ? std::optional(color) : std::nullopt;
+}
+
+// Returns which coordinates of a point select the piece of a partition that a requirement uses:
+// "[x,z]". Points that differ only in the others share the piece. Returns an empty text if all
+// coordinates do, or if this is unknown.
+std::string selecting_coordinates(const app::Data& data, const app::DistinctLaunch& use,
+                                  const app::RequirementData& where) {
+  constexpr std::string_view kNames[] = {"x", "y", "z", "w"};
+  if (!use.domain || use.launch == nullptr || use.parent < 0 ||
+      where.kind != app::RequirementData::Kind::kPartition || use.domain->volume() == 0 ||
+      use.domain->dimensions() > static_cast<int>(std::size(kNames))) {
+    return "";
+  }
+  const auto first = color_at(data, use, where, use.domain->lower);
+  if (!first) return "";
+  std::vector<std::string_view> selecting;
+  bool all = true;
+  for (int d = 0; d < use.domain->dimensions(); ++d) {
+    if (use.domain->extents[d] < 2) continue;
+    Point next = use.domain->lower;
+    ++next[d];
+    const auto color = color_at(data, use, where, next);
+    if (!color) return "";
+    if (*color == *first) {
+      all = false;
+    } else {
+      selecting.push_back(kNames[d]);
+    }
+  }
+  return all ? "" : fmt::format("[{}]", fmt::join(selecting, ","));
+}
+
 // Describes a task in one line: its name, the processor kinds of its variants, its launches, and
 // its regions with privileges and MB.
 std::string task_words(const app::Data& data, const app::Task& task, const TaskLaunches& uses,
@@ -220,10 +275,10 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskL
       line += fmt::format(" and {} more", task.requirements.size() - r);
       break;
     }
-    line += fmt::format("{} {} {}", line.ends_with('|') ? "" : ",", region_words(uses, r),
-                        name_of(requirement.privilege));
-    const app::RequirementData& where =
-        app::data_of_requirement(task, uses.launches.front().launch, r);
+    const app::DistinctLaunch& use = uses.launches.front();
+    const app::RequirementData& where = app::data_of_requirement(task, use.launch, r);
+    line += fmt::format("{} {}{} {}", line.ends_with('|') ? "" : ",", region_words(uses, r),
+                        selecting_coordinates(data, use, where), name_of(requirement.privilege));
     if (const auto size = megabytes(data, where, requirement)) {
       line += fmt::format(" {:.3g}", *size);
     }

@@ -274,7 +274,10 @@ void add_problem(Prompt& prompt, const SearchProblem& problem) {
   prompt.add_user_text(fmt::format("RUNTIME: {}\n", words.runtime_costs), RemovalStage::kApp);
   // The names of the tasks always stay, since a mapping cannot be written without names.
   prompt.add_user_text(
-      "TASKS name | variants | launched as | regions (access, MB of a typical point) | demands\n");
+      "TASKS name | variants | launched as | regions (access, MB of a typical point) | demands\n"
+      "(Points that agree in the coordinates in [] use the same piece of the region; without [], "
+      "each "
+      "point has its own.)\n");
   for (std::size_t i = 0; i < words.tasks.size(); ++i) {
     prompt.add_user_text(fmt::format(" {}\n", words.tasks[i]), RemovalStage::kApp,
                          fmt::format(" {}\n", words.task_names[i]));
