@@ -26,12 +26,12 @@ namespace groma::tuning {
 struct SearchReportOptions {
   // Limit on the steps that are shown with their texts. Shown are the start, the improvements and
   // the last steps.
-  std::size_t max_steps = 1000;
+  std::size_t max_steps = 500;
   // Limit on the steps whose results are read at all.
   std::size_t max_results = 1'000'000;
   // Limits on the bytes of all texts of steps, and of all prompts and replies. Each text gets an
   // equal part, and at least 1 KiB. What a text has beyond its part is left out.
-  std::size_t max_text_bytes = std::size_t{8} << 20, max_exchange_bytes = std::size_t{8} << 20;
+  std::size_t max_text_bytes = std::size_t{4} << 20, max_exchange_bytes = std::size_t{8} << 20;
   // Limit on the bytes of the journal that are read.
   std::int64_t max_journal_bytes = std::int64_t{1} << 30;
   // Called from time to time. Reading fails with kStopped when it returns true.

@@ -114,12 +114,13 @@ void add_chart(const SearchReport& report, std::string* html) {
       report.higher_is_better ? "Higher" : "Lower",
       axis.is_log() ? "; the scale is logarithmic" : "");
 
-  std::string valid, better, failed, best, data;
+  std::string start, valid, better, failed, best, data;
   for (const std::size_t i : drawn_results(report)) {
     const ReportedResult& result = report.results[i];
     const bool ok = result.status == Evaluation::Status::kOk;
     const double x = x_of(i), y = ok ? axis.y_of(result.value) : kFailedY;
-    std::string& path = !ok ? failed : result.is_improvement ? better : valid;
+    const bool is_start = report.start == i;
+    std::string& path = !ok ? failed : is_start ? start : result.is_improvement ? better : valid;
     path += fmt::format("M{:.1f} {:.1f}h0", x, y);
     if (result.is_improvement) {
       best +=
@@ -149,14 +150,16 @@ void add_chart(const SearchReport& report, std::string* html) {
       "the same results.\">\n<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" "
       "aria-hidden=\"true\"><path class=\"grid\" d=\"{}\"/><path class=\"valid\" d=\"{}\"/>"
       "<path class=\"best\" d=\"{}\"/><path class=\"better\" d=\"{}\"/>"
-      "<path class=\"failed\" d=\"{}\"/></svg><span id=\"mark\" hidden></span></div>\n",
-      kWidth, kHeight, grid, valid, best, better, failed);
+      "<path class=\"start\" d=\"{}\"/><path class=\"failed\" d=\"{}\"/></svg><span id=\"mark\" "
+      "hidden></span></div>\n",
+      kWidth, kHeight, grid, valid, best, better, start, failed);
   put("<div class=\"xs\" aria-hidden=\"true\"><span>step {}</span><span>step {}</span></div>\n"
       "</div>\n",
       report.results.front().number, report.results.back().number);
-  *html +=
-      "<p class=\"legend\"><span class=\"key valid\">a step</span> <span class=\"key better\">an "
-      "improvement</span>";
+  *html += "<p class=\"legend\">";
+  if (!start.empty()) *html += "<span class=\"key start\">the start</span> ";
+  if (!better.empty()) *html += "<span class=\"key better\">an improvement</span> ";
+  *html += "<span class=\"key valid\">another step</span>";
   if (!failed.empty()) *html += " <span class=\"key failed\">refused or failed</span>";
   put("</p>\n<p id=\"point\" aria-live=\"polite\">Point at a step, or use the arrow keys.</p>\n"
       "<script type=\"application/json\" id=\"chart-data\">[{}]</script>\n</section>\n",

@@ -1,6 +1,4 @@
 // Writes the summary of a search's report as JSON.
-#include <nlohmann/json.hpp>
-
 #include "groma/search_report.h"
 #include "search_report/words.h"
 #include "tune/recorded.h"

@@ -119,7 +119,7 @@ class SearchPageWriter {
     }
     std::string remark = of(budget.evaluations > 0, counted(budget.evaluations, ""));
     if (failed > 0) {
-      remark += fmt::format("{}{} failed", remark.empty() ? "" : "; ",
+      remark += fmt::format("{}{} refused or failed", remark.empty() ? "" : "; ",
                             counted(static_cast<std::int64_t>(failed), "step"));
     }
     tile("Evaluations", counted(spent.evaluations, ""), remark);
@@ -178,7 +178,7 @@ class SearchPageWriter {
     for (const BestExplained::Task& task : explained.tasks) {
       put("<p class=\"label\"><code>{}</code></p>\n<ul>\n", html_text(task.task));
       for (const auto& [words, line] : task.decisions) {
-        put("<li>{} <a href=\"#line-{}\">line {}</a></li>\n", code_marked(words), line, line);
+        put("<li>{} <a href=\"#line-{}\">line {}</a></li>\n", html_sentence(words), line, line);
       }
       html_ += "</ul>\n";
     }
@@ -189,24 +189,9 @@ class SearchPageWriter {
     html_ += "<p class=\"dim\">The default mapper decides everything else.</p>\n</div>\n";
   }
 
-  // Escapes a sentence, and shows words in backticks as code.
-  static std::string code_marked(std::string_view sentence) {
-    std::string html;
-    bool open = false;
-    for (const char c : html_text(sentence)) {
-      if (c != '`') {
-        html += c;
-        continue;
-      }
-      html += open ? "</code>" : "<code>";
-      open = !open;
-    }
-    return open ? html + "</code>" : html;
-  }
-
   void explanation() {
     if (!report_.why_not_explained.empty()) {
-      put("<p class=\"dim\">{}</p>\n", html_text(report_.why_not_explained));
+      put("<p class=\"dim\">{}</p>\n", html_sentence(report_.why_not_explained));
     }
     if (!report_.explained) return;
     const auto folded = [this](std::string_view title, const std::string& text) {
@@ -233,7 +218,7 @@ class SearchPageWriter {
     if (found == nullptr || (found->explain.empty() && found->suggest.empty())) return;
     html_ += "<h3>What its run says</h3>\n";
     const std::string cause = main_cause_words(*found);
-    if (!cause.empty()) put("<p>Most of the time: {}.</p>\n", html_text(cause));
+    if (!cause.empty()) put("<p>What took the most time: {}.</p>\n", html_sentence(cause));
     add_sentences("Explain", found->explain, &html_);
     add_sentences("Suggest", found->suggest, &html_);
     if (was_run) {

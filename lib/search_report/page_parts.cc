@@ -33,7 +33,7 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 6px
   font-size: .83rem; line-height: 1.45; margin: .3rem 0 .8rem; max-height: 34rem; overflow: auto;
   padding: .5rem .7rem; }
 .prompt, .reply { white-space: pre-wrap; overflow-wrap: anywhere; }
-pre.code { padding: .4rem 0; }
+header pre { white-space: pre-wrap; overflow-wrap: anywhere; } pre.code { padding: .4rem 0; }
 .code span { display: block; min-width: max-content; padding-right: .7rem; }
 .code i { color: var(--dim); display: inline-block; font-style: normal; padding-right: .6rem;
   text-align: right; user-select: none; width: 2.6rem; }
@@ -53,6 +53,7 @@ details { margin: .4rem 0; } summary { cursor: pointer; }
 path.grid { stroke: var(--line); stroke-width: 1; opacity: .7; }
 path.valid { stroke: var(--dim); stroke-width: 5; opacity: .65; }
 path.better { stroke: var(--good); stroke-width: 9; }
+path.start { stroke: var(--bar); stroke-width: 9; }
 path.best { stroke: var(--good); stroke-width: 1.5; }
 path.failed { stroke: var(--accent); stroke-linecap: square !important; stroke-width: 4; }
 #mark { border: 2px solid var(--text); border-radius: 50%; height: 12px; margin: -8px;
@@ -63,6 +64,7 @@ path.failed { stroke: var(--accent); stroke-linecap: square !important; stroke-w
   margin: .5rem 0; }
 .key::before { border-radius: 50%; content: ''; display: inline-block; height: .6rem;
   margin-right: .4rem; width: .6rem; }
+.key.start::before { background: var(--bar); }
 .key.valid::before { background: var(--dim); } .key.better::before { background: var(--good); }
 .key.failed::before { background: var(--accent); border-radius: 0; }
 #point { background: var(--card); border-radius: 6px; margin: .5rem 0; max-width: none;
@@ -85,7 +87,18 @@ path.failed { stroke: var(--accent); stroke-linecap: square !important; stroke-w
 .step.better .result { color: var(--good); font-weight: 600; }
 .step.failed .result { color: var(--accent); }
 .change, .cause { overflow-wrap: anywhere; } .cause { color: var(--dim); }
-.only .step:not(.better) { display: none; }
+.only .step:not(.better, .start) { display: none; }
+.columns-head { display: grid; gap: 0 1rem; grid-template-columns: 3rem 7rem minmax(0, 1fr);
+  border-bottom: 1px solid var(--line); padding: 0 .4rem; }
+.causes .columns-head { grid-template-columns: 3rem 7rem minmax(0, 3fr) minmax(0, 2fr); }
+.columns-head button { background: none; border: 0; color: var(--dim); cursor: pointer;
+  font-size: .9rem; padding: .3rem 0; text-align: left; white-space: nowrap; }
+.columns-head button:nth-child(2) { text-align: right; }
+.columns-head button[aria-pressed=true] { color: var(--text); font-weight: 600; }
+.columns-head button[aria-pressed=true]::after { content: ' \25B4'; }
+.columns-head.down button[aria-pressed=true]::after { content: ' \25BE'; }
+.columns-head button:first-child { min-width: max-content; }
+.columns-head:not(.sorts) { pointer-events: none; }
 .body { padding: .2rem .4rem 1rem 3.6rem; } .said { overflow-wrap: anywhere; }
 select { font: inherit; max-width: 100%; } .compare label { max-width: 100%; min-width: 0; }
 .sides { border: 1px solid var(--line); border-collapse: collapse; border-radius: 6px;
@@ -101,8 +114,9 @@ footer { border-top: 1px solid var(--line); font-size: .85rem; margin-top: 3rem;
   header h1 { font-size: 1.6rem; } .body { padding-left: .4rem; }
   .chart { grid-template-columns: 4.2rem minmax(0, 1fr); } .plot { height: 220px; }
   .step > summary, .causes .step > summary { grid-template-columns: 3rem minmax(0, 1fr); }
-  .result { text-align: left; } .change, .cause { grid-column: 2; } }
-@media print { .tools, #point, #mark, .compare { display: none; } body { max-width: none; }
+  .result { text-align: left; } .change, .cause { grid-column: 2; }
+  .columns-head, .causes .columns-head { display: flex; flex-wrap: wrap; gap: 0 1.2rem; } }
+@media print { .tools, .columns-head button::after, #point, #mark, .compare { display: none; } body { max-width: none; }
   pre { max-height: none; white-space: pre-wrap; } .code span { min-width: 0; }
   .step, .tiles > div { break-inside: avoid; } }
 )css";
@@ -170,7 +184,8 @@ std::string_view search_page_script() {
   // The list of steps: sorted by one of its columns; a second click turns the order.
   const list = byId('list'), sort = byId('sort');
   if (list && sort) {
-    sort.hidden = false;
+    byId('filter').hidden = false;
+    sort.classList.add('sorts');
     const text = (step, name) => {
       const found = step.querySelector('.' + name);
       return found ? found.textContent : '';
@@ -186,6 +201,7 @@ std::string_view search_page_script() {
       button.addEventListener('click', () => {
         down = by === button.dataset.key && !down;
         by = button.dataset.key;
+        sort.classList.toggle('down', down);
         for (const each of buttons) each.setAttribute('aria-pressed', each === button);
         const rows = [...list.children].map(step => [keyOf[by](step), step]);
         rows.sort(([a, one], [b, other]) => {

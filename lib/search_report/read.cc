@@ -455,7 +455,12 @@ Result<SearchReport> read_search_report(const std::string& directory,
   if (auto error = not_a_directory(directory)) return *std::move(error);
   if (auto error = error_if_search_has_links(directory)) return *std::move(error);
   const auto recorded = recorded_search(directory);
-  if (!recorded) return recorded.error();
+  if (!recorded) {
+    Error error = recorded.error();
+    if (error.help.empty())
+      error.help = "name the directory of a search, as `groma tune --out` did";
+    return error;
+  }
   return ReportReader(directory, options).read();
 }
 

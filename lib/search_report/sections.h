@@ -24,6 +24,9 @@ void add_comparison(const SearchReport& report, std::string* html);
 void add_difference(std::string_view before, std::string_view after, bool whole,
                     std::string_view prefix, std::string* html);
 
+// Returns a sentence, escaped. Words in backticks are shown as code.
+std::string html_sentence(std::string_view sentence);
+
 // Appends a list of sentences; nothing if there are none.
 void add_sentences(std::string_view title, const std::vector<std::string>& sentences,
                    std::string* html);

@@ -21,8 +21,9 @@ using profile::script_json;
 
 // Limit on the work of line_edits(): the number of lines of one text times that of the other.
 constexpr std::size_t kMaxCells = 250'000;
-// Limit on the lines of a difference that are shown, and the equal lines around a changed one.
-constexpr std::size_t kMaxDifferenceLines = 1000, kContext = 2;
+// Limits on the lines of a difference that are shown, for a step and for the best text, and the
+// number of equal lines that are shown around a changed one.
+constexpr std::size_t kMaxDifferenceLines = 400, kMaxBestLines = 5000, kContext = 2;
 
 template <typename... Values>
 void put(std::string* html, fmt::format_string<Values...> format, Values&&... values) {
@@ -72,15 +73,16 @@ std::string remarks_on(const ReportedStep& step) {
   return words;
 }
 
-// Appends what is shown when a step is opened.
-void add_body(const ReportedStep& step, std::string* html) {
+// Appends what is shown when a step is opened. `asked_at` is the number of the last step before
+// this one that has questions to the model; 0 if there is none.
+void add_body(const ReportedStep& step, std::int64_t asked_at, std::string* html) {
   const GuideFeedback& feedback = step.step.evaluation.feedback;
   *html += "<div class=\"body\">\n";
   if (const std::string remarks = remarks_on(step); !remarks.empty()) {
     put(html, "<p class=\"dim\">{}</p>\n", remarks);
   }
   if (!feedback.execution.empty()) {
-    put(html, "<p class=\"said\">{}</p>\n", html_text(feedback.execution));
+    put(html, "<p class=\"said\">{}</p>\n", html_sentence(feedback.execution));
   }
   add_sentences("Explain", feedback.explain, html);
   add_sentences("Suggest", feedback.suggest, html);
@@ -105,6 +107,12 @@ void add_body(const ReportedStep& step, std::string* html) {
   }
   for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
     add_exchange(step.exchanges[i], i + 1, step.exchanges.size(), html);
+  }
+  if (step.exchanges.empty() && asked_at > 0) {
+    put(html,
+        "<p class=\"dim\">The last questions to the model before this step are at "
+        "<a href=\"#step-{0}\">step {0}</a>.</p>\n",
+        asked_at);
   }
   *html += "</div>\n";
 }
@@ -147,7 +155,7 @@ void add_difference(std::string_view before, std::string_view after, bool whole,
       continue;
     }
     end_gap();
-    if (++written > kMaxDifferenceLines) {
+    if (++written > (prefix.empty() ? kMaxDifferenceLines : kMaxBestLines)) {
       put(html, "<span class=\"gap\">{} left out</span>",
           counted(static_cast<std::int64_t>(edits.size() - i), "further line"));
       break;
@@ -166,12 +174,26 @@ void add_difference(std::string_view before, std::string_view after, bool whole,
   *html += "</pre>\n";
 }
 
+std::string html_sentence(std::string_view sentence) {
+  std::string html;
+  bool open = false;
+  for (const char c : html_text(sentence)) {
+    if (c != '`') {
+      html += c;
+      continue;
+    }
+    html += open ? "</code>" : "<code>";
+    open = !open;
+  }
+  return open ? html + "</code>" : html;
+}
+
 void add_sentences(std::string_view title, const std::vector<std::string>& sentences,
                    std::string* html) {
   if (sentences.empty()) return;
   put(html, "<p class=\"label\">{}</p>\n<ul>\n", title);
   for (const std::string& sentence : sentences) {
-    put(html, "<li>{}</li>\n", html_text(sentence));
+    put(html, "<li>{}</li>\n", html_sentence(sentence));
   }
   *html += "</ul>\n";
 }
@@ -186,14 +208,20 @@ void add_steps(const SearchReport& report, std::string* html) {
         return !main_cause_words(step.step.evaluation.feedback).empty();
       });
   put(html,
-      "<div class=\"tools\" id=\"sort\" hidden><button data-key=\"number\" aria-pressed=\"true\">"
-      "Step</button><button data-key=\"value\">Result</button><button data-key=\"change\">Change"
-      "</button>{}<label><input type=\"checkbox\" id=\"only\"> improvements only</label></div>\n"
-      "<div id=\"list\" class=\"list{}\">\n",
-      has_causes ? "<button data-key=\"cause\">Most time</button>" : "",
-      has_causes ? " causes" : "");
-  std::int64_t position = 0;
+      "<div class=\"tools\" id=\"filter\" hidden><label><input type=\"checkbox\" id=\"only\"> "
+      "only the improvements</label></div>\n<div class=\"list{}\">\n"
+      "<div class=\"columns-head\" id=\"sort\" role=\"group\" aria-label=\"Sort the steps by\">"
+      "<button data-key=\"number\" aria-pressed=\"true\">Step</button>"
+      "<button data-key=\"value\" aria-pressed=\"false\">Result</button>"
+      "<button data-key=\"change\" aria-pressed=\"false\">Change</button>{}</div>\n"
+      "<div id=\"list\">\n",
+      has_causes ? " causes" : "",
+      has_causes ? "<button data-key=\"cause\" aria-pressed=\"false\">What took the most time"
+                   "</button>"
+                 : "");
+  std::int64_t position = 0, asked_at = 0;
   for (const ReportedStep& step : report.steps) {
+    const bool is_start = report.start && step.step.number == report.results.front().number;
     const ReportedResult result = result_of(step, report);
     const bool ok = result.status == Evaluation::Status::kOk;
     const std::string cause = main_cause_words(step.step.evaluation.feedback);
@@ -202,15 +230,19 @@ void add_steps(const SearchReport& report, std::string* html) {
         "<details class=\"step{}{}\" id=\"step-{}\" data-at=\"{}\" data-value=\"{}\">"
         "<summary><span class=\"no\">{}</span><span class=\"result\">{}</span>"
         "<span class=\"change\">{}</span>",
-        step.is_improvement ? " better" : "", ok ? "" : " failed", result.number, position++,
+        is_start              ? " start"
+        : step.is_improvement ? " better"
+                              : "",
+        ok ? "" : " failed", result.number, position++,
         ok ? fmt::format("{:.9g}", report.higher_is_better ? -result.value : result.value) : "",
         result.number, html_text(result_words(result, report)), html_text(step.step.proposal.why));
-    if (has_causes) put(html, "<span class=\"cause\">{}</span>", html_text(cause));
+    if (has_causes) put(html, "<span class=\"cause\">{}</span>", html_sentence(cause));
     *html += "</summary>\n";
-    add_body(step, html);
+    add_body(step, asked_at, html);
+    if (!step.exchanges.empty()) asked_at = step.step.number;
     *html += "</details>\n";
   }
-  *html += "</div>\n";
+  *html += "</div>\n</div>\n";
   if (!report.last_exchanges.empty()) {
     *html += "<p class=\"label\">Questions after the last step</p>\n";
     const std::size_t all = report.last_exchanges.size();

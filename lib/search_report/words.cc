@@ -47,13 +47,14 @@ std::string gain_words(const SearchReport& report) {
   if (!gain || *gain <= 1) return "";
   const char* what = report.higher_is_better ? "high" : "fast";
   if (*gain < 1.0001) {
-    return fmt::format("Less than 0.01 % {}", report.higher_is_better ? "higher" : "faster");
-  }
-  if (*gain < 1.01) {
-    return fmt::format("{:.2g} % {}", 100 * (*gain - 1),
+    return fmt::format("Less than 0.01 % {} than the start",
                        report.higher_is_better ? "higher" : "faster");
   }
-  return fmt::format("{} times as {}",
+  if (*gain < 1.01) {
+    return fmt::format("{:.2g} % {} than the start", 100 * (*gain - 1),
+                       report.higher_is_better ? "higher" : "faster");
+  }
+  return fmt::format("{} times as {} as the start",
                      *gain < 1000 ? fmt::format("{:.2f}", *gain) : fmt::format("{:.3g}", *gain),
                      what);
 }
@@ -90,11 +91,12 @@ std::string main_cause_words(const GuideFeedback& feedback) {
   const ProfileFacts& facts = *feedback.profile;
   if (facts.causes.empty()) return "";
   const ProfileFacts::Cause& cause = facts.causes.front();
-  std::string words = cause.doing;
+  // "start" stands for an event that was ready and had not started.
+  std::string words = cause.doing == "start" ? "waiting to start" : cause.doing;
   if (cause.doing == "task" && !cause.task.empty()) {
-    words = "task " + cause.task;
+    words = fmt::format("task `{}`", cause.task);
   } else if (!cause.region.empty()) {
-    words += " of " + cause.region;
+    words += fmt::format(" of `{}`", cause.region);
     if (!cause.from.empty() && !cause.to.empty()) {
       words += fmt::format(", {} to {}", cause.from, cause.to);
     }

@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 // A model whose replies differ from question to question.
 constexpr std::string_view kModel = R"sh(
 n=$(cat | cksum | cut -d' ' -f1)
-printf 'PLAN: number %s.\n```task\nTask * GPU, CPU;\nTask task_4 GPU;\n```\n' "$n"
+printf 'PLAN: number %s.\n```task\nTask * GPU, OMP, CPU;\nTask taco_fill OMP, GPU, CPU;\n```\n' "$n"
 printf '```limit\nInstanceLimit task_4 %s;\n```\n' "$((n % 1000 + 1))"
 )sh";
 
