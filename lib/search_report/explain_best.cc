@@ -1,11 +1,13 @@
 // Explains the best mapping of a search in words: its decisions, its difference from the start, and
 // the feedback of a run.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "explain/words.h"
 #include "groma/diff.h"
@@ -36,6 +38,7 @@ class TaskWords {
     }
     for (const ExplainedLaunch& launch : task_.launches) add_launch(launch);
     for (const ExplainedRequirement& data : task_.requirements) add_requirement(data);
+    add_grouped_data();
     const std::string limit = instance_limit_words(task_.limit, task_.limit_scope);
     add(fmt::format("Instances of the task: {}.", limit), task_.limit_decided.by);
     add(fmt::format("The task is {}.", replication_words(task_.replicated)), task_.replication.by);
@@ -73,8 +76,8 @@ class TaskWords {
 
   void add_requirement(const ExplainedRequirement& data) {
     std::string name = data.names.empty() ? fmt::format("argument {}", data.position)
-                                          : fmt::format("`{}`", data.names.back());
-    if (data.node) name += fmt::format(" (from node {} on)", *data.node);
+                                          : fmt::format("`{}`", data.names.front());
+    if (data.node) name += fmt::format(" from node {} on", *data.node);
     std::string memories;
     const ExplainedMemory* first = nullptr;
     for (const ExplainedMemory& memory : data.memories) {
@@ -84,16 +87,46 @@ class TaskWords {
       if (first == nullptr) first = &memory;
     }
     if (data.is_virtual && !data.memories.empty()) {
-      add(fmt::format("{} gets no instance of its own; the child tasks map their parts.", name),
-          data.memories.front().by);
+      add_data(name, "no instance of its own; the child tasks map their parts",
+               data.memories.front().by);
     } else if (first != nullptr) {
-      add(fmt::format("{} is in {}.", name, memories), first->by);
-      add(fmt::format("{} has the layout {}.", name, layout_words(first->layout)),
-          first->layout_decided.by);
+      add_data(name, "in " + memories, first->by);
+      add_data(name, "layout " + layout_words(first->layout), first->layout_decided.by);
     }
-    add(fmt::format("{} is {}.", name, early_collection_words(data.collected)), data.collection.by);
+    add_data(name, std::string(early_collection_words(data.collected)), data.collection.by);
   }
 
+  // Notes a decision about one region argument. Arguments with the same decision of the same
+  // statement are listed together.
+  void add_data(const std::string& name, std::string decision, DecisionOrigin by) {
+    if (!by) return;
+    const auto same = std::find_if(data_.begin(), data_.end(), [&](const DataDecision& each) {
+      return each.by == by && each.decision == decision;
+    });
+    if (same == data_.end()) {
+      data_.push_back({{name}, std::move(decision), by});
+    } else if (std::find(same->names.begin(), same->names.end(), name) == same->names.end()) {
+      same->names.push_back(name);
+    }
+  }
+  void add_grouped_data() {
+    constexpr std::size_t kMaxNames = 6;
+    for (DataDecision& each : data_) {
+      const std::size_t more = each.names.size() - std::min(each.names.size(), kMaxNames);
+      each.names.resize(each.names.size() - more);
+      std::string words = fmt::format("{}", fmt::join(each.names, ", "));
+      if (more > 0) words += fmt::format(" and {} more", more);
+      add(fmt::format("{}: {}.", words, each.decision), each.by);
+    }
+  }
+
+  // A decision about region arguments, and the names of these.
+  struct DataDecision {
+    std::vector<std::string> names;
+    std::string decision;
+    DecisionOrigin by;
+  };
+  std::vector<DataDecision> data_;
   const ExplainedTask& task_;
   const Program& program_;
   BestExplained::Task words_;

@@ -82,11 +82,11 @@ class SearchPageWriter {
                        report_.results[*best].number));
     }
     if (const auto& beside = report_.beside_start) {
-      tile("Beside the start again",
+      tile("Best, measured again",
            beside->ok() ? result_words(report_.higher_is_better ? 1 / beside->score : beside->score,
                                        report_.unit)
                         : std::string("failed"),
-           "measured at the end");
+           "at the end, beside the start");
     }
     spending();
     html_ += "</dl>\n";
@@ -174,7 +174,7 @@ class SearchPageWriter {
 
   // Writes the decisions of the best mapping in sentences. A line number refers to the text.
   void decisions(const BestExplained& explained) {
-    html_ += "<div>\n<h3>What it decides</h3>\n";
+    html_ += "<div class=\"decisions\">\n<h3>What it decides</h3>\n";
     for (const BestExplained::Task& task : explained.tasks) {
       put("<p class=\"label\"><code>{}</code></p>\n<ul>\n", html_text(task.task));
       for (const auto& [words, line] : task.decisions) {

@@ -21,10 +21,11 @@ h2 { font-size: 1.25rem; margin: 2.6rem 0 .5rem; } h3 { font-size: 1rem; margin:
 dt { color: var(--dim); font-size: .85rem; } dd { margin: 0; overflow-wrap: anywhere; }
 dd:not(.dim) { font-size: 1.2rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 dd.dim { font-size: .85rem; }
-.notes { background: var(--card); border-left: 4px solid var(--accent); margin: 1rem 0;
+.notes { background: var(--card); border-left: 4px solid var(--bar); margin: 1rem 0;
   padding: .6rem 1rem .6rem 2rem; }
 .notes li { overflow-wrap: anywhere; }
 .columns { display: grid; gap: 0 2rem; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); }
+.decisions { max-height: 38rem; overflow-y: auto; }
 .columns > div > :first-child { margin-top: .3rem; }
 a { color: var(--bar); } li { overflow-wrap: anywhere; } ul { margin: .2rem 0; max-width: 46rem;
   padding-left: 1.3rem; }
@@ -117,7 +118,8 @@ footer { border-top: 1px solid var(--line); font-size: .85rem; margin-top: 3rem;
   .result { text-align: left; } .change, .cause { grid-column: 2; }
   .columns-head, .causes .columns-head { display: flex; flex-wrap: wrap; gap: 0 1.2rem; } }
 @media print { .tools, .columns-head button::after, #point, #mark, .compare { display: none; } body { max-width: none; }
-  pre { max-height: none; white-space: pre-wrap; } .code span { min-width: 0; }
+  .decisions, pre { max-height: none; }
+  pre { white-space: pre-wrap; } .code span { min-width: 0; }
   .step, .tiles > div { break-inside: avoid; } }
 )css";
 }

@@ -273,7 +273,8 @@ void add_comparison(const SearchReport& report, std::string* html) {
     const ReportedStep& step = report.steps[i];
     std::string name =
         fmt::format("step {}: {}", step.step.number, result_words(result_of(step, report), report));
-    if (step.is_improvement) name += " (improvement)";
+    const bool is_start = report.start && i == 0;
+    if (is_start || step.is_improvement) name += is_start ? ", the start" : ", an improvement";
     add(name, step.step.proposal.text);
   }
   // The script selects the start and the best first.
