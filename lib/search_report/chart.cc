@@ -84,7 +84,15 @@ std::vector<std::size_t> drawn_results(const SearchReport& report) {
     const bool has_text = i < report.changes.size() && !report.changes[i].empty();
     if (count <= kMaxChartPoints || has_text || report.results[i].is_improvement) all.push_back(i);
   }
-  return all;
+  // A forged journal may consist of improvements. The last one is the best and is always drawn.
+  constexpr std::size_t kMaxDrawn = 4 * kMaxChartPoints;
+  if (all.size() <= kMaxDrawn) return all;
+  const std::size_t stride = all.size() / kMaxDrawn + 1;
+  std::vector<std::size_t> some;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i % stride == 0 || report.best == all[i]) some.push_back(all[i]);
+  }
+  return some;
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ class SearchPageWriter {
 
   // Writes the decisions of the best mapping in sentences. A line number refers to the text.
   void decisions(const BestExplained& explained) {
-    html_ += "<div class=\"decisions\">\n<h3>What it decides</h3>\n";
+    html_ += "<div class=\"decisions\" tabindex=\"0\">\n<h3>What it decides</h3>\n";
     for (const BestExplained::Task& task : explained.tasks) {
       put("<p class=\"label\"><code>{}</code></p>\n<ul>\n", html_text(task.task));
       for (const auto& [words, line] : task.decisions) {

@@ -58,12 +58,17 @@ std::optional<std::string> read_beginning(const std::string& path, std::size_t m
 
 void cut(std::string* text, std::size_t most) { text->resize(beginning(*text, most).size()); }
 
-// Cuts the feedback of a step, and drops the parts that the report does not show.
-void cut(GuideFeedback* feedback) {
-  cut(&feedback->execution, kMaxFeedbackBytes);
+// Cuts the texts of a step's feedback, which may have `most` bytes together, and drops the parts
+// that the report does not show.
+void cut(GuideFeedback* feedback, std::size_t most) {
+  const auto shorten = [&most](std::string* text) {
+    cut(text, std::min(most, kMaxFeedbackBytes));
+    most -= text->size();
+  };
+  shorten(&feedback->execution);
   for (auto* list : {&feedback->explain, &feedback->suggest, &feedback->last_lines}) {
     list->resize(std::min(list->size(), kMaxFeedbackTexts));
-    for (std::string& text : *list) cut(&text, kMaxFeedbackBytes);
+    for (std::string& text : *list) shorten(&text);
   }
   if (!feedback->profile) return;
   auto& causes = feedback->profile->causes;
@@ -318,7 +323,7 @@ void ReportReader::add_step(RecordedStep recorded, std::size_t index) {
     best_number_ = step.step.number;
   }
   cut(&step.step.proposal.why, kMaxLineBytes);
-  cut(&step.step.evaluation.feedback);
+  cut(&step.step.evaluation.feedback, 2 * step_part_);
   if (!is_shown_[index]) {
     exchanges_.clear();
     return;

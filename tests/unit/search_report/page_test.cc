@@ -123,6 +123,23 @@ TEST(SearchPage, OfManyStepsIsSmall) {
   EXPECT_THAT(page, HasSubstr("Of 20,000 steps 500 are shown"));
 }
 
+// The limits hold for each text and for all of them.
+TEST(SearchPage, OfAForgedJournalIsSmall) {
+  const TemporaryFolder folder;
+  std::string lines = first_line(), feedback = "[";
+  for (int i = 0; i < 30; ++i) feedback += (i == 0 ? "\"" : ",\"") + std::string(300, '<') + "\"";
+  feedback += "]";
+  for (int i = 1; i <= 20000; ++i) {
+    lines += fmt::format(
+        R"({{"step":{{"number":{},"text":"{}","why":"","status":"ok","values":[],"score":{},)"
+        R"("explain":{}}}}})"
+        "\n",
+        i, i % 50 == 0 ? std::string(20000, '<') : "", 1e6 - i, i % 50 == 0 ? feedback : "[]");
+  }
+  const std::string page = to_html(*read_search_report(forged_search(folder, lines)));
+  EXPECT_LT(page.size(), std::size_t{40} << 20);
+}
+
 // ---- In a browser
 
 class SearchPageInBrowser : public ::testing::Test {
