@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
       "  groma diff a.mapper b.mapper --app circuit     what differs, and what that costs\n"
       "  groma guide run.log --program my.mapper        what a run's output means\n"
       "  groma tune --app circuit                       searches for a faster mapping\n"
+      "  groma report tune                              a page about the search in `tune`\n"
       "  groma write 'All tasks on GPUs' --app circuit  a language model writes a mapping\n"
       "  groma format --in-place my.mapper              formats the file\n"
       "  groma emit my.mapper -o my_mapper.cc           the mapping as C++ for Legion\n"
@@ -115,6 +116,7 @@ int main(int argc, char** argv) {
   driver::add_record(app, behind, &exit_code);
   driver::add_guide(app, &exit_code);
   driver::add_tune(app, behind, &exit_code);
+  driver::add_report(app, &exit_code);
   driver::add_write(app, &exit_code);
   driver::add_emit(app, &exit_code);
   driver::add_machines(app, &exit_code);

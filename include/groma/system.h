@@ -72,6 +72,9 @@ class FileLock {
   // of that process if it is known. Also fails if the file cannot be opened or is a link, or if the
   // file system has no locks.
   static Result<FileLock> take(const std::string& path);
+  // Returns true if a process has the lock. Does not create or change the file. Returns false if
+  // the file is missing, cannot be read or is a link.
+  static bool is_taken(const std::string& path);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();

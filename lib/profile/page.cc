@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-#include "groma/harmless.h"
+#include "profile/html.h"
 #include "profile/json_text.h"
 #include "profile/page_parts.h"
 #include "profile/timeline.h"
@@ -27,66 +27,17 @@ constexpr std::size_t kLevelPoints = 600;
 // Limit on the memories whose bytes over time are drawn.
 constexpr std::size_t kPictures = 24;
 
-// Escapes a text for an HTML element, or for the value of an HTML attribute in double quotes.
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (char c : harmless(text)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
-// Returns the text as a JSON string for an HTML script element. Every `<` is escaped, so that the
-// string cannot begin an end tag or a comment.
-std::string script_json(std::string_view text) {
-  std::string json = json_quoted(text);
-  std::string safe;
-  for (char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
 // Writes the HTML page of one profile. Each section of the page has its own member function.
 class ProfilePageWriter {
  public:
   ProfilePageWriter(const Profile& profile, const ProfileWords& words)
       : profile_(profile), record_(*profile.record), words_(words) {}
 
-  // Returns the HTML page. Its content security policy forbids loading anything from outside.
+  // Returns the HTML page, which loads nothing.
   std::string write() {
-    const std::string title =
-        words_.title.empty() ? std::string("A run's profile") : escaped(words_.title);
-    text_ = fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-        "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-        "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<main>\n"
-        "<h1>{0}: {2}</h1>\n",
-        title, page_style(), format_time(profile_.total));
+    const std::string title = words_.title.empty() ? std::string("A run's profile") : words_.title;
+    text_ = html_head(title, page_style());
+    put("<h1>{}: {}</h1>\n", html_text(title), format_time(profile_.total));
     path();
     lanes();
     causes();
@@ -129,10 +80,10 @@ class ProfilePageWriter {
     if (all > kRows) put("<p class=\"dim\">And {} more.</p>\n", all - kRows);
   }
   // Writes a table cell with text, which is escaped.
-  void words_cell(std::string_view words) { put("<td class=\"wide\">{}</td>", escaped(words)); }
+  void words_cell(std::string_view words) { put("<td class=\"wide\">{}</td>", html_text(words)); }
   // Writes a table cell with code, such as a mapping statement.
   void code_cell(std::string_view words) {
-    put("<td class=\"wide\"><code>{}</code></td>", escaped(words));
+    put("<td class=\"wide\"><code>{}</code></td>", html_text(words));
   }
   template <typename Value>
   void number_cell(const Value& value) {
@@ -318,11 +269,11 @@ class ProfilePageWriter {
         "<caption>Bytes from the memory of the row to that of the column.</caption>\n"
         "<thead><tr><th scope=\"col\">from \\ to</th>";
     for (const std::string& name : ends) {
-      put("<th scope=\"col\" class=\"n\">{}</th>", escaped(name));
+      put("<th scope=\"col\" class=\"n\">{}</th>", html_text(name));
     }
     text_ += "</tr></thead>\n<tbody>\n";
     for (std::size_t row = 0; row < ends.size(); ++row) {
-      put("<tr><th scope=\"row\">{}</th>", escaped(ends[row]));
+      put("<tr><th scope=\"row\">{}</th>", html_text(ends[row]));
       for (std::size_t column = 0; column < ends.size(); ++column) {
         const std::int64_t value = bytes[row * ends.size() + column];
         // A cell without data stays empty, so that the others stand out.
@@ -358,7 +309,7 @@ class ProfilePageWriter {
     for (std::size_t i = 0; i < std::min(kPictures, shown.size()); ++i) {
       const RunRecord::Memory& one = record_of(*shown[i]);
       put("<figure><figcaption>{}: at most {} of {} ({:.1f} %), at {}</figcaption>\n",
-          escaped(name_of(one)), format_bytes(one.peak_bytes), format_bytes(one.capacity_bytes),
+          html_text(name_of(one)), format_bytes(one.peak_bytes), format_bytes(one.capacity_bytes),
           100 * fill(shown[i]), format_time(shown[i]->peak_time));
       picture(one, levels[static_cast<std::size_t>(shown[i]->memory)]);
       text_ += "</figure>\n";
@@ -377,7 +328,7 @@ class ProfilePageWriter {
   void picture(const RunRecord::Memory& memory, const std::vector<AllocatedBytesAtTime>& levels) {
     put("<svg class=\"level\" viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" "
         "aria-label=\"bytes in {} over time\"><path d=\"M0 100",
-        escaped(name_of(memory)));
+        html_text(name_of(memory)));
     std::int64_t last = 0;
     // The y axis of SVG points down. The peak takes 95 % of the height.
     const auto y = [&](std::int64_t bytes) {
@@ -408,7 +359,7 @@ class ProfilePageWriter {
           record_.events.size(), static_cast<std::int64_t>(record_.events.size()) - all.left_out,
           format_time(all.longest_left_out));
     }
-    for (const std::string& note : record_.notes) put(" Not in it: {}.", escaped(note));
+    for (const std::string& note : record_.notes) put(" Not in it: {}.", html_text(note));
     text_ +=
         "</p>\n<div id=\"tools\"><button data-key=\"ArrowLeft\" aria-label=\"earlier\">&larr;"
         "</button><button data-key=\"ArrowRight\" aria-label=\"later\">&rarr;</button>"

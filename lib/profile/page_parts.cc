@@ -4,28 +4,18 @@
 
 namespace groma::profile {
 
-// The colours of the page are CSS variables, which have other values in dark mode.
+// The colours come from the common style sheet (html.cc).
 std::string_view page_style() {
   return R"css(
-:root { color-scheme: light dark; --back: #ffffff; --text: #1b1b1b; --dim: #595959;
-  --line: #d0d0d0; --bar: #2f6db5; --heat: 47 109 181; --accent: #c02020; --row: #f5f5f5; }
-@media (prefers-color-scheme: dark) { :root { --back: #16181c; --text: #e8e8e8; --dim: #a8a8a8;
-  --line: #43464d; --bar: #78aef0; --heat: 120 174 240; --accent: #ff7a6b; --row: #1f2227; } }
-body { background: var(--back); color: var(--text); font: 15px/1.45 system-ui, sans-serif;
-  margin: 0 auto; max-width: 1200px; padding: 1rem; }
-h1 { font-size: 1.4rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-p { max-width: 46rem; } .dim { color: var(--dim); }
-.scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { color: var(--dim); padding: .2rem 0; text-align: left; }
 th, td { border-bottom: 1px solid var(--line); padding: .15rem .6rem; text-align: left;
   vertical-align: top; }
 th.n, td.n { text-align: right; white-space: nowrap; }
-td.wide { overflow-wrap: anywhere; } code { font-size: .9em; overflow-wrap: anywhere; }
+td.wide { overflow-wrap: anywhere; }
 .bar { background: var(--bar); display: inline-block; height: .7em; min-width: 1px; }
 .barcell { min-width: 8rem; }
 #tools { align-items: center; display: flex; flex-wrap: wrap; gap: .5rem; margin: .5rem 0; }
-button { font: inherit; min-width: 2.2rem; }
 #lanes { border: 1px solid var(--line); max-height: 70vh; overflow-y: auto; position: relative; }
 #lanes canvas { display: block; left: 0; position: sticky; top: 0; touch-action: pan-y; }
 #lanes canvas:focus-visible { outline: 2px solid var(--bar); outline-offset: -2px; }

@@ -5,7 +5,8 @@
 
 namespace groma::profile {
 
-// Return the style sheet and the script of the HTML page, without their tags. The script reads the
+// Return the style sheet, beside the common one, and the script of the HTML page, without their
+// tags. The script reads the
 // JSON in the element `run`, which has `total` (the length of the run), `labels` (the names of
 // spans) and `lanes` (the rows of the timeline). A lane has `name` and `spans`. The list `spans`
 // has five numbers for each span: the gap since the previous span, its length, the index of its

@@ -65,6 +65,15 @@ Result<FileLock> FileLock::take(const std::string& path) {
                           : fmt::format("another process has the lock `{}`", path)};
 }
 
+// Tries a shared lock, which is released at once. O_NONBLOCK: the file may be a pipe.
+bool FileLock::is_taken(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool taken = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(file);
+  return taken;
+}
+
 FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {

@@ -78,6 +78,22 @@ TEST_F(Lock, IsHadByOne) {
   EXPECT_EQ(failure(), "none");
 }
 
+TEST_F(Lock, IsSeenWithoutTakingIt) {
+  const std::string path = folder_ + "/seen";
+  EXPECT_FALSE(FileLock::is_taken(path));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  {
+    const auto lock = FileLock::take(path);
+    ASSERT_TRUE(lock.ok());
+    EXPECT_TRUE(FileLock::is_taken(path));
+    EXPECT_GT(std::filesystem::file_size(path), 0U);
+  }
+  EXPECT_FALSE(FileLock::is_taken(path));
+  EXPECT_TRUE(FileLock::take(path).ok());
+  std::filesystem::create_symlink(path, folder_ + "/link");
+  EXPECT_FALSE(FileLock::is_taken(folder_ + "/link"));
+}
+
 TEST_F(Lock, OfAnotherProcessEndsWithThat) {
   for (const bool killed : {false, true}) {
     Holder holder(path_);
