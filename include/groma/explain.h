@@ -103,6 +103,9 @@ struct ExplainedLaunch : DecidingStatement {
   std::string parent;
   // The function that places the points. Empty if the default mapper places them.
   std::string function;
+  // True if the default mapper keeps the points on the node of the launching task, because the
+  // launch has Legion's tag SAME_ADDRESS_SPACE.
+  bool stays_on_node = false;
   // The loads of the processors. Set if the domain is known and not too large, and no point fails.
   std::optional<ExplainedLoads> loads;
   // The processor that the function gives a single task whose parent is on the first processor of

@@ -197,6 +197,7 @@ class Explainer {
     explained.domain = use.domain;
     explained.is_index = is_index;
     explained.depth = view.depth;
+    explained.stays_on_node = use.launch != nullptr && use.launch->same_address_space;
     if (use.depth > 1) explained.parent = app_.tasks[static_cast<std::size_t>(use.parent)].name;
     const auto function = mapper::decide_function(program_, view, kind);
     static_cast<DecidingStatement&>(explained) = statements_.note_decision(

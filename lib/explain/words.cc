@@ -64,8 +64,8 @@ std::string placement_words(const ExplainedLaunch& launch, ProcKind kind) {
   if (!launch.function.empty()) return harmless(launch.function);
   if (launch.is_index) {
     const bool any = kind == ProcKind::kCpu || kind == ProcKind::kIo || kind == ProcKind::kPy;
-    return fmt::format("blocks over all {}{}", name_of(kind),
-                       any ? ", of its node any may run a point" : "");
+    return fmt::format("blocks over {} {}{}", launch.stays_on_node ? "its parent's node's" : "all",
+                       name_of(kind), any ? ", of its node any may run a point" : "");
   }
   if (launch.depth == 0) return "the node where the runtime starts it";
   if (launch.depth == 1) return fmt::format("each {} of the machine in its turn", name_of(kind));

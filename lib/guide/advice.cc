@@ -417,8 +417,9 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                     cause.task.empty() ? "" : fmt::format(", most of it before `{}`", cause.task)),
         &feedback->explain);
     add_sentence(
-        "apart from ControlReplicate, only the program makes that shorter: with fewer and larger "
-        "points, or with a trace",
+        "a node maps its tasks one after the other: a mapping shortens that if it gives each node "
+        "as many tasks, or by ControlReplicate where the launching task can be replicated; the "
+        "program does it with fewer and larger points or a trace",
         &feedback->explain);
   }
 }
@@ -572,7 +573,8 @@ void explain_profile(const ProfileFacts& facts, const Program* program, bool has
   const ProfileFacts::Task longest = longest_task(facts);
   // Advice to spread points must not contradict advice to keep points together.
   const auto crossing = std::find_if(facts.causes.begin(), facts.causes.end(), [](const auto& one) {
-    return one.other_node && one.share >= kWorthSaying && !one.region.empty();
+    const bool between_processors = one.other_node || (one.from == one.to && !one.same_memory);
+    return between_processors && one.share >= kWorthSaying && !one.region.empty();
   });
   for (const ProfileFacts::Kind& kind : facts.kinds) {
     if (kind.kind != longest.kind || kind.processors < 2) continue;
@@ -588,11 +590,16 @@ void explain_profile(const ProfileFacts& facts, const Program* program, bool has
       continue;
     }
     std::string spread = fmt::format(
-        "spread the points of `{}` over all {} {} processors with another function in IndexTaskMap",
+        "spread the points of `{}` over all {} {} processors with another function in IndexTaskMap "
+        "or "
+        "SingleTaskMap",
         longest.task, kind.processors, kind.kind);
     if (crossing != facts.causes.end()) {
       std::erase(feedback->suggest, as_sentence(suggestion_to_avoid_copy(*crossing)));
-      spread += fmt::format(", so that points that share `{}` stay on one node", crossing->region);
+      if (crossing->other_node) {
+        spread +=
+            fmt::format(", so that points that share `{}` stay on one node", crossing->region);
+      }
     }
     add_sentence(std::move(spread), &feedback->suggest);
     if (program == nullptr) continue;

@@ -78,7 +78,8 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
 )",
        RemovalStage::kCard},
       {R"(
-6) Single tasks: SingleTaskMap <task,..|KIND|*> f; of these task.parent is known, not ipoint.
+6) Single tasks: SingleTaskMap <task,..|KIND|*> f; f may use task.parent, but not task.ipoint.
+   Functions of IndexTaskMap may use task.ipoint, but not task.parent.
     def with_parent(Task task) { return m[*task.parent.processor(m)]; }
     SingleTaskMap GPU with_parent;
 )"},
@@ -90,8 +91,8 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
        RemovalStage::kCard},
       {R"(
 A statement about a task counts before one about a KIND, and that before `*`. Of two statements
-about the same task, region and kind the first counts. What nothing decides the default mapper does. A
-mapping never changes results, only the speed and whether the program may run.
+about the same task, region and kind the first counts. What nothing decides the default mapper
+does. A mapping never changes results, only the speed and whether the program may run.
 )"},
   };
 }

@@ -679,7 +679,7 @@ TEST(Tune, AReplyMayTakeAsLongAsIsSaid) {
   EXPECT_EQ(slow.exit_code, 1);
   EXPECT_THAT(slow.out, HasSubstr("not done after 0."));
   const Outcome resumed = run("groma tune --reply-timeout 600 --resume " + found +
-                              " --endpoint 'exec:cat > /dev/null; echo \"Task * OMP, CPU;\"' "
+                              " --endpoint 'exec:cat > /dev/null; echo \"Region * * GPU ZCMEM;\"' "
                               "--evaluations 2");
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_THAT(resumed.out, HasSubstr("spent  2 evaluations"));
@@ -690,7 +690,7 @@ TEST(Tune, SaysThatTokensAreEstimated) {
   const TemporaryFolder folder;
   const Outcome outcome =
       run(kSmall + ("--proposer trace --evaluations 2 --price 1,1 --endpoint 'exec:cat > "
-                    "/dev/null; echo \"Task * OMP, CPU;\"' --out " +
+                    "/dev/null; echo \"Region * * GPU ZCMEM;\"' --out " +
                     folder.path() + "/found"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
@@ -993,7 +993,7 @@ TEST(Tune, KilledItKeepsTheRepliesThatHadCome) {
   // One of eight takes long, the first time.
   const std::string model = "--endpoint 'exec:cat > /dev/null; mkdir " + slow +
                             " 2> /dev/null && sleep 100; echo >> " + folder.path() +
-                            "/asked; echo \"Task * OMP, CPU;\"' ";
+                            "/asked; echo \"Region * * GPU ZCMEM;\"' ";
   const Outcome first =
       interrupted(kSmall + ("--proposer opro --evaluations 20 " + model), found, 4 + 7, "KILL");
   EXPECT_EQ(first.exit_code, 128 + 9) << first.err;
