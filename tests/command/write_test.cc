@@ -35,8 +35,8 @@ TEST(Write, TheRecordingOfTheDocumentIsCurrent) {
   const std::string recording = "docs/examples/write.jsonl";
   if (std::getenv("GROMA_UPDATE") != nullptr) {
     std::filesystem::remove(std::string(GROMA_SOURCE_DIR) + "/" + recording);
-    const Outcome made =
-        run(kExample + " --endpoint 'exec:sh tests/support/write_replies.sh' --record " + recording);
+    const Outcome made = run(
+        kExample + " --endpoint 'exec:sh tests/support/write_replies.sh' --record " + recording);
     ASSERT_EQ(made.exit_code, 0) << made.err;
   }
   const Outcome replayed = run(kExample + " --replay " + recording);

@@ -476,10 +476,10 @@ TEST(Trace, AsksInTheSectionsOfItsSource) {
           "decisions = decide(program, application, machine)\n"
           "result = run(decisions)"));
   EXPECT_THAT(section("#Documentation", "#Variables"), HasSubstr("REFERENCE CARD"));
-  EXPECT_THAT(
-      section("#Variables", "#Constraints"),
-      AllOf(HasSubstr("(code) task:\nTask * GPU, CPU;\n"),
-            HasSubstr("(code) region:\nRegion * * GPU FBMEM;\n"), HasSubstr("(code) layout: (empty)\n")));
+  EXPECT_THAT(section("#Variables", "#Constraints"),
+              AllOf(HasSubstr("(code) task:\nTask * GPU, CPU;\n"),
+                    HasSubstr("(code) region:\nRegion * * GPU FBMEM;\n"),
+                    HasSubstr("(code) layout: (empty)\n")));
   EXPECT_THAT(section("#Constraints", "#Inputs"), HasSubstr("(code) layout: How the data"));
   EXPECT_THAT(section("#Inputs", "#Others"), AllOf(HasSubstr("MACHINE"), HasSubstr("TASKS")));
   EXPECT_THAT(section("#Others", "#Outputs"), HasSubstr("(code) decisions:\nstencil: GPU; "));
