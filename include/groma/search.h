@@ -209,7 +209,7 @@ class SearchRound {
   virtual void reject_proposal(std::string why) { reject(std::move(why)); }
   // Says why the proposer ends the search. Takes effect if the round then has neither proposals nor
   // rejections.
-  virtual void explain_end(std::string /*why*/) {}
+  virtual void explain_end(const std::string& /*why*/) {}
   // Returns true if the proposer should propose what it has now. Returns false while a journal is
   // replayed.
   virtual bool stop() const = 0;

@@ -180,9 +180,10 @@ std::string demand_words(const app::Task& task, std::size_t position, const Mach
 }
 
 // Returns the region names that launches use for the region requirement `r`, as a mapping statement
-// writes them. If there are none, returns the position of the requirement, which a statement may
-// use too.
-std::string region_words(const TaskLaunches& uses, std::size_t r) {
+// writes them, with the coordinates that select the piece. If there are no names, returns the
+// position of the requirement, which a statement may use too.
+std::string region_words(const TaskLaunches& uses, std::size_t r,
+                         std::string_view coordinates = "") {
   std::vector<std::string> names;
   for (const app::LaunchNames& launch : uses.name_lists) {
     if (launch[r].empty() || names.size() == kMaxLaunches) continue;
@@ -191,7 +192,7 @@ std::string region_words(const TaskLaunches& uses, std::size_t r) {
     if (!name.empty() && !known) names.push_back(name);
   }
   if (names.empty()) return fmt::format("position {}", r);
-  std::string words = fmt::format("{}", fmt::join(names, " or "));
+  std::string words = fmt::format("{}{}", fmt::join(names, " or "), coordinates);
   // Feedback about copies names the whole region, which is the last name.
   const app::LaunchNames& launch = uses.name_lists.front();
   if (launch[r].size() > 1) words += fmt::format(" (part of {})", harmless(launch[r].back()));
@@ -207,7 +208,8 @@ std::optional<Point> color_at(const app::Data& data, const app::DistinctLaunch& 
   const auto parent = static_cast<std::size_t>(use.parent);
   std::vector<std::int64_t> frame(static_cast<std::size_t>(data.tasks[parent].frame_size));
   for (int d = 0; d < point.dimensions(); ++d) {
-    frame[static_cast<std::size_t>(use.launch->point_slot + d)] = point[d];
+    frame[static_cast<std::size_t>(use.launch->point_slot) + static_cast<std::size_t>(d)] =
+        point[d];
   }
   app::FormulaFault fault = app::FormulaFault::kNone;
   std::vector<std::int64_t> arguments;
@@ -277,8 +279,9 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskL
     }
     const app::DistinctLaunch& use = uses.launches.front();
     const app::RequirementData& where = app::data_of_requirement(task, use.launch, r);
-    line += fmt::format("{} {}{} {}", line.ends_with('|') ? "" : ",", region_words(uses, r),
-                        selecting_coordinates(data, use, where), name_of(requirement.privilege));
+    line += fmt::format("{} {} {}", line.ends_with('|') ? "" : ",",
+                        region_words(uses, r, selecting_coordinates(data, use, where)),
+                        name_of(requirement.privilege));
     if (const auto size = megabytes(data, where, requirement)) {
       line += fmt::format(" {:.3g}", *size);
     }

@@ -85,7 +85,7 @@ class SearchLoop : public SearchRound {
     ++unusable_;
     reject(std::move(why));
   }
-  void explain_end(std::string why) override { end_reason_ = std::move(why); }
+  void explain_end(const std::string& why) override { end_reason_ = why; }
   bool stop() const override { return progress_.should_stop(); }
 
  private:

@@ -87,7 +87,7 @@ class FakeRound : public tuning::SearchRound {
     }
     return replies;
   }
-  void explain_end(std::string why) override { end_reason = std::move(why); }
+  void explain_end(const std::string& why) override { end_reason = why; }
   bool has_estimates() const override { return estimates; }
   std::vector<tuning::Evaluation> estimate(std::span<const std::string> texts,
                                            GuideDetail detail) override {
