@@ -69,7 +69,7 @@ std::string join_definitions(std::string_view text, std::string_view added) {
 }
 
 // Adds the names that the needed definitions use, until no further definition is needed.
-std::string needed_definitions(std::string_view text, const Keys& uses) {
+Keys keys_of_needed_definitions(std::string_view text, const Keys& uses) {
   const EditableMapping mapping(text);
   Keys used = uses, needed;
   for (bool grows = true; grows;) {
@@ -80,7 +80,7 @@ std::string needed_definitions(std::string_view text, const Keys& uses) {
       grows = true;
     }
   }
-  return text_with_only(mapping, needed);
+  return needed;
 }
 
 }  // namespace groma::edit

@@ -18,8 +18,8 @@ Keys keys_of_used_names(std::string_view text);
 // definition in `added` counts.
 std::string join_definitions(std::string_view text, std::string_view added);
 
-// Returns the definitions of `text` that `uses` needs, and those that these need. `uses` holds the
-// keys of the names that statements use.
-std::string needed_definitions(std::string_view text, const Keys& uses);
+// Returns the keys of the definitions of `text` that `uses` needs, and of those that these need.
+// `uses` holds the keys of the names that statements use.
+Keys keys_of_needed_definitions(std::string_view text, const Keys& uses);
 
 }  // namespace groma::edit

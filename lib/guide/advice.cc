@@ -411,8 +411,7 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                  &feedback->explain);
   } else if (cause.doing == "runtime") {
     add_sentence(
-        fmt::format("{} of the time the run waits for the runtime to launch and map "
-                    "tasks{}",
+        fmt::format("{} of the time the run waits for the runtime to launch and map tasks{}",
                     percent(cause.share),
                     cause.task.empty() ? "" : fmt::format(", most of it before `{}`", cause.task)),
         &feedback->explain);
@@ -591,8 +590,7 @@ void explain_profile(const ProfileFacts& facts, const Program* program, bool has
     }
     std::string spread = fmt::format(
         "spread the points of `{}` over all {} {} processors with another function in IndexTaskMap "
-        "or "
-        "SingleTaskMap",
+        "or SingleTaskMap",
         longest.task, kind.processors, kind.kind);
     if (crossing != facts.causes.end()) {
       std::erase(feedback->suggest, as_sentence(suggestion_to_avoid_copy(*crossing)));

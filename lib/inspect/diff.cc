@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include "evaluate/processors.h"
@@ -336,17 +337,26 @@ RunResult run_mixed(const Mapping& a, const Mapping& b, const SecondMapperDecisi
 
 }  // namespace
 
-// The explained mapping, and the launches of the application's tasks, which do not depend on the
-// mapping.
+// The explained mapping, and the launches of the application's tasks. The launches do not depend on
+// the mapping, and a comparison needs them only once, so they are listed when first needed.
 struct MappingDecisions::Parts {
   Parts(const BoundProgram& bound, const Workload& of, Diagnostics& ignored)
-      : workload(of), mapping(bound, of, ignored), uses(launches_by_task(of.data(), complete)) {}
+      : workload(of), mapping(bound, of, ignored) {}
+
+  const std::vector<TaskLaunches>& launches() const {
+    std::call_once(once_, [this] {
+      bool ignored = true;
+      launches_ = launches_by_task(workload.data(), ignored);
+    });
+    return launches_;
+  }
 
   const Workload& workload;
-  // False if the application has more launches than are compared.
-  bool complete = true;
   Mapping mapping;
-  std::vector<TaskLaunches> uses;
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::vector<TaskLaunches> launches_;
 };
 
 MappingDecisions::MappingDecisions(const BoundProgram& bound, const Workload& workload) {
@@ -357,16 +367,16 @@ MappingDecisions::MappingDecisions(MappingDecisions&&) noexcept = default;
 MappingDecisions& MappingDecisions::operator=(MappingDecisions&&) noexcept = default;
 MappingDecisions::~MappingDecisions() = default;
 
-bool MappingDecisions::are_complete() const { return parts_->complete; }
+bool MappingDecisions::are_complete() const { return parts_->mapping.explanation.all_launches; }
 
 bool MappingDecisions::are_same_as(const MappingDecisions& other) const {
-  return parts_->complete && !first_difference_from(other);
+  return are_complete() && !first_difference_from(other);
 }
 
 std::optional<MappingDifference> MappingDecisions::first_difference_from(
     const MappingDecisions& other) const {
   MappingComparer comparer(parts_->mapping, other.parts_->mapping, parts_->workload.data(),
-                           parts_->uses);
+                           parts_->launches());
   std::vector<MappingDifference> found = comparer.differences(true);
   if (found.empty()) return std::nullopt;
   return std::move(found.front());

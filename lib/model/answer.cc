@@ -437,8 +437,8 @@ class Reader {
     edit::Keys dropped = edit::EditableMapping(before).definition_keys();
     for (const std::string& key : edit::EditableMapping(now).definition_keys()) dropped.erase(key);
     // What nothing used before is kept as the reply has it, since the user may want it there.
-    for (const std::string& key : keys_needed(before, used_before)) dropped.insert(key);
-    for (const std::string& key : keys_needed(all, uses)) dropped.erase(key);
+    dropped.merge(edit::keys_of_needed_definitions(before, used_before));
+    for (const std::string& key : edit::keys_of_needed_definitions(all, uses)) dropped.erase(key);
     static_cast<void>(result.set(kFunctions, edit::EditableMapping(all).text_without(dropped)));
   }
 
@@ -449,10 +449,6 @@ class Reader {
       if (segment.name != kFunctions) uses.merge(edit::keys_of_used_names(segment.text));
     }
     return uses;
-  }
-  // Returns the keys of the definitions in `functions` that these uses need.
-  static edit::Keys keys_needed(const std::string& functions, const edit::Keys& uses) {
-    return edit::EditableMapping(edit::needed_definitions(functions, uses)).definition_keys();
   }
 
   // Stores in the answer the reason why nothing in the reply could be used.

@@ -179,9 +179,9 @@ std::string demand_words(const app::Task& task, std::size_t position, const Mach
   return fmt::format("{}", fmt::join(demands, ", "));
 }
 
-// Returns the region names that launches use for the region requirement `r`, as a mapping statement
-// writes them, with the coordinates that select the piece. If there are no names, returns the
-// position of the requirement, which a statement may use too.
+// Returns the names by which a mapping statement may refer to the region requirement `r`. The text
+// `coordinates` stands behind the names. If there are no names, returns the position of the
+// requirement, which a statement may use too.
 std::string region_words(const TaskLaunches& uses, std::size_t r,
                          std::string_view coordinates = "") {
   std::vector<std::string> names;
@@ -266,13 +266,17 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskL
                          variant.inner ? " (inner)" : "");
   }
   std::string line = fmt::format("{} | {} | {} |", name, kinds, launches_words(data, uses));
-  // If all regions have the same demands, these stand once, at the end.
+  // A requirement without fields or access gets no instance, so a mapping decides nothing about it.
+  const auto is_decided = [](const app::Requirement& requirement) {
+    return !requirement.fields.empty() && requirement.privilege != Privilege::kNoAccess;
+  };
   std::set<std::string> demands;
+  for (std::size_t r = 0; r < std::min(task.requirements.size(), kMaxParts); ++r) {
+    if (is_decided(task.requirements[r])) demands.insert(demand_words(task, r, machine));
+  }
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
     const app::Requirement& requirement = task.requirements[r];
-    // A requirement without fields or access gets no instance, so a mapping decides nothing about
-    // it.
-    if (requirement.fields.empty() || requirement.privilege == Privilege::kNoAccess) continue;
+    if (!is_decided(requirement)) continue;
     if (r == kMaxParts) {
       line += fmt::format(" and {} more", task.requirements.size() - r);
       break;
@@ -286,14 +290,11 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskL
       line += fmt::format(" {:.3g}", *size);
     }
     const std::string demand = demand_words(task, r, machine);
-    demands.insert(demand);
-    if (!demand.empty()) line += fmt::format(" ({})", demand);
+    if (demands.size() > 1 && !demand.empty()) line += fmt::format(" ({})", demand);
   }
-  const std::string demand = demands.size() == 1 ? *demands.begin() : "";
-  if (demand.empty()) return line;
-  const std::string each = fmt::format(" ({})", demand);
-  for (std::size_t at = 0; (at = line.find(each, at)) != line.npos;) line.erase(at, each.size());
-  return line + " | " + demand;
+  // If all regions have the same demands, these stand once, at the end.
+  const bool has_common_demand = demands.size() == 1 && !demands.begin()->empty();
+  return has_common_demand ? line + " | " + *demands.begin() : line;
 }
 
 // Describes the memory and the layout that the mapping chooses for one region requirement.

@@ -477,8 +477,7 @@ void add_search_state(Prompt& prompt, const SearchRound& round, GuideDetail deta
   const std::size_t first = steps.size() - std::min(steps.size(), kMaxStepsShown);
   for (std::size_t i = first; i < steps.size(); ++i) {
     const Step& step = steps[i];
-    const bool is_best =
-        history.best() != nullptr && history.best()->number == step.number && step.number > 0;
+    const bool is_best = history.best() != nullptr && history.best()->number == step.number;
     std::string line =
         fmt::format("#{} {}{}", step.number, describe_result(step.evaluation, round.evaluator()),
                     is_best ? " (the best)" : "");

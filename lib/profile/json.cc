@@ -43,10 +43,11 @@ class JsonWriter {
                   {"longest_ps", task.longest},
                   {"waited_ps", task.waited}};
     });
+    const std::vector<RunTime> measured = measured_busy();
     json["by_kind"] = list(profile_.kinds, [&](const Profile::Kind& kind) {
       return Json{{"kind", kind.kind},    {"processors", kind.processors},
                   {"used", kind.used},    {"runs", kind.runs},
-                  {"busy_ps", kind.busy}, {"measured_busy_ps", measured_busy(kind.kind)},
+                  {"busy_ps", kind.busy}, {"measured_busy_ps", sum_over_kind(measured, kind.kind)},
                   {"idle_ps", kind.idle}, {"least_ps", kind.least},
                   {"most_ps", kind.most}, {"imbalance", Profile::imbalance(kind)}};
     });
@@ -68,23 +69,31 @@ class JsonWriter {
   }
 
  private:
-  // Returns how long the processors of this kind worked within the phase that the application
-  // measures, all of them together. Without such a phase: null.
-  Json measured_busy(std::string_view kind) const {
-    RunTime busy = 0;
-    bool is_measured = false;
+  // Returns how long each processor worked within the phase that the application measures. Returns
+  // an empty list without such a phase.
+  std::vector<RunTime> measured_busy() const {
+    std::vector<RunTime> busy;
     for (const RunRecord::Phase& phase : record_.phases) {
       if (words_.measured.empty() || !record_.has_name(phase, words_.measured)) continue;
-      is_measured = true;
+      busy.resize(record_.processors.size());
       for (const RunRecord::Event& event : record_.events) {
         if (event.kind != RunRecord::Event::Kind::kTask || event.where < 0) continue;
-        const auto& processor = record_.processors[static_cast<std::size_t>(event.where)];
-        if (processor.kind != kind) continue;
-        busy += std::max<RunTime>(
+        busy[static_cast<std::size_t>(event.where)] += std::max<RunTime>(
             0, std::min(event.end, phase.end) - std::max(event.start, phase.begin));
       }
     }
-    return is_measured ? Json(busy) : Json(nullptr);
+    return busy;
+  }
+
+  // Returns the sum of the times in `busy`, which has one for each processor, over the processors
+  // of this kind. Returns null if the list is empty.
+  Json sum_over_kind(const std::vector<RunTime>& busy, std::string_view kind) const {
+    if (busy.empty()) return nullptr;
+    RunTime sum = 0;
+    for (std::size_t i = 0; i < busy.size(); ++i) {
+      if (record_.processors[i].kind == kind) sum += busy[i];
+    }
+    return sum;
   }
 
   void add_processors(Json& json) const {

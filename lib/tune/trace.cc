@@ -126,7 +126,7 @@ class Trace : public Proposer {
       if (!decisions.empty())
         prompt.add_user_text("(code) decisions:\n" + decisions, RemovalStage::kTried);
     }
-    add_outputs(prompt, round, current, detail);
+    add_outputs(prompt, round, current, base, detail);
   }
 
   // Writes the computation as three lines of code with their documentation. For a mapping, the
@@ -161,7 +161,8 @@ class Trace : public Proposer {
 
   // Writes the result of the current text with the feedback about it, the result of the last try if
   // that was another text, and the earlier steps.
-  void add_outputs(Prompt& prompt, SearchRound& round, const Step* current, GuideDetail detail) {
+  void add_outputs(Prompt& prompt, SearchRound& round, const Step* current, const Segments& base,
+                   GuideDetail detail) {
     const Step* last = round.history().last();
     if (current == nullptr) {
       prompt.add_user_text(
@@ -173,13 +174,12 @@ class Trace : public Proposer {
       add_lines(prompt, *current, detail);
     }
     if (last != nullptr && current != nullptr && last->number != current->number) {
-      add_last_try(prompt, round, *last, *current, detail);
+      add_last_try(prompt, round, *last, *current, base, detail);
     }
     // The last try is told above.
     const std::size_t told = last != nullptr && !last->evaluation.ok() ? 1 : 0;
     if (current != nullptr && round.history().failures().size() > told) {
-      const auto base = segments_of(round.problem(), current->proposal.text);
-      if (base.ok()) add_failures(prompt, round, *base, detail);
+      add_failures(prompt, round, base, detail);
     }
     add_search_state(prompt, round, detail);
     prompt.add_user_text(asker_.take_remarks() + "\nYour response:\n");
@@ -191,15 +191,14 @@ class Trace : public Proposer {
     }
   }
 
-  // Writes how the last try differed from the current text, and the feedback about it.
+  // Writes how the last try differed from the current text `base`, and the feedback about it.
   static void add_last_try(Prompt& prompt, const SearchRound& round, const Step& last,
-                           const Step& current, GuideDetail detail) {
+                           const Step& current, const Segments& base, GuideDetail detail) {
     std::string text = fmt::format(
         "\nTHE LAST TRY, #{}, was not better: {}. It differs from #{} in:\n", last.number,
         describe_result(last.evaluation, round.evaluator()), current.number);
     const auto tried = segments_of(round.problem(), last.proposal.text);
-    const auto base = segments_of(round.problem(), current.proposal.text);
-    if (tried.ok() && base.ok()) text += describe_segment_changes(*tried, *base);
+    if (tried.ok()) text += describe_segment_changes(*tried, base);
     prompt.add_user_text(std::move(text), RemovalStage::kTried);
     // The profile of the current text is enough.
     for (FeedbackLine& line :
