@@ -30,6 +30,8 @@ constexpr std::int64_t kSimulatedEvaluations = 100, kMeasuredEvaluations = 10;
 
 // The time in seconds for a search if reading its inputs used up all of --time.
 constexpr double kLeastSeconds = 1e-3;
+// A mapping is recommended only if it gains at least this share of the start's time.
+constexpr double kLeastGain = 0.02;
 
 // Returns the proposer with this name, or null.
 const groma::tuning::ProposerInfo* info_of(std::string_view proposer) {
@@ -142,6 +144,17 @@ groma::Result<groma::llm::ChatClient> make_model(const TuneArguments& arguments)
   return make_chat_client(arguments.chat, std::move(chat));
 }
 
+// Returns the evaluator that gives estimates in the search; null if there are none. The simulator
+// estimates what a command measures. For simulated runs, rehearsals do so for `guided`; other
+// proposers would ask a model more often.
+groma::tuning::Evaluator* estimator_for(const Subject& subject,
+                                        const groma::tuning::TuneBudget& budget,
+                                        std::string_view proposer) {
+  if (budget.estimates == 0 || !subject.problem.is_mapping()) return nullptr;
+  if (subject.command) return subject.runtime.get();
+  return proposer == "guided" ? subject.rehearsed.get() : nullptr;
+}
+
 // Returns the options of the search, without its directory.
 groma::tuning::TuneOptions tune_options(const TuneArguments& arguments, const Subject& subject) {
   const groma::tuning::SearchSetup& setup = arguments.setup;
@@ -152,6 +165,9 @@ groma::tuning::TuneOptions tune_options(const TuneArguments& arguments, const Su
   options.threads = arguments.jobs;
   options.compare = setup.compare;
   options.pareto = setup.pareto;
+  if (subject.problem.is_mapping() && !setup.compare && !setup.pareto) {
+    options.least_gain = kLeastGain;
+  }
   if (options.compare) options.evaluate_start = !subject.problem.start.empty();
   options.resume = arguments.resumes();
   options.fingerprint = options.resume ? arguments.fingerprint : groma::tuning::to_text(setup);
@@ -280,16 +296,14 @@ int run_tune(TuneArguments arguments) {
     display(event);
     if (event.kind == groma::tuning::TuneEvent::Kind::kEvaluated) best.add(*event.step);
   };
-  // The simulator estimates candidates only if a command measures them.
-  const bool estimates = subject->command && options.budget.estimates > 0;
   // Reading the inputs used a part of the time. The rest must stay above 0, because 0 would mean no
   // limit.
   if (options.budget.seconds > 0) {
     options.budget.seconds = std::max(kLeastSeconds, deadline.seconds_left());
   }
-  const auto outcome = groma::tuning::tune(subject->problem, subject->evaluator(), **proposer,
-                                           model ? &*model : nullptr,
-                                           estimates ? subject->runtime.get() : nullptr, options);
+  const auto outcome = groma::tuning::tune(
+      subject->problem, subject->evaluator(), **proposer, model ? &*model : nullptr,
+      estimator_for(*subject, options.budget, (*proposer)->name()), options);
   display.clear();
   if (!outcome) return refuse_search(outcome.error(), json);
   display.say(json ? groma::tuning::to_json(*outcome)

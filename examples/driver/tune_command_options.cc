@@ -85,12 +85,13 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
           "Limit the memory of each process of a run, in MiB; without --command, the memory of a "
           "simulated run (then default: 2048)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
-  measured("--estimates", arguments->setup.budget.estimates,
-           "For a mapping: limit the number of simulated runs that choose what is worth running "
-           "with the command; 0: none")
+  measured(
+      "--estimates", arguments->setup.budget.estimates,
+      "For a mapping: limit the number of estimates that choose what is worth running; 0: none. "
+      "With a command an estimate is a simulated run (default: 10000), otherwise a rehearsal "
+      "of one, for `guided` (default: 1000)")
       ->check(is_count)
-      ->excludes(file)
-      ->capture_default_str();
+      ->excludes(file);
 }
 
 }  // namespace driver

@@ -14,6 +14,8 @@ namespace driver {
 namespace {
 
 constexpr const char* kModelGroup = "A language model";
+// The default of --estimates if runs are simulated, too.
+constexpr std::int64_t kRehearsals = 1000;
 // Options about measured runs. They need --command or --verify and may be given with --resume.
 constexpr std::array kMeasuring = {
     "--metric",          "--metric-json", "--unit", "--higher-is-better", "--repeats",
@@ -74,7 +76,10 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
   const bool has_metric = given("--metric") || given("--metric-json");
   // The unit of the program's number is unknown, so it is shown without a unit.
   if (verifies && has_metric && !given("--unit")) arguments->setup.command.unit.clear();
-  for (const char* name : {"--repeats", "--warmup", "--timeout", "--estimates"}) {
+  if (!given("--estimates") && !given("--command") && !on_legion && !arguments->resumes()) {
+    arguments->setup.budget.estimates = kRehearsals;
+  }
+  for (const char* name : {"--repeats", "--warmup", "--timeout"}) {
     if (on_legion || !given(name)) continue;
     if (given("--command")) continue;
     const std::string_view which = name;

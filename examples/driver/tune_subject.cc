@@ -134,12 +134,15 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
   subject.problem.about = setup.about;
   if (!setup.file.empty()) subject.problem.file = shown_name(setup.file);
   if (!read_applications(arguments, std::move(start), &subject)) return std::nullopt;
-  // A mapping is always simulated. With a command, the simulator gives estimates and feedback.
+  // A mapping is always simulated. With a command, the simulator gives estimates and feedback;
+  // without one, rehearsals give estimates.
   if (subject.problem.is_mapping()) {
     groma::SimulateOptions simulate = arguments.simulate;
     if (subject.command) simulate.max_bytes = groma::SimulateOptions().max_bytes;
     subject.runtime = groma::tuning::make_simulated_evaluator(subject.problem.machine,
                                                               subject.problem.inputs, simulate);
+    subject.rehearsed = groma::tuning::make_rehearsed_estimator(subject.problem.machine,
+                                                                subject.problem.inputs, simulate);
   }
   if (subject.command && subject.runtime) {
     subject.command = groma::tuning::make_measured_mappings_evaluator(std::move(subject.command),

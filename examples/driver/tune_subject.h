@@ -25,6 +25,8 @@ struct Subject {
   std::vector<groma::Diagnostics> notes;
   // Evaluates mappings in the simulator. Null for any other text.
   std::unique_ptr<groma::tuning::Evaluator> runtime;
+  // Estimates what `runtime` would measure. Null for any other text.
+  std::unique_ptr<groma::tuning::Evaluator> rehearsed;
   // Evaluates texts with the command of the search. It asks `runtime` what needs no run. Null if
   // the search has no command.
   std::unique_ptr<groma::tuning::Evaluator> command;

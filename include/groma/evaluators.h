@@ -45,6 +45,15 @@ std::unique_ptr<Evaluator> make_simulated_evaluator(std::shared_ptr<const Machin
                                                     std::vector<Workload> inputs,
                                                     SimulateOptions options = {});
 
+// Makes an evaluator that estimates the simulated time of mappings from a rehearsal of the run
+// (check_run in groma/inspect.h), which takes about half the time of a simulated run. Its scores
+// are rough, and it gives no feedback: it is meant as the `estimator` of tune() for a search whose
+// evaluator is make_simulated_evaluator(). Noise in the options is ignored.
+// May be used from any thread.
+std::unique_ptr<Evaluator> make_rehearsed_estimator(std::shared_ptr<const Machine> machine,
+                                                    std::vector<Workload> inputs,
+                                                    SimulateOptions options = {});
+
 // Options of an evaluator that runs a command on a text. Commands are for sh. In a command,
 // `{file}` is the name of a file with the text, and `{input}` is one of the inputs. The file has
 // its own folder, in which a command may leave files for the next command (`g++ {file} -o

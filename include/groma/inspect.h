@@ -16,6 +16,7 @@
 #include "groma/geometry.h"
 #include "groma/machine.h"
 #include "groma/program.h"
+#include "groma/simulate.h"
 #include "groma/syntax.h"
 #include "groma/workload.h"
 
@@ -34,6 +35,9 @@ struct CheckOptions {
   std::function<bool()> stop = {};
   // True if the check ends at the first error.
   bool first_error = false;
+  // The constants with which check_run() estimates the time of the run. nullopt: no time is
+  // estimated.
+  std::optional<EstimateConstants> estimate = {};
 };
 
 // Finds everything that is wrong with a program. `machine` and `app` may be null.
@@ -66,8 +70,12 @@ std::optional<BoundProgram> check_text(const Source& source, const Machine* mach
 // * The warning `check-incomplete` means that not everything could be examined.
 // Takes about a tenth of the time of a run. May be called from any thread; several calls may use
 // the same BoundProgram.
-void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
-               const CheckOptions& options = {});
+// With `options.estimate`, returns the estimated time of the run in seconds (RunResult::seconds).
+// It is rough, since tasks are taken in the order of the program: good for the choice among many
+// mappings, not for a figure. Returns nullopt if no time is wanted, the run is refused or the check
+// ends early.
+std::optional<double> check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
+                                const CheckOptions& options = {});
 
 // Adds a note if a parameter that counts the nodes (AppParameter::counts_nodes) gives another
 // number of nodes than the machine has. Nodes may then be idle or shared.

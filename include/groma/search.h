@@ -195,10 +195,13 @@ class SearchRound {
   // is counted and written down before the answers are returned. Without a model: kUnsupported.
   virtual std::vector<Result<llm::ChatReply, llm::ChatError>> ask(
       std::span<const llm::ChatRequest> requests) = 0;
-  // Returns the evaluations of a cheaper evaluator, if there is one (has_estimates), in the order
+  // Returns the evaluations of a cheaper evaluator, if there is one (has_estimates()), in the order
   // of the texts. Evaluates fewer texts if the budget of estimates, or a third of the time that was
   // left when the round began, is used up.
   virtual bool has_estimates() const = 0;
+  // Returns the number of estimates that are left in the budget; 0 without a cheaper evaluator. If
+  // the number is not limited: kUnlimitedProposals.
+  virtual std::int64_t estimates_left() const = 0;
   virtual std::vector<Evaluation> estimate(std::span<const std::string> texts,
                                            GuideDetail detail) = 0;
   // Notes that a reply of a model was unusable, and why. A round that neither proposes nor rejects

@@ -47,6 +47,13 @@ struct TimeModel {
   friend bool operator==(const TimeModel&, const TimeModel&) = default;
 };
 
+// The constants with which a check estimates the time of a run (CheckOptions::estimate). They mean
+// the same as in SimulateOptions.
+struct EstimateConstants {
+  std::optional<RuntimeCosts> costs;
+  TimeModel model;
+};
+
 // Options of a simulated run.
 struct SimulateOptions {
   // The costs of the runtime. nullopt stands for those of the application (Application::runtime)

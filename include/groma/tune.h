@@ -96,6 +96,9 @@ struct TuneOptions {
   // inputs. The front only observes: the steps of the search are the same without it. It is not
   // recorded, because a resumed search rebuilds it from its steps.
   bool pareto = false;
+  // The least gain for which the search recommends another text than its start: 0.02 keeps the
+  // start unless the best takes 2 % less time. The smaller gain is in TuneOutcome::too_little.
+  double least_gain = 0;
   // The folder for the journal, best.mapper (best.txt for any other text), report.txt and
   // steps.txt. With `pareto` also for front/N.mapper (front/N.txt), the text of each step N of the
   // front. If it is empty, nothing is written.
@@ -149,6 +152,8 @@ struct TuneOutcome {
   // The evaluation of the best text at the end of the search, from runs that alternate with runs of
   // the start. Not set if runs are simulated, the best is the start, or the search was stopped.
   std::optional<Evaluation> beside_start;
+  // The best step if its gain was less than TuneOptions::least_gain. `best` is then the start.
+  std::optional<Step> too_little;
   // Statements that the search had added to the best mapping and that were removed at the end,
   // because the mapping is not slower without them. Only if runs are simulated, and not with
   // TuneOptions::compare. The runs that tell this do not count as evaluations.

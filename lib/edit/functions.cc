@@ -98,6 +98,7 @@ std::vector<std::string> names_of(int dimensions, bool common_only) {
 // how the numbers are assigned to processors.
 std::string body(std::string_view name) {
   if (name == kSamePoint) return "  return m[*task.parent.processor(m)];\n";
+  if (name == kFirstProcessor) return "  return m[0, 0];\n";
   if (name == kGrid) {
     return "  grid = m.merge(0, 1).auto_split(0, task.ispace);\n"
            "  return grid[*task.ipoint * grid.size / task.ispace];\n";
@@ -188,6 +189,14 @@ std::string function_definition(const MappingFunction& function, ProcKind kind,
 
 MappingFunction named_function(std::string_view name) {
   return {std::string(name), body(name), {}};
+}
+
+MappingFunction first_node_function(int dimensions) {
+  const std::string number = number_of_point(Numbering::kRow, dimensions);
+  return {"on_first_node",
+          fmt::format("  ip = task.ipoint;\n{}  i = {};\n  return m[0, i % m.size[1]];\n",
+                      dimensions > 1 ? "  is = task.ispace;\n" : "", number),
+          {}};
 }
 
 // Returns the function that puts the grid of processors over the points. Each coordinate is reduced

@@ -104,8 +104,8 @@ class VariantCheck {
 
 // Rehearses the application and reports the refusals at the statements that caused them. If the
 // mapping functions take too long, reports that the check is incomplete.
-void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
-               const CheckOptions& options) {
+std::optional<double> check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
+                                const CheckOptions& options) {
   // Mapping functions call the stop function once for 2^16 steps. `asked` counts these calls, from
   // any thread.
   std::atomic<int> asked = 0;
@@ -120,6 +120,7 @@ void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diag
   rehearsal.max_bytes = options.max_bytes;
   rehearsal.stop = stops;
   rehearsal.first_error = options.first_error;
+  rehearsal.estimate = options.estimate;
   sim::RehearsalResult result = sim::rehearse(
       app, machine,
       [&](const Processor& local) {
@@ -133,6 +134,7 @@ void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diag
   if (!result.incomplete.empty()) {
     diags.report(DiagId::kCheckIncomplete, std::nullopt, app.name(), result.incomplete);
   }
+  return result.rough_seconds;
 }
 
 }  // namespace groma

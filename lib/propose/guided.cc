@@ -19,14 +19,30 @@ namespace {
 
 // The number of mappings that are estimated in one batch.
 constexpr std::size_t kBatch = 16;
+// The limit on the number of changes of many tasks that are estimated for a draft, and the number
+// of them from which the search goes on.
+constexpr std::size_t kMostWide = 128, kBeginnings = 3;
 // A change is an improvement only if the new score is at most this share of the old score.
 constexpr double kWorthIt = 0.999;
 // The number of single changes that are sampled for estimates after random changes.
-constexpr std::size_t kSampled = 96;
+constexpr std::size_t kSampled = 64;
 // The number of changes of one mapping that are tried before the search moves to the best of them.
 constexpr int kBreadth = 3;
 // The number of best drafts that are kept.
 constexpr std::size_t kEliteDrafts = 32;
+// Two estimates that differ by at most this share are the same.
+constexpr double kSameEstimate = 1e-3;
+// The share of the remaining estimates, as a divisor, that a round of the search uses after the
+// first round.
+constexpr std::int64_t kLaterShare = 5;
+// The search with estimates ends after this number of random jumps in a row without a better one.
+constexpr std::size_t kMostVainJumps = 1000;
+// A mapping is worth a run only if its estimate is at most this many times the best one.
+constexpr double kWorthARun = 1.05;
+// A decision is removed from a draft if the estimate then grows at most by this share.
+constexpr double kWorthAStatement = 5e-4;
+// The number of proposed texts with which a draft is compared before it is proposed.
+constexpr std::size_t kMostCompared = 12;
 // The limit on the number of memory shortages that are solved in a row.
 constexpr int kMostShort = 64;
 
@@ -40,16 +56,19 @@ class Guided : public Proposer {
   std::string_view name() const override { return "guided"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
-  // While no mapping has run because memory is short, proposes mappings that make room. Then
-  // proposes the drafts with the best estimates, and then one change at a time.
+  // Proposes the start first, since its profile tells where the time goes. While no mapping has run
+  // because memory is short, proposes mappings that make room. Then proposes the drafts with the
+  // best estimates, and then one change at a time.
   std::vector<Proposal> propose(SearchRound& round) override {
-    if (round.has_estimates() && !searched_) {
-      search(round);
-      searched_ = true;
-    }
+    const bool estimates = round.has_estimates() && round.history().last() != nullptr;
+    if (estimates) search(round);
     std::vector<Proposal> proposals = with_room(round);
-    if (proposals.empty() && round.has_estimates()) proposals = next_of_elite(round);
-    return proposals.empty() ? next_change(round) : proposals;
+    if (!proposals.empty()) return proposals;
+    if (!estimates) return next_change(round);
+    proposals = next_of_elite(round);
+    repeats_ = proposals.empty() ? 0 : repeats_;
+    if (proposals.empty()) proposals = next_schedule_change(round);
+    return proposals.empty() ? next_likely_change(round) : proposals;
   }
 
   void learn(const Step& step) override;
@@ -63,19 +82,40 @@ class Guided : public Proposer {
     std::optional<ProfileFacts> facts;
     // The shortage of memory that made the mapping fail; nullopt if there was none.
     std::optional<MemoryShortage> shortage = {};
+    // The tag of the proposal that was made from this draft of the elite. 0: none was made yet.
+    std::int64_t tag = 0;
   };
 
   // ---- Functions for a search that has a cheaper evaluator, which gives estimates
   void search(SearchRound& round);
+  void search_from(SearchRound& round, KnownMapping at);
+  void search_around_best(SearchRound& round);
+  bool may_estimate(const SearchRound& round) const {
+    return !exhausted_ && round.estimates_left() > keep_estimates_ && !round.stop();
+  }
   bool improve(SearchRound& round, KnownMapping& at, std::vector<DraftChange> moves);
+  std::vector<KnownMapping> beginnings(SearchRound& round, const KnownMapping& at);
+  std::vector<KnownMapping> estimate_moves(SearchRound& round, const KnownMapping& from,
+                                           std::vector<DraftChange> moves, std::size_t most);
+  void sort_by_promise(const KnownMapping& from, std::vector<DraftChange>& moves);
+  // Returns true if changes of this kind are about many tasks, or about where single tasks run.
+  static bool is_wide(DraftChange::Aspect what) {
+    return what == DraftChange::Aspect::kPlaceAlike || what == DraftChange::Aspect::kSinglePlace ||
+           what == DraftChange::Aspect::kTogether || what == DraftChange::Aspect::kReplicate;
+  }
   std::vector<Proposal> next_of_elite(SearchRound& round);
+  std::vector<Proposal> next_schedule_change(SearchRound& round);
+  std::vector<Proposal> next_likely_change(SearchRound& round);
+  void simplify(SearchRound& round, KnownMapping& known);
+  bool was_tried(const SearchRound& round, const std::string& text) const;
   void remember(const KnownMapping& known);
   // Returns the entry of the elite (the drafts with the best estimates) from which a proposal was
   // made; null if the proposal was made otherwise.
   const KnownMapping* liked_as(const Proposal& proposal) const {
-    const bool known =
-        proposal.tag >= 1 && proposal.tag <= static_cast<std::int64_t>(elite_.size());
-    return known ? &elite_[static_cast<std::size_t>(proposal.tag - 1)] : nullptr;
+    const auto liked = std::find_if(elite_.begin(), elite_.end(), [&](const KnownMapping& each) {
+      return each.tag == proposal.tag && each.tag > 0;
+    });
+    return liked == elite_.end() ? nullptr : &*liked;
   }
   void look_at(SearchRound& round, KnownMapping& known);
 
@@ -88,9 +128,12 @@ class Guided : public Proposer {
   // ---- Functions for a search without a cheaper evaluator
   std::vector<Proposal> next_change(SearchRound& round);
   void begin_with_the_best(const History& history);
+  void use_better();
+  MappingDraft draft_of(const Step& step) const;
   std::vector<Proposal> jump(SearchRound& round);
   void fill_queues();
   double prior(DraftChange::Aspect what) const;
+  static double usual_weight(DraftChange::Aspect what);
 
   std::uint64_t random() { return draws_.bits(); }
   double jitter() { return 0.5 + draws_.next_fraction(); }
@@ -118,11 +161,23 @@ class Guided : public Proposer {
   RandomNumbers draws_;
   // The hashes of the texts that were estimated or proposed by this proposer.
   RecentMap<std::monostate> seen_;
-  bool searched_ = false, exhausted_ = false;
   // The drafts with the best estimates, the best first.
   std::vector<KnownMapping> elite_;
-  // The number of drafts at the front of `elite_` that were proposed or passed over.
-  std::size_t proposed_ = 0;
+  // True if the present round of the search gets no more estimates.
+  bool exhausted_ = false;
+  // The number of estimates that the present round of the search leaves to later rounds.
+  std::int64_t keep_estimates_ = 0;
+  // The number of random jumps in a row that brought no better estimate.
+  std::size_t vain_jumps_ = 0;
+  // The text of the measured mapping from which the search with estimates began last.
+  std::string searched_from_;
+  // The number of drafts of the elite that were proposed, and the estimate of the last one.
+  std::int64_t proposed_ = 0;
+  double last_estimate_ = 0;
+  // The number of last proposals from the elite whose estimate was that of the proposal before.
+  int repeats_ = 0;
+  // The texts that were proposed from the elite.
+  std::vector<std::string> tried_;
 
   // The draft whose changes are proposed.
   KnownMapping best_;
@@ -145,17 +200,20 @@ class Guided : public Proposer {
 
 // --------------------------------------------------------------------------- search with estimates
 
-// Inserts a draft into the elite, a list of the kEliteDrafts drafts with the best estimates.
+// Inserts a draft into the elite, a list of the kEliteDrafts drafts with the best estimates that
+// were not proposed. Drafts that were proposed stay in it, so that their results can be learnt.
 void Guided::remember(const KnownMapping& known) {
   const auto place = std::upper_bound(
       elite_.begin(), elite_.end(), known,
       [](const KnownMapping& a, const KnownMapping& b) { return a.score < b.score; });
   elite_.insert(place, known);
-  if (elite_.size() > kEliteDrafts) elite_.pop_back();
+  std::size_t open = 0;
+  std::erase_if(elite_,
+                [&](const KnownMapping& each) { return each.tag == 0 && ++open > kEliteDrafts; });
 }
 
-// Estimates a draft, and stores its score, its profile and its shortage of memory. If no estimates
-// are left, sets `exhausted_`.
+// Estimates a draft, and stores its score, its profile and its shortage of memory. If the round
+// gets no more estimates, sets `exhausted_`.
 void Guided::look_at(SearchRound& round, KnownMapping& known) {
   const std::string text = drafts_.text_of(known.draft);
   const auto estimates = round.estimate({&text, 1}, std::min(round.detail(), reads()));
@@ -171,60 +229,150 @@ void Guided::look_at(SearchRound& round, KnownMapping& known) {
 // Estimates the changes of a draft in batches, the most promising ones first. Replaces `at` by the
 // best draft of the first batch that has a better draft. Returns false if no batch has one.
 bool Guided::improve(SearchRound& round, KnownMapping& at, std::vector<DraftChange> moves) {
-  for (DraftChange& move : moves) move.weight *= jitter();
-  std::stable_sort(moves.begin(), moves.end(),
-                   [](const DraftChange& a, const DraftChange& b) { return a.weight > b.weight; });
-  for (std::size_t first = 0; first < moves.size() && !exhausted_ && !round.stop();) {
-    std::vector<std::string> texts;
-    std::vector<std::size_t> tried;
-    for (; first < moves.size() && texts.size() < kBatch; ++first) {
-      std::string text = drafts_.text_of(moves[first].draft);
-      if (!is_new(text)) continue;
-      texts.push_back(std::move(text));
-      tried.push_back(first);
-    }
-    const auto estimates = round.estimate(texts, GuideDetail::kNone);
-    exhausted_ = estimates.size() < texts.size();
+  sort_by_promise(at, moves);
+  for (std::size_t first = 0; first < moves.size() && may_estimate(round); first += kBatch) {
+    const auto begin = moves.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(kBatch, moves.size() - first));
+    std::vector<KnownMapping> better = estimate_moves(
+        round, at, {std::make_move_iterator(begin), std::make_move_iterator(end)}, kBatch);
     // The estimates may be for another machine than the real one. So the best draft that the real
     // evaluator accepts is taken.
-    std::vector<std::size_t> better;
-    for (std::size_t i = 0; i < estimates.size(); ++i) {
-      if (estimates[i].ok() && estimates[i].score <= kWorthIt * at.score) better.push_back(i);
-    }
-    std::stable_sort(better.begin(), better.end(), [&](std::size_t a, std::size_t b) {
-      return estimates[a].score < estimates[b].score;
+    std::stable_sort(better.begin(), better.end(),
+                     [](const auto& a, const auto& b) { return a.score < b.score; });
+    const auto fine = std::find_if(better.begin(), better.end(), [&](const KnownMapping& each) {
+      return is_fine(round, drafts_.text_of(each.draft));
     });
-    const auto fine = std::find_if(better.begin(), better.end(),
-                                   [&](std::size_t i) { return is_fine(round, texts[i]); });
     if (fine == better.end()) continue;
-    const std::size_t best = *fine;
-    DraftChange& move = moves[tried[best]];
-    at = {std::move(move.draft), std::move(move.description), estimates[best].score, {}};
+    at = std::move(*fine);
     return true;
   }
   return false;
 }
 
-// Improves the start by the best single changes. Then repeatedly improves the best draft after one
-// to three random changes. Ends when the estimates are used up, or when 1000 attempts bring
-// nothing. An attempt that is much worse after the random changes does not count.
+// Puts the most promising changes first: by the share of the time that they affect according to the
+// profile, times a random factor.
+void Guided::sort_by_promise(const KnownMapping& from, std::vector<DraftChange>& moves) {
+  for (DraftChange& move : moves) {
+    if (!from.facts) move.weight = usual_weight(move.aspect);
+    move.weight *= jitter();
+  }
+  std::stable_sort(moves.begin(), moves.end(),
+                   [](const DraftChange& a, const DraftChange& b) { return a.weight > b.weight; });
+}
+
+// Returns the drafts from which the search goes on: the best few changes of many tasks at once,
+// with different estimates, or `at` itself if none is better. Such changes come first, because a
+// task that is moved alone leaves the data of the others behind.
+std::vector<Guided::KnownMapping> Guided::beginnings(SearchRound& round, const KnownMapping& at) {
+  std::vector<DraftChange> moves =
+      drafts_.single_changes(at.draft, at.facts ? &*at.facts : nullptr);
+  std::erase_if(moves, [](const DraftChange& move) { return !is_wide(move.aspect); });
+  std::vector<KnownMapping> better = estimate_moves(round, at, std::move(moves), kMostWide);
+  std::stable_sort(better.begin(), better.end(),
+                   [](const auto& a, const auto& b) { return a.score < b.score; });
+  std::vector<KnownMapping> chosen;
+  for (KnownMapping& found : better) {
+    if (chosen.size() == kBeginnings) break;
+    const bool same = !chosen.empty() && found.score <= chosen.back().score * (1 + kSameEstimate);
+    if (!same && is_fine(round, drafts_.text_of(found.draft))) chosen.push_back(std::move(found));
+  }
+  if (chosen.empty()) chosen.push_back(at);
+  return chosen;
+}
+
+// Returns those of the first `most` changes whose estimates are better than that of `from`. The
+// most promising changes come first.
+std::vector<Guided::KnownMapping> Guided::estimate_moves(SearchRound& round,
+                                                         const KnownMapping& from,
+                                                         std::vector<DraftChange> moves,
+                                                         std::size_t most) {
+  sort_by_promise(from, moves);
+  std::vector<std::string> texts;
+  std::vector<DraftChange*> tried;
+  for (DraftChange& move : moves) {
+    if (texts.size() == most) break;
+    std::string text = drafts_.text_of(move.draft);
+    if (!is_new(text)) continue;
+    texts.push_back(std::move(text));
+    tried.push_back(&move);
+  }
+  const auto estimates = round.estimate(texts, GuideDetail::kNone);
+  exhausted_ = estimates.size() < texts.size();
+  std::vector<KnownMapping> better;
+  for (std::size_t i = 0; i < estimates.size(); ++i) {
+    if (!estimates[i].ok() || estimates[i].score > kWorthIt * from.score) continue;
+    better.push_back(
+        {std::move(tried[i]->draft), std::move(tried[i]->description), estimates[i].score, {}});
+  }
+  return better;
+}
+
+// Spends a share of the estimates that are left: on changes of the best measured mapping if it is
+// new, whose profile tells which changes are worth an estimate, then on random jumps. The first
+// round takes three quarters of them. If there is a start, a part goes to the default mapper,
+// in case the start is far from every good mapping.
 void Guided::search(SearchRound& round) {
-  KnownMapping at{start_, start_words(), HUGE_VAL, {}};
+  const std::int64_t left = round.estimates_left();
+  exhausted_ = false;
+  const bool first = searched_from_.empty() && elite_.empty();
+  const std::int64_t share = std::max<std::int64_t>(first ? left * 3 / 4 : left / kLaterShare, 1);
+  keep_estimates_ = left - share;
+  const Step* const best = round.history().best();
+  const std::string& text = best == nullptr ? start_.base->text : best->proposal.text;
+  if (first && !start_.base->text.empty()) {
+    keep_estimates_ = left - share / 3;
+    search_from(round, {drafts_.draft_without_decisions(), "the default mapper", HUGE_VAL, {}});
+    keep_estimates_ = left - share;
+  }
+  if (first || text != searched_from_) {
+    searched_from_ = text;
+    KnownMapping at{start_, start_words(), HUGE_VAL, {}};
+    if (best != nullptr) {
+      at.draft = draft_of(*best);
+      at.facts = best->evaluation.feedback.profile;
+    }
+    search_from(round, std::move(at));
+  }
+  search_around_best(round);
+}
+
+// Improves a draft by the best single changes, and adds the result to the elite.
+void Guided::search_from(SearchRound& round, KnownMapping at) {
+  const std::optional<ProfileFacts> measured = at.facts;
   look_at(round, at);
+  if (!at.facts) at.facts = measured;
   is_new(drafts_.text_of(at.draft));
-  // If the start does not fit into memory, the draft first gets more memories to choose from.
-  while (!std::isfinite(at.score) && !exhausted_ && !round.stop() && make_room(round, at)) {
+  // If the draft does not fit into memory, it first gets more memories to choose from.
+  while (!std::isfinite(at.score) && may_estimate(round) && make_room(round, at)) {
     look_at(round, at);
     is_new(drafts_.text_of(at.draft));
   }
-  while (!exhausted_ && !round.stop() &&
-         improve(round, at, drafts_.single_changes(at.draft, at.facts ? &*at.facts : nullptr))) {
-    look_at(round, at);
+  const double before = at.score;
+  std::vector<KnownMapping> from = beginnings(round, at);
+  const std::int64_t keep = keep_estimates_;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    // Each of the drafts that are left gets an equal part of the estimates.
+    const auto parts = static_cast<std::int64_t>(from.size() - i);
+    keep_estimates_ = round.estimates_left() - (round.estimates_left() - keep) / parts;
+    KnownMapping each = std::move(from[i]);
+    while (may_estimate(round) &&
+           improve(round, each,
+                   drafts_.single_changes(each.draft, each.facts ? &*each.facts : nullptr))) {
+      look_at(round, each);
+    }
+    if (std::isfinite(each.score) && (each.score < before || elite_.empty())) remember(each);
   }
-  remember(at);
-  KnownMapping best = at;
-  for (std::size_t failed = 0; !exhausted_ && !round.stop() && failed < 1000;) {
-    at = best;
+  keep_estimates_ = keep;
+}
+
+// Repeatedly improves the best draft of the elite after one to three random changes, until the
+// estimates of the round are used up or many attempts in a row bring nothing. An attempt that is
+// much worse after the random changes does not count.
+void Guided::search_around_best(SearchRound& round) {
+  while (!elite_.empty() && may_estimate(round) && vain_jumps_ < kMostVainJumps) {
+    const double best = elite_.front().score;
+    KnownMapping at = elite_.front();
+    at.tag = 0;
     const std::size_t jumps = 1 + random() % 3;
     for (std::size_t j = 0; j < jumps; ++j) {
       DraftChange move = drafts_.random_change(at.draft, random());
@@ -233,13 +381,13 @@ void Guided::search(SearchRound& round) {
     }
     const std::string text = drafts_.text_of(at.draft);
     if (!is_new(text)) {
-      ++failed;
+      ++vain_jumps_;
       continue;
     }
     look_at(round, at);
     // A draft that is much worse after the random changes is not improved further.
-    if (exhausted_ || !std::isfinite(at.score) || at.score > 1.3 * best.score) continue;
-    for (bool better = true; better && !exhausted_ && !round.stop();) {
+    if (!std::isfinite(at.score) || at.score > 1.3 * best) continue;
+    for (bool better = true; better && may_estimate(round);) {
       std::vector<DraftChange> moves =
           drafts_.single_changes(at.draft, at.facts ? &*at.facts : nullptr);
       // A draft has hundreds of moves. After a jump only a random sample is estimated, so that the
@@ -256,9 +404,8 @@ void Guided::search(SearchRound& round) {
       }
       better = improve(round, at, std::move(moves));
     }
+    vain_jumps_ = at.score < kWorthIt * best ? 0 : vain_jumps_ + 1;
     remember(at);
-    failed = at.score < kWorthIt * best.score ? 0 : failed + 1;
-    if (at.score < best.score) best = at;
   }
 }
 
@@ -312,15 +459,114 @@ std::vector<Proposal> Guided::with_room(const SearchRound& round) {
   return {{drafts_.text_of(failed_->draft), failed_->why}};
 }
 
-// Proposes the next draft of the elite (the drafts with the best estimates) that should run. The
-// tag of the proposal is the position of the draft in the elite, from 1.
+// Removes the decisions of a draft that gain nothing by the estimates: first all that gain nothing
+// by themselves, or else one after the other.
+void Guided::simplify(SearchRound& round, KnownMapping& known) {
+  const std::vector<DraftDecision> decisions = decisions_of(known.draft);
+  const double most = known.score * (1 + kWorthAStatement);
+  const auto is_as_good = [&](const Evaluation& estimate, const std::string& text) {
+    return estimate.ok() && estimate.score <= most && is_fine(round, text);
+  };
+  std::vector<std::string> texts;
+  for (const DraftDecision& decision : decisions) {
+    MappingDraft without = known.draft;
+    remove_decision(without, decision);
+    texts.push_back(drafts_.text_of(without));
+  }
+  const std::vector<Evaluation> alone = round.estimate(texts, GuideDetail::kNone);
+  MappingDraft all = known.draft;
+  std::vector<DraftDecision> useless;
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    if (!is_as_good(alone[i], texts[i])) continue;
+    useless.push_back(decisions[i]);
+    remove_decision(all, decisions[i]);
+  }
+  if (useless.empty()) return;
+  const auto try_draft = [&](const MappingDraft& draft) {
+    const std::string text = drafts_.text_of(draft);
+    const auto estimates = round.estimate({&text, 1}, GuideDetail::kNone);
+    if (estimates.empty() || !is_as_good(estimates.front(), text)) return false;
+    known.draft = draft;
+    return true;
+  };
+  if (try_draft(all) || useless.size() == 1) return;
+  for (const DraftDecision& decision : useless) {
+    MappingDraft without = known.draft;
+    remove_decision(without, decision);
+    try_draft(without);
+  }
+}
+
+// Proposes a change of the instance limits or of stealing of the best mapping, those of the tasks
+// with the largest share of the time first. Estimates do not know what such a change does.
+std::vector<Proposal> Guided::next_schedule_change(SearchRound& round) {
+  begin_with_the_best(round.history());
+  use_better();
+  if (!std::isfinite(best_.score)) return {};
+  if (queues_stale_) fill_queues();
+  auto& queue = queues_[static_cast<std::size_t>(DraftChange::Aspect::kSchedule)];
+  while (!queue.empty()) {
+    DraftChange move = std::move(queue.back());
+    queue.pop_back();
+    std::string text = drafts_.text_of(move.draft);
+    if (!is_worth_it(round, text)) continue;
+    pending_ = KnownMapping{std::move(move.draft), move.description, HUGE_VAL, {}};
+    pending_what_ = static_cast<std::size_t>(DraftChange::Aspect::kSchedule);
+    return {{std::move(text), move.description}};
+  }
+  return {};
+}
+
+// Proposes one change of the best mapping whose estimate is not much worse than the best one.
+std::vector<Proposal> Guided::next_likely_change(SearchRound& round) {
+  while (!round.stop()) {
+    std::vector<Proposal> proposals = next_change(round);
+    if (proposals.empty() || elite_.empty()) return proposals;
+    const auto estimates = round.estimate({&proposals.front().text, 1}, GuideDetail::kNone);
+    if (estimates.empty() || estimates.front().score <= kWorthARun * elite_.front().score) {
+      return proposals;
+    }
+    pending_.reset();
+  }
+  return {};
+}
+
+// Returns true if the mapping decides everything as one does that was proposed from the elite, or
+// as the best one.
+bool Guided::was_tried(const SearchRound& round, const std::string& text) const {
+  const Step* const best = round.history().best();
+  const auto alike = [&](const std::string& other) {
+    return round.evaluator().acts_alike(other, text);
+  };
+  return (best != nullptr && alike(best->proposal.text)) ||
+         std::any_of(tried_.begin(), tried_.end(), alike);
+}
+
+// Proposes the best draft of the elite (the drafts with the best estimates) that should run and was
+// not proposed. A draft with another estimate than the last one comes first, since drafts with the
+// same estimate often differ only in names of processors. Returns nothing if the estimates of all
+// others are much worse.
 std::vector<Proposal> Guided::next_of_elite(SearchRound& round) {
-  while (proposed_ < elite_.size()) {
-    const KnownMapping& known = elite_[proposed_++];
-    std::string text = drafts_.text_of(known.draft);
-    if (!is_fine(round, text)) continue;
-    return {{std::move(text), fmt::format("the estimates' number {}: {}", proposed_, known.why),
-             static_cast<std::int64_t>(proposed_)}};
+  for (const bool any : {false, true}) {
+    // The last proposal had the same estimate as the one before.
+    if (any && repeats_ > 0) break;
+    for (KnownMapping& known : elite_) {
+      const bool same = std::abs(known.score - last_estimate_) <= kSameEstimate * last_estimate_;
+      if (known.tag != 0 || (same && !any)) continue;
+      if (known.score > kWorthARun * elite_.front().score) break;
+      simplify(round, known);
+      std::string text = drafts_.text_of(known.draft);
+      if (!is_fine(round, text) || was_tried(round, text)) {
+        known.tag = -1;
+        continue;
+      }
+      known.tag = ++proposed_;
+      repeats_ = same ? repeats_ + 1 : 0;
+      last_estimate_ = known.score;
+      if (tried_.size() == kMostCompared) tried_.erase(tried_.begin());
+      tried_.push_back(text);
+      return {{std::move(text), known.why, known.tag}};
+    }
   }
   return {};
 }
@@ -333,11 +579,25 @@ void Guided::begin_with_the_best(const History& history) {
   const Step* best = history.best();
   const double known = better_ ? better_->score : best_.score;
   if (best == nullptr || best->evaluation.score >= known) return;
-  const KnownMapping* liked = liked_as(best->proposal);
-  best_.draft =
-      liked != nullptr ? liked->draft : drafts_.draft_without_decisions(best->proposal.text);
+  best_.draft = draft_of(*best);
   best_.score = best->evaluation.score;
   best_.facts = best->evaluation.feedback.profile;
+  better_.reset();
+  queues_stale_ = true;
+}
+
+// Returns the draft whose text a step tried: one of this proposer, or the text as a base mapping.
+MappingDraft Guided::draft_of(const Step& step) const {
+  if (const KnownMapping* liked = liked_as(step.proposal)) return liked->draft;
+  if (better_ && drafts_.text_of(better_->draft) == step.proposal.text) return better_->draft;
+  if (began_ && drafts_.text_of(best_.draft) == step.proposal.text) return best_.draft;
+  return drafts_.draft_without_decisions(step.proposal.text);
+}
+
+// Continues from the best change of `best_`, if one was an improvement.
+void Guided::use_better() {
+  if (!better_) return;
+  best_ = *std::move(better_);
   better_.reset();
   queues_stale_ = true;
 }
@@ -362,11 +622,7 @@ std::vector<Proposal> Guided::next_change(SearchRound& round) {
     queues_stale_ = true;
   }
   begin_with_the_best(round.history());
-  if (better_ && tried_here_ >= kBreadth) {
-    best_ = *std::move(better_);
-    better_.reset();
-    queues_stale_ = true;
-  }
+  if (tried_here_ >= kBreadth) use_better();
   if (queues_stale_) {
     risky_ = std::isfinite(best_.score) && round.evaluator().may_fail(drafts_.text_of(best_.draft));
     fill_queues();
@@ -457,12 +713,13 @@ double Guided::prior(DraftChange::Aspect what) const {
   }
   switch (what) {
     // Changes of this kind are tried first, because there are few of them.
-    case DraftChange::Aspect::kWithParent:
+    case DraftChange::Aspect::kSinglePlace:
       return 2 * kAlways + facts.copies + waiting + imbalance;
     case DraftChange::Aspect::kPlaceAlike:
       return kAlways + facts.copies + waiting + imbalance;
     case DraftChange::Aspect::kPlace:
       return kAlways + (facts.copies + waiting + imbalance) / 2;
+    case DraftChange::Aspect::kTogether:
     case DraftChange::Aspect::kMemory:
       return kAlways + facts.copies;
     case DraftChange::Aspect::kKind:
@@ -475,6 +732,28 @@ double Guided::prior(DraftChange::Aspect what) const {
       break;
   }
   return kAlways;
+}
+
+// Returns the weight of a change if no profile tells where the time goes. Changes of which there
+// are few and which affect many tasks have the most.
+double Guided::usual_weight(DraftChange::Aspect what) {
+  switch (what) {
+    case DraftChange::Aspect::kSinglePlace:
+    case DraftChange::Aspect::kTogether:
+    case DraftChange::Aspect::kReplicate:
+      return 4;
+    case DraftChange::Aspect::kPlaceAlike:
+    case DraftChange::Aspect::kMemory:
+    case DraftChange::Aspect::kKind:
+      return 2;
+    case DraftChange::Aspect::kPlace:
+      return 1.5;
+    case DraftChange::Aspect::kLayout:
+      return 1;
+    case DraftChange::Aspect::kSchedule:
+      break;
+  }
+  return 0.5;
 }
 
 // Learns the result of the last proposal. A change that is better by more than the noise counts as

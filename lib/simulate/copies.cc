@@ -47,8 +47,7 @@ void Copies::start(std::uint32_t number) {
     return;
   }
   copy.record = record_.next_event();
-  const RunTime duration = noise_.add_noise(
-      route->latency_s + static_cast<double>(copy.fetch.bytes) * route->seconds_per_byte);
+  const RunTime duration = noise_.add_noise(route->seconds_for(copy.fetch.bytes));
   const LinkSchedule::CopyStart start =
       links_.reserve_links(*route, copy.ready, duration, copy.record);
   copy.start = start.time;

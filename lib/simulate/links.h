@@ -29,6 +29,10 @@ struct Route {
   std::vector<std::uint32_t> links;
   double latency_s = 0;
   double seconds_per_byte = 0;
+  // Returns how long a copy of this many bytes occupies the links, in seconds.
+  double seconds_for(std::int64_t bytes) const {
+    return latency_s + static_cast<double>(bytes) * seconds_per_byte;
+  }
   // The number of the route, in the order in which the routes were first looked up.
   std::int32_t number = 0;
 };

@@ -18,6 +18,10 @@
 namespace groma::sim {
 namespace {
 
+// The number of equal iterations of a loop after which the clock takes the time of the last one for
+// that of all others. The first of them may still be delayed by what was before the loop.
+constexpr std::int64_t kTimedIterations = 2;
+
 // The numbers that a rehearsal counts while it goes through the program.
 struct RehearsalCounts {
   std::int64_t tasks = 0, statements = 0;
@@ -56,8 +60,8 @@ class Rehearsal {
     }
     std::vector<Processor> places;
     top.op = parts_.ops.add();
-    const bool mapped = tasks_.map(top, {}, places);
-    if (mapped && launches_tasks(parts_.input.data, top)) body_of(top, {*top.processor});
+    const bool mapped = tasks_.map(top, nullptr, {}, places);
+    if (mapped && launches_tasks(parts_.input.data, top)) body_of(top, nullptr, {*top.processor});
     if (state_.certain || state_.findings.found_enough()) return state_.finish();
     if (!state_.notes_wants) return std::nullopt;
     state_.warn_about_wants();
@@ -69,24 +73,28 @@ class Rehearsal {
   struct Level {
     LaunchingTask context;
     std::vector<Processor> may;
+    // The times of the task, for the clock.
+    RoughClock::LaunchingBody times;
   };
 
   // ---- Bodies
 
-  // Rehearses the body of a task that launches other tasks. `may` holds the processors where the
-  // task may run.
-  void body_of(TaskRun& run, std::vector<Processor> may) {
+  // Rehearses the body of a task that launches other tasks. `outer` is the level of the task that
+  // launched it; null for the top-level task. `may` holds the processors where the task may run.
+  void body_of(TaskRun& run, Level* outer, std::vector<Processor> may) {
     Level level;
     level.may = std::move(may);
     if (parts_.launcher.fill_context(level.context, run)) {
+      if (clock_) level.times = clock_->begin_body(run);
       body(level, parts_.input.data.tasks[run.task].body);
+      if (clock_) clock_->end_body(run, level.times, outer == nullptr ? nullptr : &outer->times);
     } else {
       state_.collect_refusals(nullptr, &run);
     }
   }
 
-  // Rehearses the statements of a body in order. A wait for a future is ignored, since it does not
-  // mean that all launched tasks are over.
+  // Rehearses the statements of a body in order. A wait for a future matters only for the clock,
+  // since it does not mean that all launched tasks are over.
   void body(Level& level, const app::Body& body) {
     for (const app::Statement& statement : body) {
       if (!step(1)) return;
@@ -98,18 +106,30 @@ class Rehearsal {
       } else if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
         this->loop(level, *loop);
       } else if (const auto* phase = std::get_if<app::Phase>(&statement.node)) {
+        this->phase(level, *phase);
+      } else if (const int future = std::get<app::Wait>(statement.node).future; future < 0) {
         wait_for_all(level);
-        this->body(level, phase->body);
-        wait_for_all(level);
-      } else if (std::get<app::Wait>(statement.node).future < 0) {
-        wait_for_all(level);
+      } else if (clock_) {
+        clock_->wait_for_future(level.times, future);
       }
+    }
+  }
+
+  // Rehearses a phase, which begins and ends with a wait for all tasks.
+  void phase(Level& level, const app::Phase& phase) {
+    wait_for_all(level);
+    const RoughClock::Mark begin = clock_ ? clock_->mark(level.times) : RoughClock::Mark();
+    body(level, phase.body);
+    wait_for_all(level);
+    if (clock_ && static_cast<int>(phase.phase) == parts_.input.data.metric_phase) {
+      clock_->end_measured_phase(level.times, begin);
     }
   }
 
   // Handles a wait for all tasks that a task launched. All tasks of the run are surely over only if
   // the top-level task waits; a wait of another task is ignored.
-  void wait_for_all(const Level& level) {
+  void wait_for_all(Level& level) {
+    if (clock_) clock_->wait_for_all(level.times);
     if (level.context.run->parent != nullptr) return;
     tasks_.all_over();
     counts_.live = 1;
@@ -139,10 +159,13 @@ class Rehearsal {
     if (loop.body.empty()) return;
     const std::uint64_t around = state_.signature;
     std::uint64_t all = around, last = 0;
+    std::int64_t equal = 0;
     for (std::int64_t i = 0; i < count && !state_.findings.ended(); ++i) {
       if (loop.slot >= 0) level.context.frame[static_cast<std::size_t>(loop.slot)] = i;
       const RehearsalCounts before = counts_;
       const std::int64_t changes = parts_.instances.changes();
+      const RoughClock::Mark begin = clock_ ? clock_->mark(level.times) : RoughClock::Mark();
+      if (loop.traced && i == 1) ++level.times.replaying;
       state_.signature = 1;
       body(level, loop.body);
       state_.add_to_signature(state_.wants.size() + state_.findings.all().size());
@@ -150,9 +173,11 @@ class Rehearsal {
           i > 0 && state_.signature == last && parts_.instances.changes() == changes;
       last = state_.signature;
       all = combine_hash(all, state_.signature);
-      if (loop.slot >= 0 || !repeats) continue;
+      equal = repeats ? equal + 1 : 0;
+      if (loop.slot >= 0 || equal < (clock_ ? kTimedIterations : 1)) continue;
       turned_ |= counts_.turns > before.turns;
       counts_.repeat(before, count - 1 - i);
+      if (clock_) clock_->repeat_iteration(level.times, begin, count - 1 - i);
       note_live();
       if (counts_.tasks > state_.options.max_tasks) {
         too_many_tasks(parts_.input.data.tasks[level.context.run->task].name);
@@ -160,6 +185,7 @@ class Rehearsal {
       if (counts_.statements > static_cast<std::int64_t>(kMaxStatements)) too_many_statements();
       break;
     }
+    if (loop.traced && count > 1) --level.times.replaying;
     state_.signature = all;
   }
 
@@ -206,6 +232,7 @@ class Rehearsal {
   // A launch whose points are being mapped.
   struct Launching {
     LaunchingTask& context;
+    RoughClock::LaunchingBody& times;
     const app::Launch& launch;
     LaunchRun of;
     // True for a single task for which the default mapper takes the next processor in turn.
@@ -238,10 +265,12 @@ class Rehearsal {
     if (!parts_.launcher.start_launch(context, launch, domain))
       return state_.collect_refusals(&launch, nullptr);
     const TaskOptions& options = parts_.launcher.launch_answers().options;
-    Launching launching{context, launch, {}, !launch.is_index && !options.processor_origin, {}, {}};
+    Launching launching{
+        context, level.times, launch, {}, !launch.is_index && !options.processor_origin, {}, {}};
     launching.of = {launches_, domain, 0, options.valid_instances, points};
     counts_.turns += launching.in_turn ? 1 : 0;
     if (!launch.is_index) launching.may = places_of(level, launch);
+    if (clock_) clock_->begin_launch(level.times, launch);
     // The slices are moved out of the launcher, which needs its own list if the tasks of this
     // launch launch tasks, too.
     TaskSlices slices;
@@ -256,10 +285,11 @@ class Rehearsal {
     std::swap(slices, parts_.launcher.launch_answers().slices);
     if (!launching.inner.empty()) state_.certain = state_.ordered = false;
     for (auto& [run, where] : launching.inner) {
-      body_of(run, std::move(where));
+      body_of(run, &level, std::move(where));
       tasks_.leave(run);
       tasks_.release_lists(run);
     }
+    if (clock_) clock_->end_launch(level.times, launch);
   }
 
   // Maps one point of a launch. Returns false if the rehearsal is over.
@@ -285,7 +315,7 @@ class Rehearsal {
       with_thieves(run, launching.may, thieves_);
       if (!step(static_cast<std::int64_t>(thieves_.size()) - 1)) return false;
     }
-    if (!tasks_.map(run, moves ? thieves_ : launching.may, places_)) return true;
+    if (!tasks_.map(run, &launching.times, moves ? thieves_ : launching.may, places_)) return true;
     if (launching.in_turn && launching.may.empty() && matters(run)) {
       state_.add_to_signature(static_cast<std::uint64_t>(run.number));
     }
@@ -388,6 +418,7 @@ class Rehearsal {
 
   RehearsalState state_;
   RunParts& parts_ = state_.parts;
+  std::optional<RoughClock>& clock_ = state_.clock;
   TaskRehearsal tasks_{state_};
   RehearsalCounts counts_;
   // True if the loop iterations that were skipped contain tasks that the default mapper places in

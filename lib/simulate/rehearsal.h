@@ -1,6 +1,7 @@
 // Rehearsal: finds what a run would ask of its mappers and memories, statement by statement in
 // program order, without events and without time. It finds refusals that do not depend on timing
-// exactly. Where timing matters, it reports possible refusals.
+// exactly. Where timing matters, it reports possible refusals. On request it also estimates the
+// time of the run roughly (rough_clock.h).
 //
 // The rehearsal uses the same store as a run, so instances are found, made and evicted in the same
 // way. Timing decides only which instances are still in use: everything that was mapped since the
@@ -14,6 +15,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,9 @@ struct RehearsalOptions {
   std::function<bool()> stop = {};
   // True if the rehearsal ends at the first error.
   bool first_error = false;
+  // The constants with which the rehearsal estimates the time of the run. nullopt: no time is
+  // estimated.
+  std::optional<EstimateConstants> estimate = {};
 };
 
 struct RehearsalResult {
@@ -43,6 +48,9 @@ struct RehearsalResult {
   std::vector<Refusal> findings;
   // The reason why not everything was examined. Empty: everything was examined.
   std::string incomplete;
+  // The estimated time of the run, in seconds (RunResult::seconds). nullopt: none was wanted, the
+  // run is refused, or the rehearsal ended early.
+  std::optional<double> rough_seconds = {};
 };
 
 // Rehearses a workload. The mappers that `make` makes must all be ProgramMapper objects of one

@@ -19,7 +19,13 @@ RehearsalState::RehearsalState(const app::Data& data, const DataSpaces& spaces,
              [this] { return stops(); }}),
       findings(its_options.first_error),
       wants(parts.input, parts.store),
-      links(*parts.input.machine, parts.input.memories) {
+      links(*parts.input.machine, parts.input.memories,
+            its_options.estimate ? its_options.estimate->model : TimeModel{}) {
+  if (options.estimate) {
+    clock.emplace(parts, links,
+                  options.estimate->costs.value_or(data.runtime.value_or(RuntimeCosts{})),
+                  options.estimate->model);
+  }
   if (!notes_wants) return;
   parts.instances.on_made = [this](const InstanceQuery& query, std::optional<InstanceNumber> made) {
     wants.note_instance_made_by_mapper(asking, query, made);
@@ -78,7 +84,10 @@ RehearsalResult RehearsalState::finish() {
     findings.mark_incomplete(
         "tasks that tasks launch have an `InstanceLimit`, so they may come to wait for each other");
   }
-  return findings.take();
+  const bool is_timed = clock && !findings.ended() && !findings.has_error();
+  RehearsalResult result = findings.take();
+  if (is_timed) result.rough_seconds = clock->measured_seconds();
+  return result;
 }
 
 }  // namespace groma::sim

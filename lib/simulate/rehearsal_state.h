@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "simulate/findings.h"
 #include "simulate/hash.h"
 #include "simulate/links.h"
 #include "simulate/rehearsal.h"
+#include "simulate/rough_clock.h"
 #include "simulate/run_parts.h"
 #include "simulate/wants.h"
 
@@ -37,6 +39,8 @@ struct RehearsalState {
   Findings findings;
   WantedInstances wants;
   Links links;
+  // Estimates the time of the run. nullopt: no time is wanted.
+  std::optional<RoughClock> clock;
   // `certain` is true as long as the store surely has the same state as in a run. `ordered` is true
   // as long as mappers are surely asked in the same order as in a run.
   bool certain = true, ordered = true;

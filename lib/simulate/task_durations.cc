@@ -134,17 +134,17 @@ void TaskDurations::add_updates_in_turn(const TaskRun& run, std::size_t requirem
 }
 
 // Returns the time that the memory traffic of the task takes, in seconds: the longest of the times
-// of its memories. The bandwidth of a memory is divided among the tasks that use it at the moment
-// when this task begins.
-double TaskDurations::memory_seconds(TaskRun& run, std::span<const TaskWork::MemoryTraffic> loads) {
+// of its memories. The bandwidth of a memory is divided among the tasks that use it, as
+// `count_users` counts them.
+double TaskDurations::memory_seconds(TaskRun& run, std::span<const TaskWork::MemoryTraffic> loads,
+                                     const CountUsers& count_users) {
   const NodeType& node = input_.machine->node(run.processor->node);
   double longest = 0;
   run.streams = 0;
   for (const TaskWork::MemoryTraffic& load : loads) {
-    const auto m = static_cast<std::size_t>(load.memory);
     run.streams |=
         static_cast<std::uint16_t>(1U << static_cast<unsigned>(input_.memories[load.memory].kind));
-    const auto sharing = static_cast<double>(++streaming_[m]);
+    const auto sharing = static_cast<double>(count_users(load.memory));
     const Affinity* affinity = node.find(run.processor->kind, input_.memories[load.memory].kind);
     if (affinity == nullptr || affinity->bandwidth_bytes_per_s <= 0) continue;
     const double alone = affinity->bandwidth_bytes_per_s;
@@ -239,12 +239,19 @@ const TaskWork& TaskDurations::work_of(const TaskRun& run, app::FormulaFault& fa
   return work;
 }
 
+double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
+  return seconds_with(
+      run, [this](std::int32_t memory) { return ++streaming_[static_cast<std::size_t>(memory)]; },
+      fault);
+}
+
 // The duration follows the roofline model: the operations of the processor and the traffic of each
 // memory happen at the same time, and the longest of them counts. The kernel launch latency is
 // added.
-double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
+double TaskDurations::seconds_with(TaskRun& run, const CountUsers& count_users,
+                                   app::FormulaFault& fault) {
   const TaskWork& work = work_of(run, fault);
-  return work.overhead_s + std::max(work.computing_s, memory_seconds(run, work.loads));
+  return work.overhead_s + std::max(work.computing_s, memory_seconds(run, work.loads, count_users));
 }
 
 // If a task has several instances in memories of one kind, they lie in the same memory, so one bit

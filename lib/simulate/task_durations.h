@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,10 @@ class TaskDurations {
   double begin(TaskRun& run, app::FormulaFault& fault);
   // Notes that the task does not use the bandwidth of its memories any more.
   void end(const TaskRun& run);
+  // For callers that do not simulate time. Returns how long the task runs, in seconds, if
+  // `count_users(memory)` tasks, this one included, use the bandwidth of each of its memories.
+  using CountUsers = std::function<std::int64_t(std::int32_t memory)>;
+  double seconds_with(TaskRun& run, const CountUsers& count_users, app::FormulaFault& fault);
 
  private:
   const TaskWork& work_of(const TaskRun& run, app::FormulaFault& fault);
@@ -40,7 +45,8 @@ class TaskDurations {
                            TaskWork& work) const;
   void add_load(const TaskRun& run, std::size_t requirement, double bytes, Access access,
                 TaskWork& work) const;
-  double memory_seconds(TaskRun& run, std::span<const TaskWork::MemoryTraffic> loads);
+  double memory_seconds(TaskRun& run, std::span<const TaskWork::MemoryTraffic> loads,
+                        const CountUsers& count_users);
   double structure_bytes(const Instance& instance) const;
   double bytes_moved_per_byte_used(const TaskRun& run, std::size_t requirement,
                                    const Instance& instance) const;

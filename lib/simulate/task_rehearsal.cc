@@ -11,16 +11,17 @@
 namespace groma::sim {
 
 // Maps the task, and then tells the mappers about collected instances, after the hooks of the task.
-bool TaskRehearsal::map(TaskRun& run, const std::vector<Processor>& may,
-                        std::vector<Processor>& places) {
+bool TaskRehearsal::map(TaskRun& run, RoughClock::LaunchingBody* launcher,
+                        const std::vector<Processor>& may, std::vector<Processor>& places) {
   places.clear();
-  const bool mapped = take_instances(run, may, places);
+  const bool mapped = take_instances(run, launcher, may, places);
   parts_.instances.report_collected_instances();
   return mapped;
 }
 
 // Does the work of map() except that mappers are not told about collected instances.
-bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& may,
+bool TaskRehearsal::take_instances(TaskRun& run, RoughClock::LaunchingBody* launcher,
+                                   const std::vector<Processor>& may,
                                    std::vector<Processor>& places) {
   state_.asking = run.task;
   const MapperInstances::MappingScope holding(parts_.instances);
@@ -48,6 +49,9 @@ bool TaskRehearsal::take_instances(TaskRun& run, const std::vector<Processor>& m
   check_formulas(run);
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
     if (!take_instance(run, view, places, r)) return false;
+  }
+  if (state_.clock) {
+    state_.clock->add_task(run, launcher, mapping_.answer().processors, mapping_.fetches());
   }
   for (const NeededCopy& fetch : mapping_.fetches()) check_copy(run, fetch);
   return true;

@@ -18,7 +18,9 @@ class TaskRehearsal {
   // Maps a task. Asks mappers about the task on each processor in `may`, or only on its own if
   // `may` is empty. Takes instances on the first processor of the answer. Adds all processors of
   // the answers to `places`. Returns false, with nothing taken, if the task is refused.
-  bool map(TaskRun& run, const std::vector<Processor>& may, std::vector<Processor>& places);
+  // `launcher` are the times of the launching task, for the clock; null for the top-level task.
+  bool map(TaskRun& run, RoughClock::LaunchingBody* launcher, const std::vector<Processor>& may,
+           std::vector<Processor>& places);
   // Notes that a mapped task may end at once, or at any time before the program next waits for all
   // tasks.
   void leave(TaskRun& run);
@@ -32,8 +34,8 @@ class TaskRehearsal {
   Mapper& mapper_of(const Processor& at) { return parts_.mappers.mapper_of({at.kind, at.node, 0}); }
 
  private:
-  bool take_instances(TaskRun& run, const std::vector<Processor>& may,
-                      std::vector<Processor>& places);
+  bool take_instances(TaskRun& run, RoughClock::LaunchingBody* launcher,
+                      const std::vector<Processor>& may, std::vector<Processor>& places);
   void ask_on_others(TaskRun& run, const std::vector<Processor>& may,
                      std::vector<Processor>& places);
   bool take_instance(TaskRun& run, const TaskView& view, const std::vector<Processor>& places,

@@ -14,6 +14,66 @@
 
 namespace groma::tuning {
 
+std::vector<DraftDecision> decisions_of(const MappingDraft& draft) {
+  using What = DraftDecision::What;
+  std::vector<DraftDecision> all;
+  for (std::size_t t = 0; t < draft.tasks.size(); ++t) {
+    const MappingDraft::TaskDecisions& task = draft.tasks[t];
+    const auto add = [&](bool is_decided, What what, std::size_t argument = 0) {
+      if (is_decided) all.push_back({what, t, argument});
+    };
+    add(task.kind.has_value(), What::kKind);
+    add(task.placement != nullptr, What::kPlacement);
+    add(task.single_placement != nullptr, What::kSinglePlacement);
+    add(task.instance_limit > 0, What::kInstanceLimit);
+    add(task.steal_scope.has_value(), What::kSteal);
+    for (std::size_t a = 0; a < task.arguments.size(); ++a) {
+      add(!task.arguments[a].memories.empty(), What::kMemories, a);
+      add(!task.arguments[a].layout.empty(), What::kLayout, a);
+      add(task.arguments[a].collects_early, What::kCollect, a);
+    }
+  }
+  if (draft.replicates_top_level) all.push_back({What::kReplicate});
+  return all;
+}
+
+void remove_decision(MappingDraft& draft, const DraftDecision& decision) {
+  using What = DraftDecision::What;
+  if (decision.what == What::kReplicate) {
+    draft.replicates_top_level = false;
+    return;
+  }
+  MappingDraft::TaskDecisions& task = draft.tasks[decision.task];
+  switch (decision.what) {
+    case What::kKind:
+      task.kind.reset();
+      break;
+    case What::kPlacement:
+      task.placement.reset();
+      break;
+    case What::kSinglePlacement:
+      task.single_placement.reset();
+      break;
+    case What::kInstanceLimit:
+      task.instance_limit = 0;
+      break;
+    case What::kSteal:
+      task.steal_scope.reset();
+      break;
+    case What::kMemories:
+      task.arguments[decision.argument].memories.clear();
+      break;
+    case What::kLayout:
+      task.arguments[decision.argument].layout = {};
+      break;
+    case What::kCollect:
+      task.arguments[decision.argument].collects_early = false;
+      break;
+    case What::kReplicate:
+      break;
+  }
+}
+
 // Collects the tasks that a mapping can decide: launched tasks whose names can be written in a
 // statement and that have a variant for this machine. The top-level task is only kept for
 // ControlReplicate.
@@ -133,7 +193,16 @@ std::string DraftMaker::text_of(const MappingDraft& draft) const {
   std::string kinds, data, limits, functions, maps;
   // For each mapping function, the names of the tasks that use it.
   std::map<std::string, std::vector<std::string>> users;
-  std::set<ProcKind> same_point;
+  std::set<std::string> defined;
+  // Returns the name of the function for the processor kind. Adds its definition if it is not there
+  // yet.
+  const auto define = [&](const edit::MappingFunction& function, ProcKind kind) {
+    std::string name = unused_name(*draft.base, edit::function_name_for(function.name, kind));
+    if (defined.insert(name).second) {
+      functions += "\n" + edit::function_definition(function, kind, name);
+    }
+    return name;
+  };
   const auto line = [](const edit::StatementParts& statement) {
     return statement.statement_text() + ";\n";
   };
@@ -178,22 +247,12 @@ std::string DraftMaker::text_of(const MappingDraft& draft) const {
                       .steal_scope = *said.steal_scope});
     }
     if (said.placement) {
-      const std::string name =
-          unused_name(*draft.base, edit::function_name_for(said.placement->name, kind));
-      std::vector<std::string>& names = users[name];
-      if (names.empty()) functions += "\n" + edit::function_definition(*said.placement, kind, name);
-      names.push_back(task.statement_name);
+      users[define(*said.placement, kind)].push_back(task.statement_name);
     }
-    if (said.runs_with_parent) {
-      const std::string name =
-          unused_name(*draft.base, edit::function_name_for(edit::kSamePoint, kind));
-      if (same_point.insert(kind).second) {
-        functions +=
-            "\n" + edit::function_definition(edit::named_function(edit::kSamePoint), kind, name);
-      }
+    if (said.single_placement) {
       maps += line({.kind = MappingStatement::kSingleTaskMap,
                     .tasks = {task.statement_name},
-                    .function = name});
+                    .function = define(*said.single_placement, kind)});
     }
   }
   for (const auto& [function, tasks] : users) {

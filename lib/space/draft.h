@@ -50,7 +50,8 @@ struct MappingDraft {
     std::optional<ProcKind> kind;
     // The mapping function for the task's index launches. Null if the draft does not decide it.
     PlacementFunction placement;
-    bool runs_with_parent = false;
+    // The mapping function for the task's single launches. Null if the draft does not decide it.
+    PlacementFunction single_placement;
     int instance_limit = 0;
     // The processors that may steal the task. nullopt if the draft does not decide that.
     std::optional<StealScope> steal_scope;
@@ -71,20 +72,45 @@ struct DraftChange {
     kKind,
     kPlace,
     kPlaceAlike,
-    kWithParent,
+    // A change of where single tasks run.
+    kSinglePlace,
+    // A change that runs all tasks on the first processor, or on the first node.
+    kTogether,
     kMemory,
     kLayout,
     // A change of the task's instance limit, or of which processors may steal the task.
     kSchedule,
     kReplicate
   };
-  static constexpr std::size_t kAspectCount = 8;
+  static constexpr std::size_t kAspectCount = 9;
   MappingDraft draft;
   Aspect aspect = Aspect::kKind;
   std::string description;
   // The share of the run time that the change affects, from 0 to 1.
   double weight = 0;
 };
+
+// Names one decision of a draft.
+struct DraftDecision {
+  enum class What : std::uint8_t {
+    kKind,
+    kPlacement,
+    kSinglePlacement,
+    kInstanceLimit,
+    kSteal,
+    kMemories,
+    kLayout,
+    kCollect,
+    kReplicate
+  } what = What::kKind;
+  // The positions of the task in MappingDraft::tasks and of the argument in
+  // TaskDecisions::arguments, where the decision is about one.
+  std::size_t task = 0, argument = 0;
+};
+// Returns the decisions that a draft makes.
+std::vector<DraftDecision> decisions_of(const MappingDraft& draft);
+// Removes a decision from a draft, so that its base mapping decides again.
+void remove_decision(MappingDraft& draft, const DraftDecision& decision);
 
 // Makes drafts for one workload on one machine. The results depend only on the arguments. Only one
 // thread at a time may use the object.

@@ -93,6 +93,7 @@ class DraftMaker::ChangeCollector {
     }
     change_all_kinds();
     change_all_places();
+    gather();
     for (const std::string& region : drafts_.regions_) change_region(region);
     if (!drafts_.top_level_.empty() && drafts_.machine_.node_count() > 1) {
       MappingDraft draft = from_;
@@ -111,13 +112,21 @@ class DraftMaker::ChangeCollector {
     moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
   }
 
-  // Return the share of the run's time that a task or a region causes, according to the profile; 0
-  // without a profile.
+  // Return the share of the run's time that a task or a region causes, and the task's share of the
+  // time of all tasks, according to the profile; 0 without a profile.
   double task_share(std::size_t t) const {
     double share = 0;
     if (facts_ == nullptr) return share;
     for (const ProfileFacts::Cause& cause : facts_->causes) {
       if (cause.task == drafts_.tasks_[t].name) share += cause.share;
+    }
+    return share;
+  }
+  double run_share(std::size_t t) const {
+    double share = 0;
+    if (facts_ == nullptr) return share;
+    for (const ProfileFacts::Task& task : facts_->by_task) {
+      if (task.task == drafts_.tasks_[t].name) share += task.share;
     }
     return share;
   }
@@ -161,17 +170,15 @@ class DraftMaker::ChangeCollector {
     }
   }
 
-  // Adds changes of where the points of one task run. A single task may run where its parent runs.
+  // Adds changes of where one task runs: its single launches, and the points of its index launches.
   void change_place(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     const double share = task_share(t) + copy_share() / 4;
     if (task.has_single_launches) {
-      MappingDraft draft = from_;
-      draft.tasks[t].runs_with_parent = !draft.tasks[t].runs_with_parent;
-      add(DraftChange::Aspect::kWithParent, std::move(draft),
-          fmt::format("{} {} its parent runs", task.name,
-                      from_.tasks[t].runs_with_parent ? "not bound to where" : "where"),
-          share);
+      place_single({t}, nullptr, share);
+      for (const PlacementFunction& function : drafts_.placements_.single_functions()) {
+        place_single({t}, function, share);
+      }
     }
     if (task.dimensions > 0) {
       if (from_.tasks[t].placement) place({t}, nullptr, share);
@@ -182,8 +189,49 @@ class DraftMaker::ChangeCollector {
     }
   }
 
-  // Adds changes of the instance limit and of stealing. The profile says nothing about them, so
-  // they have the least weight.
+  // Adds a change that gives the single launches of these tasks the mapping function. If it is
+  // null, the base mapping decides again.
+  void place_single(const std::vector<std::size_t>& tasks, const PlacementFunction& function,
+                    double share) {
+    MappingDraft draft = from_;
+    for (const std::size_t t : tasks) draft.tasks[t].single_placement = function;
+    const std::string where = function == nullptr ? "placed " + otherwise()
+                              : function->name == edit::kSamePoint
+                                  ? "where the parent runs"
+                                  : "on the first processor of its kind";
+    add(DraftChange::Aspect::kSinglePlace, std::move(draft),
+        fmt::format("{} {}", names(tasks), where), share);
+  }
+
+  // Adds changes that run everything on the first processor of each kind, or the points of all
+  // launches on the first node: tasks that share much data may lose less time there than copies
+  // take.
+  void gather() {
+    const PlacementFunction& first = drafts_.placements_.single_functions().back();
+    MappingDraft one = from_, node = from_;
+    for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
+      const Task& task = drafts_.tasks_[t];
+      if (task.has_single_launches) one.tasks[t].single_placement = first;
+      if (task.dimensions == 0) continue;
+      one.tasks[t].placement = first;
+      node.tasks[t].placement = drafts_.placements_.on_first_node(task.dimensions);
+    }
+    add(DraftChange::Aspect::kTogether, std::move(one), "everything on the first processor",
+        copy_share());
+    if (drafts_.machine_.node_count() > 1) {
+      add(DraftChange::Aspect::kTogether, std::move(node), "all launches on the first node",
+          copy_share());
+    }
+  }
+
+  // Returns the name of the only task, or the number of the tasks.
+  std::string names(const std::vector<std::size_t>& tasks) const {
+    return tasks.size() == 1 ? drafts_.tasks_[tasks.front()].name
+                             : fmt::format("{} tasks", tasks.size());
+  }
+
+  // Adds changes of the instance limit and of stealing. The profile does not tell what they bring;
+  // those of tasks that run long come first, the lowest limits first.
   void change_schedule(std::size_t t) {
     const Task& task = drafts_.tasks_[t];
     for (const int limit : kLimits) {
@@ -191,7 +239,7 @@ class DraftMaker::ChangeCollector {
       MappingDraft draft = from_;
       draft.tasks[t].instance_limit = limit;
       add(DraftChange::Aspect::kSchedule, std::move(draft),
-          fmt::format("{} limited to {}", task.name, limit), 0);
+          fmt::format("{} limited to {}", task.name, limit), run_share(t) / 8 / (limit + 1));
     }
     for (const std::optional<StealScope>& steal : kSteals) {
       if (steal == from_.tasks[t].steal_scope) continue;
@@ -214,6 +262,15 @@ class DraftMaker::ChangeCollector {
       if (task.dimensions == 0) continue;
       alike[{drafts_.processor_kind_of(from_, t), task.dimensions, task.extents}].push_back(t);
       alike[{drafts_.processor_kind_of(from_, t), task.dimensions, {}}].push_back(t);
+    }
+    std::vector<std::size_t> single;
+    for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
+      if (drafts_.tasks_[t].has_single_launches) single.push_back(t);
+    }
+    if (single.size() > 1) {
+      for (const PlacementFunction& function : drafts_.placements_.single_functions()) {
+        place_single(single, function, copy_share() / 2);
+      }
     }
     // The grouping by extents and the grouping without extents may give the same tasks, which are
     // then handled once.
@@ -243,11 +300,10 @@ class DraftMaker::ChangeCollector {
       draft.tasks[t].placement = function;
     }
     if (!changed) return;
-    const std::string who = tasks.size() == 1 ? drafts_.tasks_[tasks.front()].name
-                                              : fmt::format("{} tasks", tasks.size());
     add(tasks.size() == 1 ? DraftChange::Aspect::kPlace : DraftChange::Aspect::kPlaceAlike,
         std::move(draft),
-        fmt::format("{} placed {}", who, function ? "by " + function->name : otherwise()), share);
+        fmt::format("{} placed {}", names(tasks), function ? "by " + function->name : otherwise()),
+        share);
   }
 
   // Adds changes of the memory and the layout of each argument, of the early collection of

@@ -27,17 +27,19 @@ void Estimates::begin_round() {
   until_ = now + kTimeToEstimate * (options_.budget.seconds - now);
 }
 
+std::int64_t Estimates::left() const {
+  if (estimator_ == nullptr) return 0;
+  if (options_.budget.estimates == 0) return SearchRound::kUnlimitedProposals;
+  return std::max<std::int64_t>(options_.budget.estimates - progress_.spent.estimates, 0);
+}
+
 // Takes the results from the record while the record is replayed. Otherwise evaluates the texts and
 // writes the results to the record, with a hash of the texts. A resumed search then notices if it
 // would estimate other texts.
 std::vector<Evaluation> Estimates::estimates_of(std::span<const std::string> texts,
                                                 GuideDetail detail) {
   if (estimator_ == nullptr || record_.first_error()) return {};
-  std::size_t count = texts.size();
-  if (options_.budget.estimates > 0) {
-    const std::int64_t left = options_.budget.estimates - progress_.spent.estimates;
-    count = std::min(count, static_cast<std::size_t>(std::max<std::int64_t>(left, 0)));
-  }
+  const std::size_t count = std::min(texts.size(), static_cast<std::size_t>(left()));
   if (count == 0) return {};
   std::uint64_t hash = 0;
   for (const std::string& text : texts) hash = mix_bits(hash ^ hash_of(text)) + 1;

@@ -27,6 +27,8 @@ class Estimates {
       : estimator_(estimator), options_(options), record_(record), progress_(progress) {}
 
   bool has_estimator() const { return estimator_ != nullptr; }
+  // Returns the number of estimates that are left in the budget (SearchRound::estimates_left).
+  std::int64_t left() const;
   // Begins a round of the search. The round may use a third of the remaining time for estimates.
   void begin_round();
   // Returns the estimates of the texts, in their order. Returns fewer of them when the budget of

@@ -82,6 +82,11 @@ std::string to_json(const TuneOutcome& outcome) {
       json["beside_start"]["noise"] = outcome.beside_start->noise;
     }
   }
+  if (outcome.too_little) {
+    json["too_little"] = {{"number", outcome.too_little->number},
+                          {"score", outcome.too_little->evaluation.score},
+                          {"text", outcome.too_little->proposal.text}};
+  }
   if (!outcome.dropped.empty()) json["dropped"] = outcome.dropped;
   json["trajectory"] = outcome.trajectory;
   if (outcome.spent_before) json["spent_before"] = true;

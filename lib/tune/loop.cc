@@ -72,6 +72,7 @@ class SearchLoop : public SearchRound {
     return channel_.ask(requests);
   }
   bool has_estimates() const override { return estimates_.has_estimator(); }
+  std::int64_t estimates_left() const override { return estimates_.left(); }
   std::vector<Evaluation> estimate(std::span<const std::string> texts,
                                    GuideDetail detail) override {
     return estimates_.estimates_of(texts, detail);
@@ -159,6 +160,8 @@ class SearchLoop : public SearchRound {
   // Removes those statements from the best mapping without which the mapping is not slower. The
   // journal does not record this.
   void tidy();
+  // Makes the start the best text if the best one gains less than the options want.
+  void keep_start_unless_worth_it();
   // Writes the report files and the proposer's findings. Returns the error of a file that cannot be
   // written.
   std::optional<Error> report();
@@ -484,6 +487,21 @@ void SearchLoop::tidy() {
   if (front_) front_->add(*outcome_.best, true);
 }
 
+// If the best was measured beside the start, that measurement counts.
+void SearchLoop::keep_start_unless_worth_it() {
+  const std::optional<Step>&best = outcome_.best, &start = outcome_.start;
+  if (!best || !start || best->number == start->number || !start->evaluation.ok()) return;
+  const std::optional<Evaluation>& beside = outcome_.beside_start;
+  const double score = beside ? beside->score : best->evaluation.score;
+  if (score <= start->evaluation.score * (1 - options_.least_gain) || options_.least_gain <= 0) {
+    return;
+  }
+  outcome_.too_little = std::exchange(outcome_.best, outcome_.start);
+  outcome_.beside_start.reset();
+  outcome_.dropped.clear();
+  if (!record_.replaying() && !record_.first_error()) keep_best();
+}
+
 // ------------------------------------------------------------------------------ running the search
 
 // The member `marks` of the JSON holds a hash of each input file, so that the journal does not hold
@@ -607,6 +625,7 @@ Result<TuneOutcome> SearchLoop::run() {
   }
   tidy();
   compare_with_start();
+  keep_start_unless_worth_it();
   if (record_.first_error()) return *record_.first_error();
   outcome_.steps = steps_;
   if (front_) outcome_.front = front_->steps();

@@ -136,7 +136,12 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     // The measurements beside the start count more than those during the search, since the machine
     // may have changed in between.
     const std::optional<Evaluation>& beside = outcome.beside_start;
-    if (outcome.start && outcome.start->number == outcome.best->number) {
+    if (outcome.too_little) {
+      const double share = 1 - outcome.too_little->evaluation.score / best.score;
+      gain = fmt::format(", nothing is worth changing: step {} gains {:.1f} % ({})",
+                         outcome.too_little->number, std::max(0.0, 100 * share),
+                         harmless(outcome.too_little->proposal.why));
+    } else if (outcome.start && outcome.start->number == outcome.best->number) {
       gain = ", nothing is better";
     } else if (outcome.start && outcome.start->evaluation.ok() && !(beside && !beside->ok())) {
       gain = times(beside ? *beside : best);
@@ -165,7 +170,7 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     text += fmt::format(", {} of them replies of no use", spent.unusable);
   }
   if (spent.again > 0) text += fmt::format(", {} of them made twice", spent.again);
-  if (spent.estimates > 0) text += fmt::format(", {} simulated runs beside them", spent.estimates);
+  if (spent.estimates > 0) text += fmt::format(", {} estimates beside them", spent.estimates);
   if (spent.model_calls > 0) {
     const char* about = spent.estimated ? "about " : "";
     text += fmt::format(", {} question{} to the model ({}{} tokens", spent.model_calls,

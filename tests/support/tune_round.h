@@ -89,6 +89,7 @@ class FakeRound : public tuning::SearchRound {
   }
   void explain_end(const std::string& why) override { end_reason = why; }
   bool has_estimates() const override { return estimates; }
+  std::int64_t estimates_left() const override { return estimates ? kUnlimitedProposals : 0; }
   std::vector<tuning::Evaluation> estimate(std::span<const std::string> texts,
                                            GuideDetail detail) override {
     std::vector<tuning::Evaluation> all;

@@ -60,6 +60,7 @@ class ShortPrograms : public tuning::Proposer {
       return round_.ask(shorter);
     }
     bool has_estimates() const override { return round_.has_estimates(); }
+    std::int64_t estimates_left() const override { return round_.estimates_left(); }
     std::vector<tuning::Evaluation> estimate(std::span<const std::string> texts,
                                              GuideDetail detail) override {
       return round_.estimate(texts, detail);

@@ -1,0 +1,119 @@
+// RoughClock: estimates the time of a run from its rehearsal. It goes through the tasks once, in
+// the order of the program, and lets each begin as soon as what it waits for allows.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "groma/app.h"
+#include "groma/simulate.h"
+#include "simulate/links.h"
+#include "simulate/run_parts.h"
+#include "simulate/task_durations.h"
+#include "simulate/task_run.h"
+
+namespace groma::sim {
+
+// The estimate differs from the time of a run in these points: earlier tasks and copies of the
+// program are placed first on processors and links, and later ones fill the gaps that are left.
+// Limits on the tasks in flight, task priorities and work stealing are ignored. Times are
+// picoseconds from the beginning of the run.
+class RoughClock {
+ public:
+  // The state of a task that launches other tasks.
+  struct LaunchingBody {
+    // The time at which the task issues its next statement.
+    RunTime now = 0;
+    // The latest end of the tasks that it has launched.
+    RunTime last_end = 0;
+    // The number of traced loops around the present statement whose first iteration is over.
+    int replaying = 0;
+    // For each future of the task: the time at which it is complete.
+    std::vector<RunTime> futures;
+    // Of the present launch: the time at which the futures that it takes are complete, and the
+    // latest times at which one of its tasks is mapped and ends.
+    RunTime takes = 0, mapped = 0, launch_end = 0;
+    bool is_top_level = false;
+  };
+  // What the estimate had reached at one point of the program, in seconds: the time, and that of
+  // the measured phase.
+  struct Mark {
+    double reached = 0, measured = 0;
+  };
+
+  // The object keeps references to `parts` and `links`, so they must outlive it. From now on
+  // `parts.valid_data` logs the uses of data.
+  RoughClock(RunParts& parts, Links& links, const RuntimeCosts& costs, const TimeModel& model);
+
+  // Adds a mapped task and the copies that it needs. It may run on any of the processors, which
+  // have one kind and use the same memories; it runs on the first that is free. `body` is that of
+  // the launching task; null for the top-level task.
+  void add_task(TaskRun& run, LaunchingBody* body, std::span<const Processor> processors,
+                std::span<const NeededCopy> copies);
+
+  // Begins the body of a task that was added. The body begins when the task begins.
+  LaunchingBody begin_body(const TaskRun& run) const;
+  // Ends a body. The task is over when the tasks that it launched are over. `outer` is the body of
+  // the task that launched it; null for the top-level task.
+  void end_body(const TaskRun& run, const LaunchingBody& body, LaunchingBody* outer);
+  // Begin and end a launch in a body. Between the two calls its tasks are added.
+  void begin_launch(LaunchingBody& body, const app::Launch& launch);
+  void end_launch(LaunchingBody& body, const app::Launch& launch);
+  // Let the task of a body wait for all its tasks, or for one of its futures.
+  void wait_for_all(LaunchingBody& body) const;
+  void wait_for_future(LaunchingBody& body, int future) const;
+
+  Mark mark(const LaunchingBody& body) const;
+  // Adds the time of `times` more iterations of a loop. The last iteration began at `before`.
+  void repeat_iteration(LaunchingBody& body, const Mark& before, std::int64_t times);
+  // Adds the time since `begin` to the time of the measured phase.
+  void end_measured_phase(const LaunchingBody& body, const Mark& begin);
+
+  // Returns the time of the measured phase in seconds; if the application has none, that of the
+  // whole run.
+  double measured_seconds() const;
+
+ private:
+  // When a task uses the bandwidth of a memory.
+  struct BandwidthUse {
+    RunTime begin = 0, end = 0;
+  };
+
+  RunTime& end_of(Op op);
+  RunTime ready_time(Op op) const;
+  RunTime add_copy(const NeededCopy& copy, RunTime mapped);
+  RunTime task_duration(TaskRun& run, RunTime begin);
+  void note_bandwidth_use(const BandwidthUse& use);
+  LinkSchedule* first_free(std::span<const Processor> processors, RunTime ready, RunTime duration,
+                           RunTime& start);
+
+  RunParts& parts_;
+  Links& links_;
+  const RuntimeCosts costs_;
+  TaskDurations durations_;
+  ValidData::Log log_;
+  // For each op: its end, and the beginning of a task.
+  std::vector<RunTime> ends_, begins_;
+  // The busy times of the processors and of the links, by their number.
+  std::vector<LinkSchedule> processors_, link_schedules_;
+  // For each node: the time from which its runtime can map the next task.
+  std::vector<RunTime> runtime_free_;
+  // For each memory: the last kMostUses uses of its bandwidth, and how many there were.
+  struct BandwidthUses {
+    std::vector<BandwidthUse> last;
+    std::size_t count = 0;
+  };
+  static constexpr std::size_t kMostUses = 128;
+  std::vector<BandwidthUses> uses_;
+  // The memories whose bandwidth the task that is being added uses.
+  std::vector<std::int32_t> used_;
+  // The time of the iterations of the top-level task's loops that were not examined, in seconds.
+  double skipped_ = 0;
+  // The time of the measured phase so far, in seconds.
+  double measured_ = 0;
+  // The end of the last task.
+  RunTime end_ = 0;
+};
+
+}  // namespace groma::sim
