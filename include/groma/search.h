@@ -125,6 +125,9 @@ struct SearchProblem {
   std::string about;
   // The file of the text, for messages. Empty if there is none.
   std::string file = {};
+  // For a mapping: mapping programs of other applications. Prompts for a language model show them
+  // as examples of the language. Empty: prompts have no examples.
+  std::vector<std::string> examples = {};
 
   bool is_mapping() const { return machine != nullptr; }
 };
