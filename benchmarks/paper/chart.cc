@@ -78,7 +78,9 @@ class PanelDrawing {
   void draw() {
     svg_->put_text(x_ + width_ / 2, y_ + 18, "middle", panel_.title);
     draw_axes();
-    for (const ChartSeries& series : panel_.series) draw_series(series);
+    for (const ChartSeries& series : panel_.series) {
+      if (!series.points.empty()) draw_series(series);
+    }
   }
 
  private:
@@ -173,7 +175,8 @@ std::string to_svg(const Report& report) {
   std::vector<std::string> names;
   for (const ChartPanel& panel : panels) {
     for (const ChartSeries& series : panel.series) {
-      if (std::find(names.begin(), names.end(), series.name) == names.end()) {
+      const bool known = std::find(names.begin(), names.end(), series.name) != names.end();
+      if (!known && !series.points.empty()) {
         names.push_back(series.name);
       }
     }
@@ -193,10 +196,11 @@ std::string to_svg(const Report& report) {
   svg.put("<title>{}</title>", escaped(report.title));
   svg.put("<style>text{{font:12px sans-serif;fill:#222}}.grid{{stroke:#ddd}}</style>");
   svg.put("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>");
-  svg.put_text(width / 2, 20, "middle", report.title + "; times are simulated");
+  svg.put_text(width / 2, 20, "middle", report.title + report.chart.title_end);
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    const double x = panel_width * static_cast<double>(i % kPanelsInARow);
-    const double y = 30 + kPanelHeight * static_cast<double>(i / kPanelsInARow);
+    const std::size_t row = i / kPanelsInARow, column = i % kPanelsInARow;
+    const double x = panel_width * static_cast<double>(column);
+    const double y = 30 + kPanelHeight * static_cast<double>(row);
     PanelDrawing(report.chart, panels[i], names, x, y, panel_width, &svg).draw();
   }
   for (std::size_t i = 0; i < names.size(); ++i) {

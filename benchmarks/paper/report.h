@@ -45,6 +45,8 @@ struct ChartPanel {
 struct Chart {
   std::string x_label, y_label;
   std::vector<ChartPanel> panels;
+  // The words that the title of the report gets in the picture.
+  std::string title_end = {};
 };
 
 struct Report {
