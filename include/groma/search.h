@@ -250,6 +250,8 @@ struct AskOptions {
   static constexpr std::size_t kMinPromptBytes = 2'000;
   // The temperature. nullopt lets each proposer use its own.
   std::optional<double> temperature = {};
+  // The number of replies to one prompt that `opro` asks for at once, at least 1.
+  std::size_t samples = 8;
 };
 
 }  // namespace groma::tuning

@@ -670,6 +670,16 @@ TEST(Opro, DrawsEightSamplesOfOnePrompt) {
   EXPECT_EQ(play.go(), 3U);
 }
 
+TEST(Opro, DrawsAsManySamplesAsTheOptionsSay) {
+  tuning::AskOptions options;
+  options.samples = 1;
+  Play play("opro", mapping_problem(), 1, options);
+  play.round.left = 20;
+  play.round.model = Obliging();
+  EXPECT_EQ(play.go(), 1U);
+  EXPECT_EQ(play.round.asked.size(), 1U);
+}
+
 TEST(Opro, DropsWhatItHasAndWhatIsOfNoUse) {
   Play play("opro");
   int n = 0;
