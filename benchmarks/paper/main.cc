@@ -205,6 +205,8 @@ int run(PaperArguments& arguments, bool has_model) {
     arguments.plan.model = model_words(arguments, *client);
   }
   arguments.ask.temperature = arguments.chat.temperature;
+  // As in the paper, an iteration of `opro` is one reply.
+  arguments.ask.samples = 1;
   const auto* info = std::find_if(kArtefacts.begin(), kArtefacts.end(), [&](const auto& each) {
     return each.name == arguments.artefact;
   });

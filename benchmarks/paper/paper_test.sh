@@ -67,6 +67,12 @@ with_model() {
   cp out recorded
   run 0 a1 "$@" --replay replies.jsonl
   cmp -s out recorded || fail "the replay has other results"
+  # Finished searches ask nothing again.
+  run 0 a1 "$@" --endpoint 'exec:sh model.sh' --cells paper.cells
+  rm questions/*
+  run 0 a1 "$@" --endpoint 'exec:sh model.sh' --cells paper.cells
+  [ -z "$(ls questions)" ] || fail "finished searches ask again"
+  cmp -s out recorded || fail "the resumed table is another one"
   # Replies that cannot be read and empty replies have throughput 0 and count as iterations.
   for useless in 'echo no use' 'cat >rest'; do
     run 0 a1 "$@" --endpoint "exec:$useless"
@@ -75,7 +81,6 @@ with_model() {
   # A model that fails ends the program; nothing is counted.
   run 1 a1 "$@" --endpoint 'exec:exit 3' --cells failed.cells
   grep -q '^groma_paper: the model: ' err || fail "the failure of the model is not named"
-  rm questions/*
   run 0 fig6 --apps circuit --size small --runs 1 --iterations 1 --endpoint 'exec:sh model.sh'
   with=$(grep -l 'EXAMPLES: mappings of other' questions/* | wc -l)
   [ "$with" -eq 1 ] || fail "$with questions have examples, not only the one of 5-shot"

@@ -22,7 +22,8 @@ constexpr const char* kNoModel =
     "No model was asked: give --endpoint or --model for the columns with dashes.";
 constexpr const char* kFeedback =
     "`trace` and `opro` see the feedback of the paper (execution, explain and suggest). `guided` "
-    "sees the profile; `opentuner` and `random` see only the time.";
+    "sees the profile; `opentuner` and `random` see only the time. An iteration is one mapping, "
+    "also for `opro`, which draws eight at once in `groma tune`.";
 constexpr const char* kNoCpp =
     "The C++ rows have only the paper's results, because C++ mappers that a model writes would "
     "have "
