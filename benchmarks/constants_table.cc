@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "experiment.h"
 #include "groma/benchmarks.h"
 #include "groma/dsl_files.h"
 #include "groma/inspect.h"
@@ -29,6 +30,8 @@
 namespace {
 
 using namespace groma;
+using bench::fail;
+using bench::need;
 
 constexpr std::string_view kUsage =
     "groma_constants_table [SETTINGS [SEED [SIZE...]]]\n"
@@ -42,17 +45,6 @@ constexpr std::uint64_t kRandomMappings = 50;
 constexpr double kMargin = 0.02;
 // The value at which a verdict changes is found to this fraction.
 constexpr double kPrecision = 0.02;
-
-[[noreturn]] void fail(const std::string& why) {
-  fmt::print(stderr, "constants_table: {}\n", why);
-  std::exit(1);
-}
-
-template <typename T>
-T need(Result<T> result) {
-  if (!result.ok()) fail(result.error().message);
-  return *std::move(result);
-}
 
 // The mappings of one benchmark by name: the text, or none for the default mapper.
 using Mappings = std::map<std::string, std::string>;

@@ -12,11 +12,11 @@
 #include <string>
 
 #include "arguments.h"
-#include "groma/benchmarks.h"
 #include "groma/dsl_files.h"
 #include "groma/llm.h"
 #include "groma/source.h"
 #include "groma/write.h"
+#include "strategy_problem.h"
 #include "support/strategy_grades.h"
 
 namespace {
@@ -71,21 +71,12 @@ Written read_mapping(const std::string& folder, const DslFile& strategy) {
   return {std::move(text).value(), ""};
 }
 
-// Lets the model write the mapping for a strategy. The model sees the circuit on two nodes with
-// four GPUs each, because some sentences speak of the two dimensions of nodes and GPUs.
+// Lets the model write the mapping for a strategy.
 Written write_mapping(llm::ChatClient& client, const DslFile& strategy, int repairs) {
-  static const auto machine =
-      std::make_shared<const Machine>(make_machine("p100x4:nodes=2").value());
-  static const Workload circuit =
-      Workload::make(find_benchmark("circuit")->make(), {{"nodes", 2}}).value();
-  tuning::WritingProblem problem;
-  problem.sentence = strategy.sentence;
-  problem.machine = machine;
-  problem.app = &circuit;
-  problem.start = testing::fixed_statements_of(strategy);
   tuning::WritingOptions options;
   options.repairs = repairs;
-  const tuning::WrittenMapping written = tuning::write_mapping(client, problem, options);
+  const tuning::WrittenMapping written =
+      tuning::write_mapping(client, bench::writing_problem_of(strategy), options);
   Written result{written.text, "", written.rounds};
   if (written.text.empty()) {
     result.failure = written.error ? written.error->message : "no mapping: " + written.refusal;

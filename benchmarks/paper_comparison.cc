@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "arguments.h"
+#include "experiment.h"
 #include "groma/benchmarks.h"
-#include "groma/dsl_files.h"
 #include "groma/inspect.h"
 #include "groma/run.h"
 #include "groma/search_space.h"
@@ -30,6 +30,8 @@
 namespace {
 
 using namespace groma;
+using bench::fail;
+using bench::need;
 
 constexpr std::string_view kUsage =
     "groma_paper_comparison [MAPPINGS [SIZE...]]\n"
@@ -37,17 +39,6 @@ constexpr std::string_view kUsage =
     "  SIZE      small, middle, large; all three unless given\n";
 
 constexpr std::string_view kMachine = "p100x4";
-
-[[noreturn]] void fail(const std::string& why) {
-  fmt::print(stderr, "paper_comparison: {}\n", why);
-  std::exit(1);
-}
-
-template <typename T>
-T need(Result<T> result) {
-  if (!result.ok()) fail(result.error().message);
-  return *std::move(result);
-}
 
 // What came of one mapping.
 struct Outcome {
@@ -149,11 +140,15 @@ bool is_multiplication(std::string_view name) {
 
 Case make_case(const Benchmark& benchmark, std::string_view size, const Machine& machine) {
   const Application app = need(with_values(benchmark.make(), fmt::format("size={}", size)));
-  const auto expert = std::find_if(mappers().begin(), mappers().end(), [&](const DslFile& file) {
-    return file.name == benchmark.name;
-  });
-  if (expert == mappers().end()) fail(fmt::format("{} has no expert", benchmark.name));
-  Case made{benchmark.name, size, expert->text, need(Workload::make(app)), {}, {}, {}, {}, {}};
+  Case made{benchmark.name,
+            size,
+            bench::expert_mapping(benchmark.name),
+            need(Workload::make(app)),
+            {},
+            {},
+            {},
+            {},
+            {}};
   for (tuning::SearchGranularity grain : kGrains)
     made.spaces.emplace_back(machine, made.workload, grain);
   if (is_multiplication(made.name)) made.functions = functions_of(made.spaces[0]);

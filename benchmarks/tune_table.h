@@ -4,28 +4,17 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
-#include "groma/result.h"
+#include "experiment.h"
 
 namespace groma::tune_table {
 
-[[noreturn]] inline void fail(const std::string& why) {
-  fmt::print(stderr, "tune_table: {}\n", why);
-  std::exit(1);
-}
-
-template <typename T>
-T need(Result<T> result) {
-  if (!result.ok()) fail(result.error().message);
-  return std::move(result).value();
-}
+using bench::fail;
+using bench::need;
 
 // An application's name begins with this where everything else in it has random names.
 inline constexpr std::string_view kRenamed = "renamed/";

@@ -214,7 +214,7 @@ void print_experts(const Tables& all, const Budget& budget, const Table& table) 
       fmt::print(" | |\n");
       continue;
     }
-    const PaperRow tuner = row.app == kPaperOpenTuner.app ? kPaperOpenTuner : PaperRow{};
+    const PaperRow& tuner = *paper_row(kPaperOpenTuner, row.app);
     fmt::print(" {:.2f} ({:.2f}) | {:.2f} ({:.2f}) |\n", trace->median, trace->best, tuner.median,
                tuner.best);
   }

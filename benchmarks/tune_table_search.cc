@@ -11,7 +11,6 @@
 #include "edit/functions.h"
 #include "edit/statement.h"
 #include "groma/benchmarks.h"
-#include "groma/dsl_files.h"
 #include "groma/evaluators.h"
 #include "groma/proposers.h"
 #include "groma/tune.h"
@@ -371,11 +370,8 @@ void enumerate(const tuning::SearchProblem& problem, Cell* cell) {
 // Runs the mapping that experts wrote for the application.
 void run_expert(const tuning::SearchProblem& problem, Cell* cell) {
   const std::string name = cell->app.substr(0, cell->app.find(':'));
-  const auto expert = std::find_if(mappers().begin(), mappers().end(),
-                                   [&](const DslFile& file) { return file.name == name; });
-  if (expert == mappers().end()) fail(name + " has no expert");
   const tuning::Evaluation evaluation =
-      judge_of(problem, cell->judge)->evaluate({std::string(expert->text)});
+      judge_of(problem, cell->judge)->evaluate({std::string(bench::expert_mapping(name))});
   cell->seconds = evaluation.ok() ? evaluation.score : 0;
   cell->valid = evaluation.ok() ? 1 : 0;
   cell->evaluated = 1;

@@ -125,6 +125,9 @@ struct SearchProblem {
   std::string about;
   // The file of the text, for messages. Empty if there is none.
   std::string file = {};
+  // For a mapping: mapping programs of other applications. Prompts for a language model show them
+  // as examples of the language. Empty: prompts have no examples.
+  std::vector<std::string> examples = {};
 
   bool is_mapping() const { return machine != nullptr; }
 };
@@ -250,6 +253,8 @@ struct AskOptions {
   static constexpr std::size_t kMinPromptBytes = 2'000;
   // The temperature. nullopt lets each proposer use its own.
   std::optional<double> temperature = {};
+  // The number of replies to one prompt that `opro` asks for at once, at least 1.
+  std::size_t samples = 8;
 };
 
 }  // namespace groma::tuning

@@ -21,6 +21,13 @@ constexpr std::size_t kMaxRemarks = 4, kMaxAtOnce = 8;
 // Limit on how often prompts that are too long are shortened and sent again.
 constexpr int kMaxShorter = 3;
 
+// Returns true if the model did reply, but the reply has no text that could be read. Where a
+// proposal was expected, this counts like a reply that cannot be read.
+bool is_useless_reply(llm::ChatError::Code code) {
+  using Code = llm::ChatError::Code;
+  return code == Code::kNoText || code == Code::kRefusal || code == Code::kTooLarge;
+}
+
 // Returns the step of the search in which a text with this normal form was tried, or null if the
 // history no longer has the step.
 const Step* find_step(const SearchRound& round, const std::string& canonical) {
@@ -121,7 +128,12 @@ std::vector<std::optional<llm::ChatReply>> ModelAsker::ask(SearchRound& round,
           replies[part[a]] = std::move(*answers[a]);
           continue;
         }
-        error = answers[a].error();
+        const llm::ChatError& failure = answers[a].error();
+        if (questions[part[a]].expects_program && is_useless_reply(failure.code)) {
+          refuse_proposal(round, fmt::format("no reply: {}", one_line(failure.message, 300)));
+          continue;
+        }
+        error = failure;
         if (error->code == llm::ChatError::Code::kContextTooLong) too_long.push_back(part[a]);
       }
     }

@@ -151,6 +151,17 @@ std::string number_words(double value, double noise) {
   return noise >= 0.05 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
 }
 
+// Adds the example mappings of a problem to a prompt, each as a fenced block.
+void add_examples(Prompt& prompt, const SearchProblem& problem) {
+  if (problem.examples.empty()) return;
+  prompt.add_heading("EXAMPLES: mappings of other applications, with other tasks and regions\n",
+                     RemovalStage::kCard);
+  for (const std::string& example : problem.examples) {
+    prompt.add_user_text(as_fenced_block(example), RemovalStage::kCard);
+  }
+  prompt.add_user_text("\n");
+}
+
 }  // namespace
 
 // A path begins with `/` or `~/` and does not follow a word. Only its last component is kept,
@@ -283,6 +294,7 @@ void add_problem(Prompt& prompt, const SearchProblem& problem) {
                          fmt::format(" {}\n", words.task_names[i]));
   }
   prompt.add_user_text("\n");
+  add_examples(prompt, problem);
 }
 
 void add_text_outside_segments(Prompt& prompt, const SearchProblem& problem) {

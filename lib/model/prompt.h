@@ -75,7 +75,7 @@ std::span<const LanguageCardPart> language_card();
 // Describes the goal of the search: "The result is measured in s. Make it as low as possible".
 std::string describe_goal(const Evaluator& evaluator);
 // Adds a description of the problem to a prompt. For a mapping, these are the machine and the
-// application. For any other text, it is SearchProblem::about.
+// application, and the examples. For any other text, it is SearchProblem::about.
 void add_problem(Prompt& prompt, const SearchProblem& problem);
 // Adds the text outside the segments of a marked text to a prompt. The model cannot change this
 // text. If there is too much of it, the parts nearest to the segments are kept.

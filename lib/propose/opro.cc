@@ -1,7 +1,7 @@
 // opro: Optimization by PROmpting (Yang et al., 2023). The prompt lists texts with their scores,
-// the best last, and asks for a text that is better than all of them. Each step takes eight
-// samples. The feedback of the guide stands beside each score, as in the paper on agent-system
-// interfaces.
+// the best last, and asks for a text that is better than all of them. Each step takes eight samples
+// (AskOptions::samples). The feedback of the guide stands beside each score, as in the paper on
+// agent-system interfaces.
 #include <fmt/format.h>
 
 #include "model/asking.h"
@@ -11,13 +11,13 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kShown = 20, kRepliesAtOnce = 8;
+constexpr std::size_t kShown = 20;
 constexpr double kOproTemperature = 1.0;
 
 class Opro : public Proposer {
  public:
   Opro(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
-      : asker_(problem, seed, options) {}
+      : asker_(problem, seed, options), samples_(options.samples) {}
 
   std::string_view name() const override { return "opro"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
@@ -30,13 +30,12 @@ class Opro : public Proposer {
     ModelQuestion question;
     question.expects_program = true;
     build(question.prompt, round, *base);
-    const std::vector<ModelQuestion> questions(std::min(kRepliesAtOnce, round.max_proposals()),
-                                               question);
+    const std::vector<ModelQuestion> questions(std::min(samples_, round.max_proposals()), question);
     std::vector<Proposal> proposals;
     for (const auto& reply : asker_.ask(round, questions, kOproTemperature)) {
       if (!reply) continue;
       const ModelAnswer answer = read_answer(*reply, *base, {problem.is_mapping(), true});
-      auto proposal = asker_.make_proposal(round, answer, "one of eight samples");
+      auto proposal = asker_.make_proposal(round, answer, "one of several samples");
       if (proposal) proposals.push_back(std::move(*proposal));
     }
     return proposals;
@@ -91,6 +90,7 @@ class Opro : public Proposer {
   }
 
   ModelAsker asker_;
+  const std::size_t samples_;
 };
 
 }  // namespace

@@ -521,6 +521,7 @@ Json SearchLoop::identity() const {
                  {"about", problem_.about},
                  {"of", options_.fingerprint},
                  {"marks", Json::object()}};
+  if (!problem_.examples.empty()) search["examples"] = problem_.examples;
   for (const auto& [name, content] : options_.marks) {
     search["marks"][encode_for_json(name)] = fmt::format("{:016x}", hash_of(content));
   }

@@ -114,6 +114,17 @@ TEST(ProblemBlock, NamesEachTaskThatIsLaunchedOfEveryBenchmark) {
   }
 }
 
+TEST(ProblemBlock, HasTheExamplesOfTheProblem) {
+  SearchProblem problem = problem_of("circuit");
+  Prompt without, with;
+  add_problem(without, problem);
+  EXPECT_THAT(text_of(without), Not(HasSubstr("EXAMPLES")));
+  problem.examples = {"Task * GPU;\n", "Region * * GPU ZCMEM;\n"};
+  add_problem(with, problem);
+  EXPECT_THAT(text_of(with), HasSubstr("EXAMPLES: mappings of other applications, with other tasks "
+                                       "and regions\n```\nTask * GPU;\n```\n```\nRegion *"));
+}
+
 TEST(ProblemBlock, OfAnyOtherTextIsWhatItIsAbout) {
   SearchProblem problem;
   problem.start = "// groma: begin a\nx\n// groma: end\n";

@@ -422,6 +422,34 @@ TEST(ModelProposers, RefuseBadRepliesAndSayWhy) {
   }
 }
 
+// Counts the replies that should have been proposals.
+class CountingRound : public FakeRound {
+ public:
+  using FakeRound::FakeRound;
+  void reject_proposal(std::string why) override {
+    ++unusable;
+    reject(std::move(why));
+  }
+  int unusable = 0;
+};
+
+TEST(ModelProposers, CountRepliesWithoutTextLikeUnreadableOnes) {
+  using Code = llm::ChatError::Code;
+  const tuning::SearchProblem problem = mapping_problem();
+  Telling evaluator;
+  for (const char* name : {"trace", "opro"}) {
+    auto proposer = tuning::make_proposer(name, problem, 1);
+    for (const auto& [code, counts] :
+         {std::pair{Code::kNoText, true}, {Code::kRefusal, true}, {Code::kServer, false}}) {
+      CountingRound round(problem, evaluator);
+      round.model = [code = code](const llm::ChatRequest&) { return llm::ChatError{code, "none"}; };
+      EXPECT_EQ(round.play(**proposer), 0U);
+      EXPECT_EQ(round.unusable, counts ? static_cast<int>(round.asked.size()) : 0) << name;
+      EXPECT_THAT(round.rejected.back(), HasSubstr("no reply: none"));
+    }
+  }
+}
+
 TEST(ModelProposers, TryNothingTwice) {
   for (const std::string name : {"trace", "opro", "evolve"}) {
     Play play(name);
@@ -640,6 +668,16 @@ TEST(Opro, DrawsEightSamplesOfOnePrompt) {
   }
   play.round.left = 3;
   EXPECT_EQ(play.go(), 3U);
+}
+
+TEST(Opro, DrawsAsManySamplesAsTheOptionsSay) {
+  tuning::AskOptions options;
+  options.samples = 1;
+  Play play("opro", mapping_problem(), 1, options);
+  play.round.left = 20;
+  play.round.model = Obliging();
+  EXPECT_EQ(play.go(), 1U);
+  EXPECT_EQ(play.round.asked.size(), 1U);
 }
 
 TEST(Opro, DropsWhatItHasAndWhatIsOfNoUse) {
