@@ -6,6 +6,7 @@ broken off starts again from its first step, with the replies and results of the
 runs no mapping twice, as long as the peer repeats its steps.
 """
 import dataclasses
+import fcntl
 import ipaddress
 import json
 import math
@@ -340,6 +341,16 @@ def start_run() -> tuple[Settings, RunLog]:
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} SETTINGS.json (benchmarks/peers/compare.py writes this file)")
     settings = Settings.of(sys.argv[1])
+    _lock_for_ever(pathlib.Path(settings.folder) / "lock")
     log = RunLog(settings.log())
     log.append({"event": "begin"})
     return settings, log
+
+
+def _lock_for_ever(path: pathlib.Path) -> None:
+    """Locks a run until this process ends. Its caller may have been killed, and begin the run again."""
+    file = os.open(path, os.O_CREAT | os.O_WRONLY, 0o644)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise RunError("another process still makes this search: wait for it, or end it") from None
