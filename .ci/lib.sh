@@ -83,10 +83,15 @@ has_legion_tests() {
   [ "$count" -gt 0 ]
 }
 
+# make_venv NAME REQUIREMENTS: a virtual environment in build/NAME with the packages of the file.
+make_venv() {
+  python3 -m venv "build/$1"
+  "build/$1/bin/pip" install --quiet --requirement "$2"
+}
+
 # llama.cpp's own server, with a model of random weights.
 test_with_llama() {
-  python3 -m venv build/llama
-  build/llama/bin/pip install --quiet --requirement tests/support/llama.txt
+  make_venv llama tests/support/llama.txt
   cmake --preset release "-DGROMA_LLAMA_PYTHON=$PWD/build/llama/bin/python"
   cmake --build --preset release --target groma_llama_test -j "$cores"
   ctest --preset release -R '^llama\.'

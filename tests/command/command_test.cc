@@ -1234,6 +1234,31 @@ TEST(Sample, DrawsMappingsThatRunAndThatDoNot) {
   EXPECT_EQ(run("groma sample --app nosuch").exit_code, 1);
 }
 
+TEST(Sample, ListsTheDecisionsAndWritesAChosenMapping) {
+  const std::string command = "groma sample --app cannon:size=small";
+  const json space = json::parse(run(command + " --seed 7 --json").out);
+  EXPECT_EQ(space["mapping"], run(command + " --seed 7").out);
+  EXPECT_EQ(space["decisions"][0]["head"], "Task init_cublas");
+  EXPECT_THAT(space["decisions"][0]["options"].dump(), HasSubstr(R"("","CPU","GPU")"));
+  std::string drawn, first_options;
+  for (const json& option : space["choice"]) {
+    drawn += (drawn.empty() ? "" : ",") + option.dump();
+    first_options += first_options.empty() ? "0" : ",0";
+  }
+  EXPECT_EQ("# Drawn at random, seed 7.\n\n" + run(command + " --choice " + drawn).out,
+            space["mapping"]);
+  const Outcome valid = run(command + " --choice " + first_options + " | groma check -");
+  EXPECT_EQ(valid.exit_code, 0) << valid.out;
+  const Outcome few = run(command + " --choice 0,1 2>&1");
+  EXPECT_EQ(few.exit_code, 1);
+  EXPECT_THAT(few.out, HasSubstr("--choice has 2 numbers, but the search space has "));
+  const Outcome large = run(command + " --choice 99" + first_options.substr(1) + " 2>&1");
+  EXPECT_EQ(large.exit_code, 1);
+  EXPECT_THAT(large.out, HasSubstr("decision 0 of --choice is 99, but `Task init_cublas` has "));
+  EXPECT_EQ(run(command + " --choice 0,x").exit_code, 2);
+  EXPECT_EQ(run(command + " --choice 0 --seed 1").exit_code, 2);
+}
+
 TEST(Grammar, PrintsEachNotation) {
   EXPECT_EQ(run("groma grammar").out, run("groma grammar --format ebnf").out);
   for (const char* format : {"ebnf", "gbnf", "lark"}) {
