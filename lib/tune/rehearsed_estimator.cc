@@ -11,9 +11,9 @@ namespace {
 
 // The limit on the work of one rehearsal, in statements and points of launches. A larger
 // application is not estimated.
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 17;
+constexpr std::int64_t kMostRehearsedSteps = std::int64_t{1} << 17;
 // Lower bound of an estimate in seconds, so that a score is never 0.
-constexpr double kShortest = 1e-12;
+constexpr double kLeastEstimate = 1e-12;
 
 // Any thread may call evaluate(), since each call has its own rehearsal.
 class RehearsedEstimator final : public Evaluator {
@@ -41,7 +41,7 @@ class RehearsedEstimator final : public Evaluator {
     const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
     if (!bound) return evaluation;
     CheckOptions options;
-    options.max_steps = kMostSteps;
+    options.max_steps = kMostRehearsedSteps;
     options.max_bytes = options_.max_bytes / parallel();
     options.stop = request.stop;
     options.first_error = true;
@@ -53,7 +53,7 @@ class RehearsedEstimator final : public Evaluator {
         evaluation.values.clear();
         return evaluation;
       }
-      evaluation.values.push_back(std::max(*seconds, kShortest));
+      evaluation.values.push_back(std::max(*seconds, kLeastEstimate));
     }
     evaluation.status = Evaluation::Status::kOk;
     evaluation.score = geometric_mean(evaluation.values);
