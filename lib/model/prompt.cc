@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 
+#include "base/quantities.h"
 #include "llm/text.h"
 #include "model/problem_words.h"
 #include "model/reply_text.h"
@@ -78,7 +79,17 @@ std::string describe_cause(const ProfileFacts::Cause& cause) {
   if (!cause.region.empty()) words += " of " + cause.region;
   if (!cause.from.empty()) words += fmt::format(" from {} to {}", cause.from, cause.to);
   if (cause.other_node) words += " between nodes";
+  if (cause.bytes > 0) words += fmt::format(" ({})", format_bytes(cause.bytes));
   return words;
+}
+
+// Describes a stream: "22 % update on GPU streams ghost from ZCMEM at 16 GB/s".
+std::string describe_stream(const ProfileFacts::Stream& stream) {
+  const bool is_named = !stream.names.empty() && !stream.names.front().empty();
+  return fmt::format("{} {} on {} streams {} from {} at {:.3g} GB/s", percent(stream.share),
+                     stream.task, stream.kind,
+                     is_named ? stream.names.front() : fmt::format("region {}", stream.requirement),
+                     stream.memory, stream.bytes_per_s * 1e-9);
 }
 
 // Describes in one line what took the time of a run: the shares of tasks, copies and the runtime,
@@ -90,6 +101,11 @@ std::string profile_words(const ProfileFacts& facts) {
   const auto first = [](const auto& all) { return std::min(all.size(), kMaxSentences); };
   for (std::size_t i = 0; i < first(facts.causes); ++i) {
     if (facts.causes[i].share >= kSmallestShare) words += "; " + describe_cause(facts.causes[i]);
+  }
+  for (std::size_t i = 0; i < first(facts.streams); ++i) {
+    if (facts.streams[i].share >= kSmallestShare) {
+      words += "; " + describe_stream(facts.streams[i]);
+    }
   }
   // The sums by task and by kind of processor are of the whole run. They would mislead about a
   // measured phase, because they include initialisation.
