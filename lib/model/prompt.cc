@@ -24,6 +24,9 @@ constexpr std::size_t kMaxDifference = 1'000;
 constexpr std::size_t kMaxFailures = 6;
 // Causes of run time with a smaller share of the time are not worth a place in a prompt.
 constexpr double kSmallestShare = 0.01;
+// The same for streams, of which a prompt has at most the largest kMaxStreams.
+constexpr double kSmallestStream = 0.03;
+constexpr std::size_t kMaxStreams = 4;
 constexpr std::size_t kMaxOfSegment = 200, kMaxSurroundings = 12'000;
 // Limit on the earlier steps that a prompt lists.
 constexpr std::size_t kMaxStepsShown = 24;
@@ -92,6 +95,29 @@ std::string describe_stream(const ProfileFacts::Stream& stream) {
                      stream.memory, stream.bytes_per_s * 1e-9);
 }
 
+// Returns the streams with the largest shares. Several requirements of a task for data of one name
+// in one kind of memory become one stream.
+std::vector<ProfileFacts::Stream> largest_streams(const ProfileFacts& facts) {
+  std::vector<ProfileFacts::Stream> streams;
+  for (const ProfileFacts::Stream& each : facts.streams) {
+    const auto same = std::find_if(streams.begin(), streams.end(), [&](const auto& other) {
+      return other.task == each.task && other.kind == each.kind && other.memory == each.memory &&
+             !each.names.empty() && !other.names.empty() &&
+             other.names.front() == each.names.front();
+    });
+    if (same == streams.end()) {
+      streams.push_back(each);
+    } else {
+      same->share += each.share;
+    }
+  }
+  std::erase_if(streams, [](const auto& stream) { return stream.share < kSmallestStream; });
+  std::stable_sort(streams.begin(), streams.end(),
+                   [](const auto& a, const auto& b) { return a.share > b.share; });
+  streams.resize(std::min(streams.size(), kMaxStreams));
+  return streams;
+}
+
 // Describes in one line what took the time of a run: the shares of tasks, copies and the runtime,
 // the largest causes, and the load of processors and memories.
 std::string profile_words(const ProfileFacts& facts) {
@@ -102,10 +128,8 @@ std::string profile_words(const ProfileFacts& facts) {
   for (std::size_t i = 0; i < first(facts.causes); ++i) {
     if (facts.causes[i].share >= kSmallestShare) words += "; " + describe_cause(facts.causes[i]);
   }
-  for (std::size_t i = 0; i < first(facts.streams); ++i) {
-    if (facts.streams[i].share >= kSmallestShare) {
-      words += "; " + describe_stream(facts.streams[i]);
-    }
+  for (const ProfileFacts::Stream& stream : largest_streams(facts)) {
+    words += "; " + describe_stream(stream);
   }
   // The sums by task and by kind of processor are of the whole run. They would mislead about a
   // measured phase, because they include initialisation.
