@@ -65,6 +65,58 @@ struct ProfileFacts {
     double waiting = 0;
     // True if the data was moved within one memory.
     bool same_memory = false;
+    // The bytes that were moved for this cause in the whole run.
+    std::int64_t bytes = 0;
+  };
+  // Tasks that stream the data of one region requirement from one kind of memory.
+  struct Stream {
+    std::string task;
+    // The kind of the processors.
+    std::string kind;
+    // The position of the requirement, and the names by which statements can refer to its data.
+    std::int64_t requirement = 0;
+    std::vector<std::string> names;
+    // The kind of memory.
+    std::string memory;
+    // The statement that placed the data: its number (DecisionOrigin), text and place. 0: the
+    // default mapper.
+    std::int64_t statement_number = 0;
+    std::string statement, place;
+    // The share in which this memory is the bottleneck because of this requirement, and the bytes
+    // per second that the requirement moves in this time.
+    double share = 0, bytes_per_s = 0;
+    // What another kind of memory would save as a share of the time; negative if it would cost
+    // time. The estimate does not count copies.
+    struct Elsewhere {
+      std::string memory;
+      double saves = 0;
+      // True if the memory has room for the data.
+      bool has_room = false;
+    };
+    std::vector<Elsewhere> elsewhere;
+  };
+  // How a task is spread over the processors of one kind.
+  struct Spread {
+    std::string task, kind;
+    // The kinds of processors of the machine for which the task has a variant.
+    std::vector<std::string> kinds;
+    std::int64_t processors = 0, used = 0;
+    // The number of points of the task's index launches and of their dimensions; 0: single tasks.
+    std::int64_t points = 0, dimensions = 0;
+    // The number of runs of a single task that points of an index launch launch; otherwise 0.
+    std::int64_t nested_runs = 0;
+    // The processor that works longest on the task, such as "GPU 3 of node 0".
+    std::string busiest;
+    // The share that an even spread of the points would save on the busiest processor.
+    double lost = 0;
+    // The data of the task's region requirements, by position.
+    struct Data {
+      std::vector<std::string> names;
+      std::string region;
+      // The kinds of memories in which the data was.
+      std::vector<std::string> memories;
+    };
+    std::vector<Data> data;
   };
   struct Kind {
     std::string kind;
@@ -106,6 +158,15 @@ struct ProfileFacts {
   // At most 8 tasks, the longest first.
   std::vector<Task> by_task;
   std::vector<Memory> memories;
+  // At most 16 streams, those with the largest share first. Empty for a run that was not simulated.
+  std::vector<Stream> streams;
+  // At most 16 tasks, those with the largest lost share first. Empty for a run that was not
+  // simulated.
+  std::vector<Spread> spreads;
+  // The number of nodes, and the top-level task if it can be replicated. Known only for a simulated
+  // run.
+  std::int64_t nodes = 0;
+  std::string replicable;
   // The suggestions that guide_run() has tried for this run. If they are set, the guide suggests
   // nothing else, unless the facts belong to another mapping than the given program.
   std::optional<std::vector<std::string>> tried;

@@ -68,6 +68,47 @@ struct RunRecord {
     // A task that launches others and then goes on may have several events. For each of them except
     // the first one: the number of the first one. Otherwise -1.
     std::int64_t continues = -1;
+    // What the run time of a task consists of, as an index into `costs`; -1: unknown.
+    std::int32_t cost = -1;
+  };
+  // The parts of a task's run time. The task computes and streams its data at the same time, so the
+  // longer of the two counts, in addition to `launching`.
+  struct TaskCost {
+    // The data of one region requirement that the task streams from a memory.
+    struct Stream {
+      // The position of the region requirement.
+      std::int32_t requirement = -1;
+      // The first memory in `memories` that has the same kind as the memory of the data.
+      std::int32_t memory = -1;
+      // The statement of the mapping that placed the data; 0: the default mapper.
+      std::int32_t statement = 0;
+      // The bytes that the processor moves if it is no GPU or if the data is in FBMEM, and the
+      // bytes that a GPU moves if the data is in another memory.
+      std::int64_t bytes = 0, host_bytes = 0;
+      friend auto operator<=>(const Stream&, const Stream&) = default;
+    };
+    // The time that it takes to launch the kernels of the task on a GPU.
+    RunTime launching = 0;
+    RunTime computing = 0;
+    std::vector<Stream> streams;
+    friend auto operator<=>(const TaskCost&, const TaskCost&) = default;
+  };
+  // The facts about a task that hold for all its runs.
+  struct TaskDescription {
+    struct Requirement {
+      // The names by which statements can refer to the data: its own name first.
+      std::vector<std::string> names;
+      // The region, as an index into `regions`; -1: unknown.
+      std::int32_t region = -1;
+    };
+    // The kinds of processors that the machine has and for which the task has a variant.
+    std::vector<std::string> kinds;
+    std::vector<Requirement> requirements;
+  };
+  // A kind of processor can address a kind of memory, with this bandwidth for one processor.
+  struct Reach {
+    std::string processor, memory;
+    double bytes_per_s = 0;
   };
   struct Allocation {
     RunTime time;
@@ -94,6 +135,13 @@ struct RunRecord {
   std::vector<Allocation> allocations;
   // The phases in the order of their ends.
   std::vector<Phase> phases;
+  // Only the record of a simulated run has the next members. They say why its tasks take their time
+  // and where else they could run. `descriptions` has one entry for each of `tasks`.
+  std::vector<TaskCost> costs;
+  std::vector<TaskDescription> descriptions;
+  std::vector<Reach> reaches;
+  // The task at the top of the run if it can be replicated, as an index into `tasks`; otherwise -1.
+  std::int32_t replicable_top = -1;
   RunTime end = 0;
   // True if the record has only the beginning of a run with too many events.
   bool is_beginning = false;

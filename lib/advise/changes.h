@@ -10,68 +10,17 @@
 #include <vector>
 
 #include "app/data.h"
-#include "edit/mapping.h"
 #include "explain/explain_query.h"
 #include "groma/machine.h"
 #include "groma/profile.h"
 #include "groma/program.h"
 #include "groma/validate.h"
+#include "guide/program_editor.h"
 
 namespace groma::inspect {
 
-// A candidate change of a mapping program.
-struct ProposedChange {
-  // The key of the mapping decision that changes. Only one of several changes with the same key is
-  // suggested.
-  std::string decision_key;
-  // The edits of the program. The title of the fix describes the change.
-  Fix fix;
-  // If the title of the fix is "add X", this is X. Otherwise it is empty.
-  std::string added = {};
-};
-
-// Collects candidate changes of a mapping program. A statement with a comment inside is not
-// changed.
-class ProgramEditor {
- public:
-  explicit ProgramEditor(const Program& program) : program_(program), mapping_(program.source()) {}
-
-  // find_statement() and statement() return the mapping statement of the program that an origin
-  // refers to. If the origin is not a mapping statement, find_statement() returns null, and
-  // statement() must not be called.
-  const edit::StatementParts* find_statement(DecisionOrigin origin) const {
-    const auto& found = mapping_.item(origin).statement;
-    return found ? &*found : nullptr;
-  }
-  const edit::StatementParts& statement(DecisionOrigin origin) const {
-    return *find_statement(origin);
-  }
-
-  // Adds a change that writes `statement` in place of the program's statement with the same key, or
-  // adds it if there is none. If the statement binds a mapping function, `function` is that
-  // function, written for the processor kind `kind` (EditableMapping::set_statement).
-  void add_statement_change(const edit::StatementParts& statement,
-                            const edit::MappingFunction* function = nullptr,
-                            ProcKind kind = ProcKind::kCpu);
-  // Adds one candidate change for each changed statement, and one for all of them together.
-  void add_changes(const edit::EditableMapping::Changes& changes);
-  // Adds a change that removes a statement.
-  void add_removal(DecisionOrigin origin) { add_changes({{origin.statement - 1, std::nullopt}}); }
-  // Adds changes that each remove one statement, for the first few statements of this kind.
-  void add_removal(MappingStatement statement);
-  // Adds a change that replaces a range of the source by `text`.
-  void add_replacement(Range range, const std::string& text);
-
-  std::vector<ProposedChange> take_changes() { return std::move(changes_); }
-
- private:
-  void add(const std::string& title, std::string about, std::vector<Edit> edits);
-  std::string line_of(std::uint32_t offset) const;
-
-  const Program& program_;
-  edit::EditableMapping mapping_;
-  std::vector<ProposedChange> changes_;
-};
+using guide::ProgramEditor;
+using guide::ProposedChange;
 
 // The input of the functions that propose changes: a mapping program, a machine and an application.
 struct ChangeInput {

@@ -12,6 +12,7 @@
 #include "groma/advise.h"
 #include "groma/run.h"
 #include "guide/advice.h"
+#include "guide/profile_advice.h"
 #include "program/data.h"
 
 namespace groma {
@@ -109,10 +110,20 @@ class Adviser {
     const std::string measured = profile_words_of(*run_.workload, *run_.machine, nullptr).measured;
     std::vector<TriedChange> found;
     bool all = true;
-    for (ProposedChange& change :
+    // The suggestions from the profile come first. Those that are not tried are still made.
+    std::vector<guide::ProfileSuggestion> suggestions =
+        guide::profile_suggestions(*feedback->profile, &program);
+    std::vector<ProposedChange> changes;
+    for (const auto& each : suggestions) changes.push_back(each.change);
+    for (ProposedChange& each :
          inspect::faster_changes({program, *run_.machine, app_, uses_}, *run_.profile, measured)) {
+      changes.push_back(std::move(each));
+    }
+    std::size_t tried = 0;
+    for (ProposedChange& change : changes) {
       all = tasks_left_ >= tasks;
       if (!all) break;
+      ++tried;
       auto attempt = this->attempt(source(), change.fix);
       if (!attempt || !attempt->result.ok()) continue;
       if (attempt->result.seconds > kWorthSaying * of_trials) continue;
@@ -121,15 +132,15 @@ class Adviser {
     const bool promising = !found.empty();
     found = best(std::move(found), kWorthSaying * before);
     const bool any = !found.empty();
+    // A suggestion that was tried without success is not made.
+    feedback->suggest.clear();
+    for (std::size_t i = tried; i < suggestions.size(); ++i) {
+      guide::add_sentence(guide::sentence_of(suggestions[i]), &feedback->suggest);
+    }
     suggest(std::move(found), feedback, [&](double seconds) {
       return fmt::format("simulated {} ({})", gain_words(before, seconds), seconds_words(seconds));
     });
-    // All changes were tried and none helped, so the earlier suggestions, which were not tried, are
-    // removed.
-    if (!any && all) {
-      feedback->suggest.clear();
-      feedback->tried = true;
-    }
+    if (!any && all) feedback->tried = true;
     if (tried_ > 0 && (!any || iterations_ != kWhole)) {
       feedback->explain.push_back(outcome_words(any, promising));
     }
@@ -402,7 +413,9 @@ class Adviser {
       } else if (!source().name().empty()) {
         text = fmt::format("{}: {}", harmless(source().name()), text);
       }
-      said.push_back(fmt::format("{}: {}.", text, words(each.attempt.result.seconds)));
+      const std::string& reason = each.change.reason;
+      said.push_back(fmt::format("{}: {}{}{}.", text, words(each.attempt.result.seconds),
+                                 reason.empty() ? "" : "; ", reason));
       feedback->fixes.push_back(std::move(each.change.fix));
     }
     if (said.size() > 1) {

@@ -1,92 +1,21 @@
-// Finds the mapping statements that a rule or a profile blames, and proposes changes and edits of
-// these statements.
+// Proposes changes and edits of the mapping statements that a rule blames.
 #include "guide/advice.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "edit/mapping.h"
 #include "groma/harmless.h"
-#include "guide/copy_advice.h"
-#include "profile/words.h"
+#include "guide/blamed_statements.h"
 #include "program/data.h"
 
 namespace groma::guide {
 namespace {
 
-// Limits on the mapping statements that one sentence of advice names, and on the bytes that the
-// sentence shows of each statement.
-constexpr std::size_t kShownStatements = 3;
-constexpr std::size_t kShownLineText = 100;
-// The smallest share of the run's time for which a cause is explained.
-constexpr double kWorthSaying = 0.1;
-
-std::optional<ProcKind> kind_of(const CapturedGroups& groups) {
-  return find_proc_kind(text_of_group(groups, "prockind"));
-}
-
-// Returns the source text in this range, shortened and with control characters escaped.
-std::string text_of(const Program& program, Range range) {
-  const std::string_view whole = program.source().text(range);
-  return harmless(whole, kShownLineText);
-}
-
-// Returns true if a table row of the compiled mapping may concern the task, the processor kind, the
-// memory kind and the region that a log message names. `groups` has these names. A name that is
-// missing excludes no row.
-bool speaks_of(const program::StatementRow& row, const program::ProgramData& data,
-               const CapturedGroups& groups) {
-  const std::string task = text_of_group(groups, "task");
-  if (!task.empty() && row.key.task != kStarName && data.names.text(row.key.task) != task) {
-    return false;
-  }
-  const auto kind = kind_of(groups);
-  const bool by_kind = row.key.table != program::TableId::kTask &&
-                       row.key.place != program::kAnyPlace && row.key.place < 0x40;
-  if (kind && by_kind && row.key.place != program::place_key(*kind)) return false;
-  // A Region statement that does not name the kind of the memory in which there was no room is not
-  // the cause.
-  const auto memory = find_mem_kind(text_of_group(groups, "memkind"));
-  if (memory && row.key.table == program::TableId::kRegion) {
-    const auto* end = row.kinds.data() + row.kind_count;
-    if (std::find(row.kinds.data(), end, static_cast<std::uint8_t>(*memory)) == end) return false;
-  }
-  // A row of a mapping's table names its region by `*`, by its position among the task's region
-  // arguments, or by its name.
-  if (row.key.region == kStarName) return true;
-  const std::string region = text_of_group(groups, "region"), req = text_of_group(groups, "req");
-  const bool numbered = (row.key.region & 0x80000000U) != 0;
-  if (numbered) return req.empty() || fmt::format("{}", row.key.region & 0x7FFFFFFFU) == req;
-  return region.empty() || data.names.text(row.key.region) == region;
-}
-
-// Returns the table rows of one kind of statement that may have decided what a log message is
-// about, the most specific rows first. Logs number the regions while mappings may name them, so
-// rows about a named region are always returned.
-std::vector<program::StatementRow> suspects(const Program& program, MappingStatement statement,
-                                            const CapturedGroups& groups) {
-  const program::ProgramData& data = program.data();
-  std::vector<program::StatementRow> found;
-  for (const program::StatementRow& row : data.rows) {
-    if (row.key.table != static_cast<program::TableId>(statement)) continue;
-    const bool there = std::any_of(
-        found.begin(), found.end(),
-        [&](const program::StatementRow& other) { return other.statement == row.statement; });
-    if (!there && speaks_of(row, data, groups)) found.push_back(row);
-  }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    // Statements about all tasks (`*`) come last. Among equals, statements about all regions come
-    // last.
-    const auto rank = [](const program::StatementRow& row) {
-      return (row.key.task == kStarName ? 2 : 0) + (row.key.region == kStarName ? 1 : 0);
-    };
-    return rank(a) < rank(b);
-  });
-  return found;
-}
+// Limit on the bytes that a sentence shows of a line.
+constexpr std::size_t kShownInAdvice = 200;
 
 // Returns an edit that keeps index number `i` of an indexed machine view within bounds: `x` becomes
 // `x % m.size[i]`. If `negative` is true, the index may be below 0, so the size is added before a
@@ -110,6 +39,16 @@ std::optional<Edit> kept_inside(const program::ProgramData& data, const Source& 
                                : fmt::format("{}{}{} % {}", looser ? "(" : "",
                                              source.text(item.range), looser ? ")" : "", size);
   return Edit{item.range, negative ? fmt::format("({0} + {1}) % {1}", once, size) : once};
+}
+
+// Returns the text of a mapping function's last statement after the fix, without its `;`.
+std::string text_after(const Source& source, const program::CodeNode& index, const Fix& fix) {
+  std::size_t applied = 0;
+  const std::string after = apply_fixes(source, {fix}, &applied);
+  const std::size_t longer = after.size() - source.text().size();
+  const Range range = index.range;
+  return "return " +
+         harmless(after.substr(range.begin, range.end - range.begin + longer), kShownInAdvice);
 }
 
 // Returns a fix that keeps every index in the result of a mapping function within the machine view.
@@ -143,6 +82,7 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
     if (item.op != program::Op::kInt && !inside) fix.edits.push_back(std::move(*edit));
   }
   if (fix.edits.empty()) return std::nullopt;
+  fix.title += fmt::format(": `{}`", text_after(source, index, fix));
   return fix;
 }
 
@@ -155,7 +95,9 @@ std::optional<Fix> moved_behind(const Program& program, const edit::EditableMapp
   }
   const Range function = program.function_source_range(static_cast<FunctionId>(row.value));
   if (function.begin < program.range({row.statement}).begin) return std::nullopt;
-  return Fix{"move it behind its function", mapping.move_to_end(row.statement - 1), true};
+  return Fix{fmt::format("move it behind the definition of `{}`",
+                         program.function_name(static_cast<FunctionId>(row.value))),
+             mapping.move_to_end(row.statement - 1), true};
 }
 
 // Returns a fix that replaces the mapping statement of a table row by `statement`. Returns nullopt
@@ -254,198 +196,6 @@ std::optional<Fix> mended(const Program& program, const edit::EditableMapping& m
   return std::nullopt;
 }
 
-// Returns the line and the text of a statement, and the line of the function that it names, if any.
-std::string place_of(const Program& program, const program::StatementRow& row) {
-  const Range range = program.range({row.statement});
-  std::string text = fmt::format("line {} (`{}`)", program.source().position(range.begin).line,
-                                 text_of(program, range));
-  const bool maps =
-      row.key.table == program::TableId::kIndexMap || row.key.table == program::TableId::kSingleMap;
-  if (maps && row.value >= 0 && static_cast<std::size_t>(row.value) < program.function_count()) {
-    const Range function = program.function_source_range(static_cast<FunctionId>(row.value));
-    text += fmt::format(", whose function is in line {}",
-                        program.source().position(function.begin).line);
-  }
-  return text;
-}
-
-// Lists the lines and texts of the first kShownStatements mapping statements, and the number of
-// further statements.
-std::string places_of(const Program& program, const std::vector<program::StatementRow>& rows) {
-  std::string places;
-  for (std::size_t i = 0; i < std::min(rows.size(), kShownStatements); ++i) {
-    places += (i == 0 ? "" : "; ") + place_of(program, rows[i]);
-  }
-  if (rows.size() > kShownStatements) {
-    places += fmt::format(" and {} more", rows.size() - kShownStatements);
-  }
-  return places;
-}
-
-std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
-
-// Formats a time in seconds with a suitable unit, such as "12.3 ms".
-std::string time_of(double seconds) {
-  return profile::format_time(std::llround(std::clamp(seconds, 0.0, 1e6) / kPicosecond));
-}
-
-// Splits a source position into line and column: "4" and "1" for "a.mapper:4:1". Returns nullopt
-// for any other form.
-std::optional<std::pair<std::string, std::string>> line_and_column(const std::string& place) {
-  const std::size_t column = place.rfind(':');
-  const std::size_t line =
-      column == 0 || column == place.npos ? place.npos : place.rfind(':', column - 1);
-  if (line == place.npos) return std::nullopt;
-  return std::pair(place.substr(line + 1, column - line - 1), place.substr(column + 1));
-}
-
-// Returns true if the program has the statement that caused this cost at the line and column that
-// the profile gives.
-bool stands_in(const ProfileFacts::Cause& cause, const Program& program) {
-  const auto at = line_and_column(cause.place);
-  if (!at) return false;
-  const std::vector<Range>& statements = program.data().statement_ranges;
-  return std::any_of(statements.begin(), statements.end(), [&](const Range& range) {
-    const Position begin = program.source().position(range.begin);
-    return at->first == std::to_string(begin.line) && at->second == std::to_string(begin.column) &&
-           cause.statement == text_of(program, range);
-  });
-}
-
-// Returns true if a mapping statement caused this cost, and false if the default mapper did.
-bool has_statement(const ProfileFacts::Cause& cause) {
-  return !cause.place.empty() || !cause.statement.empty();
-}
-
-// Returns true if the profile comes from a run under this mapping. If the profile names its mapping
-// by a hash, the hashes must be equal. Otherwise the program must have every statement that the
-// profile names.
-bool is_of(const ProfileFacts& facts, const Program& program) {
-  if (!facts.mapping.empty()) return facts.mapping == mapping_mark(program);
-  return std::all_of(facts.causes.begin(), facts.causes.end(), [&](const auto& cause) {
-    return !has_statement(cause) || stands_in(cause, program);
-  });
-}
-
-// Returns a clause that names the mapping statement which caused a cost: ", because of line 4
-// (`...`)". If `program` is not null, the line number is left out unless the program has the
-// statement at this line.
-std::string because_of(const ProfileFacts::Cause& cause, const Program* program) {
-  if (!has_statement(cause)) return ", as the default mapper places it";
-  const auto at = line_and_column(cause.place);
-  if (!at || (program != nullptr && !stands_in(cause, *program))) {
-    return fmt::format(", because of `{}`", cause.statement);
-  }
-  return fmt::format(", because of line {} (`{}`)", at->first, cause.statement);
-}
-
-// Returns the task that took most of the time on the critical path, among the tasks that ran more
-// than once. A task that ran once occupies one processor wherever it is placed, so its placement
-// cannot balance the load. Returns an empty task if there is none.
-ProfileFacts::Task longest_task(const ProfileFacts& facts) {
-  for (const ProfileFacts::Cause& cause : facts.causes) {
-    if (cause.doing != "task") continue;
-    for (const ProfileFacts::Task& task : facts.by_task) {
-      if (task.task == cause.task && task.runs != 1) return task;
-    }
-  }
-  return {};
-}
-
-// Returns true if the mapping prefers GPUs to processors of the kind `other` for a task. A task
-// that ran on `other` under such a mapping has no variant for GPUs. Without a Task statement the
-// default mapper decides, which prefers GPUs.
-bool task_prefers_gpus(const Program& program, const std::string& task, ProcKind other) {
-  const auto rows = suspects(program, MappingStatement::kTask, {{"task", task}});
-  if (rows.empty()) return true;
-  const program::StatementRow& row = rows.front();
-  const auto* const end = row.kinds.data() + row.kind_count;
-  const auto place = [&](ProcKind kind) {
-    return std::find(row.kinds.data(), end, static_cast<std::uint8_t>(kind));
-  };
-  return place(ProcKind::kGpu) < place(other);
-}
-
-// Adds a sentence about one cause of the run time to `feedback` and, if one is known, a suggestion.
-// `because` names the mapping statement. `program` is the mapping that ran, or null if it is
-// unknown.
-void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
-                   const ProfileFacts& facts, const Program* program, bool has_gpus,
-                   GuideFeedback* feedback) {
-  if (cause.doing == "copy" || cause.doing == "reduction") {
-    std::string text = fmt::format("{} of the time is {} of `{}` {}{}", percent(cause.share),
-                                   cause.doing == "copy" ? "copies" : "reductions", cause.region,
-                                   copy_direction_text(cause), because);
-    if (cause.waiting > 0.5 * cause.share) text += "; most of it waits for a busy channel";
-    add_sentence(std::move(text), &feedback->explain);
-    add_sentence(suggestion_to_avoid_copy(cause), &feedback->suggest);
-    // A copy between ZCMEM and FBMEM has its cause in the statements that put data into ZCMEM, so
-    // these are named.
-    if (program == nullptr || !is_copy_between(cause, "ZCMEM", "FBMEM")) return;
-    const auto rows = suspects(*program, MappingStatement::kRegion, {{"memkind", "ZCMEM"}});
-    if (rows.empty()) return;
-    add_sentence(fmt::format("what keeps data in ZCMEM in {} is {}",
-                             harmless(program->source().name()), places_of(*program, rows)),
-                 &feedback->suggest);
-  } else if (cause.doing == "task") {
-    const auto ran = std::find_if(facts.by_task.begin(), facts.by_task.end(),
-                                  [&](const auto& task) { return task.task == cause.task; });
-    const std::string kind = ran == facts.by_task.end() ? "" : ran->kind;
-    add_sentence(fmt::format("{} of the time is task `{}`{}", percent(cause.share), cause.task,
-                             kind.empty() ? "" : fmt::format(" on {}", kind)),
-                 &feedback->explain);
-    const auto ran_on = find_proc_kind(kind);
-    if (has_gpus && ran_on && *ran_on != ProcKind::kGpu &&
-        (program == nullptr || !task_prefers_gpus(*program, cause.task, *ran_on))) {
-      const edit::StatementParts moves{.tasks = {cause.task},
-                                       .processors = {ProcKind::kGpu, *ran_on}};
-      add_sentence(fmt::format("`{}` moves `{}` to GPUs, where the machine has some and the task a "
-                               "variant for them",
-                               moves.statement_text(), cause.task),
-                   &feedback->suggest);
-    }
-  } else if (cause.doing == "start") {
-    add_sentence(fmt::format("{} of the time `{}` is ready and no processor begins with it: is the "
-                             "computer busy with something else?",
-                             percent(cause.share), cause.task),
-                 &feedback->explain);
-  } else if (cause.doing == "runtime") {
-    add_sentence(
-        fmt::format("{} of the time the run waits for the runtime to launch and map tasks{}",
-                    percent(cause.share),
-                    cause.task.empty() ? "" : fmt::format(", most of it before `{}`", cause.task)),
-        &feedback->explain);
-    add_sentence(
-        "a node maps its tasks one after the other: a mapping shortens that if it gives each node "
-        "as many tasks, or by ControlReplicate where the launching task can be replicated; the "
-        "program does it with fewer and larger points or a trace",
-        &feedback->explain);
-  }
-}
-
-// Explains how long the tasks would take if they were spread evenly over the processors of the kind
-// that works most. No function in IndexTaskMap makes the run shorter than that.
-void explain_least_time(const ProfileFacts& facts, GuideFeedback* feedback) {
-  const bool is_measured = !facts.measured.empty();
-  const auto least_seconds = [&](const ProfileFacts::Kind& kind) {
-    return is_measured ? kind.measured_busy_seconds /
-                             static_cast<double>(std::max<std::int64_t>(1, kind.processors))
-                       : kind.busy * facts.seconds;
-  };
-  const auto busiest = std::max_element(
-      facts.kinds.begin(), facts.kinds.end(),
-      [&](const auto& a, const auto& b) { return least_seconds(a) < least_seconds(b); });
-  const double whole = is_measured ? facts.measured_seconds : facts.seconds;
-  constexpr double kWorthKnowing = 0.02;
-  if (busiest == facts.kinds.end() || least_seconds(*busiest) < kWorthKnowing * whole) return;
-  add_sentence(
-      fmt::format("spread evenly over all {} {} processors, the tasks take {} of these {}: "
-                  "less needs faster processors or memories for them",
-                  busiest->processors, busiest->kind, time_of(least_seconds(*busiest)),
-                  time_of(whole)),
-      &feedback->explain);
-}
-
 }  // namespace
 
 bool has_statement_of_kinds(const Program& program,
@@ -473,14 +223,19 @@ void suggest_statement_changes(const Rule& rule, const CapturedGroups& groups,
     if (mendable.size() == 1) rows = mendable;
     // All statements already stand behind their functions, so there is nothing to suggest.
     if (mendable.empty() && rule.mend == StatementCorrection::kBehind) continue;
-    std::string text = fmt::format(
-        "in {} {} {}", harmless(program.source().name()),
-        rows.size() == 1 ? "change" : "one of these is to blame:", places_of(program, rows));
+    const bool removes = rule.mend == StatementCorrection::kRemove;
+    std::string text = fmt::format("in {} {} {}", harmless(program.source().name()),
+                                   rows.size() > 1 ? "one of these is to blame:"
+                                   : removes       ? "remove"
+                                                   : "change",
+                                   places_of(program, rows));
     if (rows.size() == 1) {
       if (auto fix = mended(program, mapping, rule, rows.front())) {
-        text += fmt::format(": {}", fix->title);
+        if (!removes) text += fmt::format(": {}", fix->title);
         feedback->fixes.push_back(std::move(*fix));
       }
+    } else if (rule.mend == StatementCorrection::kOrder) {
+      text += "; write the other order of the dimensions than it has";
     }
     add_sentence(std::move(text), &feedback->suggest);
   }
@@ -534,87 +289,6 @@ bool prefers_gpus(const Program& program) {
     all = all || row.key.task == kStarName;
   }
   return all;
-}
-
-// Explains at most three causes, each with at least a tenth of the run's time. Then follow
-// processors that ran nothing or too much, and memories that are nearly full. If the profile has
-// suggestions that were tried in the simulator, they replace the suggestions of this function.
-void explain_profile(const ProfileFacts& facts, const Program* program, bool has_gpus,
-                     GuideFeedback* feedback) {
-  constexpr double kUneven = 1.25;
-  constexpr double kNearlyFull = 0.9;
-  constexpr int kCauses = 3;
-  const bool lists_gpus = std::any_of(facts.kinds.begin(), facts.kinds.end(),
-                                      [](const auto& kind) { return kind.kind == "GPU"; });
-  has_gpus = has_gpus && (facts.kinds.empty() || lists_gpus);
-  const Program* const given = program;
-  const auto said_before = static_cast<std::ptrdiff_t>(feedback->suggest.size());
-  // A profile of another mapping can be explained, but not by this program's lines.
-  if (program != nullptr && !is_of(facts, *program)) {
-    add_sentence(
-        fmt::format("the profile is of another mapping than {}: what it says of statements "
-                    "is of that one",
-                    harmless(program->source().name())),
-        &feedback->explain);
-    program = nullptr;
-  }
-  if (!facts.measured.empty()) {
-    add_sentence(fmt::format("the application measures its phase `{}`, {}: what follows is of that",
-                             facts.measured, time_of(facts.measured_seconds)),
-                 &feedback->explain);
-  }
-  int said = 0;
-  for (const ProfileFacts::Cause& cause : facts.causes) {
-    if (cause.share < kWorthSaying || said++ == kCauses) break;
-    explain_cause(cause, because_of(cause, given), facts, program, has_gpus, feedback);
-  }
-  explain_least_time(facts, feedback);
-  const ProfileFacts::Task longest = longest_task(facts);
-  // Advice to spread points must not contradict advice to keep points together.
-  const auto crossing = std::find_if(facts.causes.begin(), facts.causes.end(), [](const auto& one) {
-    const bool between_processors = one.other_node || (one.from == one.to && !one.same_memory);
-    return between_processors && one.share >= kWorthSaying && !one.region.empty();
-  });
-  for (const ProfileFacts::Kind& kind : facts.kinds) {
-    if (kind.kind != longest.kind || kind.processors < 2) continue;
-    if (kind.used < kind.processors) {
-      add_sentence(fmt::format("only {} of {} {} processors ran anything", kind.used,
-                               kind.processors, kind.kind),
-                   &feedback->explain);
-    } else if (kind.imbalance >= kUneven) {
-      add_sentence(fmt::format("the busiest {} works {:.2g} times as long as the mean", kind.kind,
-                               kind.imbalance),
-                   &feedback->explain);
-    } else {
-      continue;
-    }
-    std::string spread = fmt::format(
-        "spread the points of `{}` over all {} {} processors with another function in IndexTaskMap "
-        "or SingleTaskMap",
-        longest.task, kind.processors, kind.kind);
-    if (crossing != facts.causes.end()) {
-      std::erase(feedback->suggest, as_sentence(suggestion_to_avoid_copy(*crossing)));
-      if (crossing->other_node) {
-        spread +=
-            fmt::format(", so that points that share `{}` stay on one node", crossing->region);
-      }
-    }
-    add_sentence(std::move(spread), &feedback->suggest);
-    if (program == nullptr) continue;
-    const auto rows = suspects(*program, MappingStatement::kIndexTaskMap, {{"task", longest.task}});
-    if (rows.empty()) continue;
-    add_sentence(fmt::format("what places `{}` in {} is {}", longest.task,
-                             harmless(program->source().name()), place_of(*program, rows.front())),
-                 &feedback->suggest);
-  }
-  for (const ProfileFacts::Memory& memory : facts.memories) {
-    if (memory.full < kNearlyFull) continue;
-    add_sentence(fmt::format("{} is {} full at its peak", memory.kind, percent(memory.full)),
-                 &feedback->explain);
-  }
-  if (!facts.tried || program != given) return;
-  feedback->suggest.erase(feedback->suggest.begin() + said_before, feedback->suggest.end());
-  feedback->suggest.insert(feedback->suggest.end(), facts.tried->begin(), facts.tried->end());
 }
 
 }  // namespace groma::guide

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/quantities.h"
 #include "edit/mapping.h"
 
 namespace groma::guide {
@@ -36,6 +37,10 @@ std::string copy_direction_text(const ProfileFacts::Cause& cause) {
   const bool another = cause.from == cause.to && !cause.other_node;
   return fmt::format("from {} to {}{}{}", cause.from, another ? "another " : "", cause.to,
                      cause.other_node ? " on another node" : "");
+}
+
+std::string size_of_copies(const ProfileFacts::Cause& cause) {
+  return cause.bytes > 0 ? fmt::format(" ({} in all)", format_bytes(cause.bytes)) : "";
 }
 
 // The suggestion depends on the memory kinds between which the data was copied.

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/json_bounds.h"
+#include "groma/geometry.h"
 #include "groma/guide.h"
 #include "groma/harmless.h"
 #include "profile/json_text.h"
@@ -23,6 +24,14 @@ constexpr std::size_t kMaxCauses = 8;
 constexpr std::size_t kMaxTasks = 8;
 // Limit on the processor kinds of a profile that are kept, and on the memory kinds.
 constexpr std::size_t kMaxKinds = 16;
+// Limits on the streams, on the spreads, and on the region requirements of a spread that are kept.
+constexpr std::size_t kMaxStreams = 16;
+constexpr std::size_t kMaxSpreads = 16;
+constexpr std::size_t kMaxData = 32;
+// Limit on the number of a statement.
+constexpr double kMostStatements = 0x1p31;
+// The relative error of a sum of times that were converted between units.
+constexpr double kRounding = 1e-6;
 constexpr std::size_t kShownValue = 60;
 // Limits on a number and on a count in a profile, so that sums and conversions do not overflow.
 constexpr double kMostFigure = 0x1p63, kMostCount = 0x1p53;
@@ -79,6 +88,19 @@ class ProfileJsonValue {
     }
     return parts;
   }
+  // Returns the strings of the JSON list with this key.
+  std::vector<std::string> texts(const char* key) const {
+    const ProfileJsonValue part = at(key);
+    std::vector<std::string> all;
+    if (!part.must_be(part.json_.is_array(), "list")) return all;
+    for (std::size_t i = 0; i < part.json_.size(); ++i) {
+      const ProfileJsonValue one(part.json_[i], fmt::format("{}/{}", part.place_, i), error_);
+      if (one.must_be(one.json_.is_string(), "text")) {
+        all.push_back(harmless(one.json_.get_ref<const std::string&>()));
+      }
+    }
+    return all;
+  }
   std::string text(const char* key) const {
     const ProfileJsonValue part = at(key);
     return part.must_be(part.json_.is_string(), "text")
@@ -108,6 +130,19 @@ class ProfileJsonValue {
     const ProfileJsonValue part = at(key);
     part.refuse(fmt::format("it is {}, no whole number", part.shown()));
     return 0;
+  }
+  // Returns the name of the processor in the JSON member `key`, which is a list of a kind, a node
+  // and an index.
+  std::string processor(const char* key) const {
+    const ProfileJsonValue part = at(key);
+    if (!part.must_be(part.json_.is_array(), "list") || part.json_.size() != 3) return "";
+    if (!part.json_[0].is_string() || !part.json_[1].is_number_integer() ||
+        !part.json_[2].is_number_integer()) {
+      part.refuse("it is not a kind, a node and an index");
+      return "";
+    }
+    return fmt::format("{} {} of node {}", harmless(part.json_[0].get_ref<const std::string&>()),
+                       part.json_[2].get<std::int64_t>(), part.json_[1].get<std::int64_t>());
   }
   // Returns the memory kind from the JSON member `memory`, which is a list of a kind, a node and an
   // index.
@@ -183,6 +218,7 @@ void add_cause(const ProfileJsonValue& part, const std::vector<ProfileJsonValue>
       cause.same_memory = move.flag("same_memory");
       cause.statement = move.object("by").text("text");
       cause.place = move.object("by").text("place");
+      cause.bytes = move.count("bytes", kMostFigure, "2^63");
     }
   }
   const auto [at, is_new] =
@@ -234,6 +270,57 @@ void read_path(const ProfileJsonValue& profile, double whole, ProfileFacts* fact
   facts->causes.resize(std::min(facts->causes.size(), kMaxCauses));
 }
 
+// Reads which data the tasks stream from which memories. `total` is the time of which shares are
+// parts, in picoseconds.
+void read_streams(const ProfileJsonValue& profile, double total, ProfileFacts* facts) {
+  for (const ProfileJsonValue& one : profile.list("streams")) {
+    if (facts->streams.size() == kMaxStreams) break;
+    ProfileFacts::Stream& stream = facts->streams.emplace_back();
+    stream.task = one.text("task");
+    stream.kind = one.text("kind");
+    stream.requirement = one.count("requirement");
+    stream.names = one.texts("names");
+    stream.memory = one.text("memory");
+    const ProfileJsonValue by = one.object("by");
+    stream.statement_number = by.count("statement", kMostStatements, "2^31");
+    stream.statement = by.text("text");
+    stream.place = by.text("place");
+    const double time = one.figure("time_ps", total, "the measured time");
+    stream.share = time / total;
+    stream.bytes_per_s = one.figure("bytes") / std::max(time * kPicosecond, kPicosecond);
+    const double now = one.figure("task_ps", total, "the measured time");
+    for (const ProfileJsonValue& each : one.list("elsewhere")) {
+      if (stream.elsewhere.size() == kMaxKinds) break;
+      stream.elsewhere.push_back(
+          {each.text("memory"), (now - each.figure("task_ps")) / total, each.flag("room")});
+    }
+  }
+}
+
+// Reads how the tasks are spread over processors. `total` is as in read_streams().
+void read_spreads(const ProfileJsonValue& profile, double total, ProfileFacts* facts) {
+  for (const ProfileJsonValue& one : profile.list("spreads")) {
+    if (facts->spreads.size() == kMaxSpreads) break;
+    ProfileFacts::Spread& spread = facts->spreads.emplace_back();
+    spread.task = one.text("task");
+    spread.kind = one.text("kind");
+    spread.kinds = one.texts("kinds");
+    spread.processors = one.count("processors");
+    spread.used = one.count("used", static_cast<double>(spread.processors), "its `processors`");
+    spread.points = one.count("points");
+    spread.dimensions = one.count("dimensions", kMaxDimensions, "the most dimensions");
+    spread.nested_runs = one.count("nested_runs");
+    spread.busiest = one.processor("busiest");
+    spread.lost = std::min(1.0, one.figure("lost_ps") / total);
+    for (const ProfileJsonValue& each : one.list("data")) {
+      if (spread.data.size() == kMaxData) break;
+      spread.data.push_back({each.texts("names"), each.text("region"), each.texts("memories")});
+    }
+  }
+  facts->nodes = profile.count("nodes");
+  facts->replicable = profile.text("replicable");
+}
+
 // Reads all facts from the JSON object of a profile. Times are picoseconds in the JSON and seconds
 // in the facts.
 ProfileFacts facts_of_json(const ProfileJsonValue& profile) {
@@ -243,6 +330,9 @@ ProfileFacts facts_of_json(const ProfileJsonValue& profile) {
   const double whole = std::max(profile.figure("time_ps"), 1.0);
   facts.seconds = facts.measured_seconds = profile.figure("time_ps") * kPicosecond;
   read_path(profile, whole, &facts);
+  const double total = std::max(facts.measured_seconds / kPicosecond, 1.0);
+  read_streams(profile, total * (1 + kRounding), &facts);
+  read_spreads(profile, total, &facts);
   for (const ProfileJsonValue& one : profile.list("by_kind")) {
     const double busy = one.figure("busy_ps");
     const std::int64_t processors = one.count("processors");

@@ -12,6 +12,7 @@
 #include "groma/harmless.h"
 #include "guide/advice.h"
 #include "guide/detail.h"
+#include "guide/metric_advice.h"
 #include "guide/scanner.h"
 #include "guide/shortages.h"
 #include "guide/words.h"
@@ -356,8 +357,18 @@ class Composer {
       for (const std::string& change : rule.change)
         add_suggestion(fill_template(change, finding.groups));
     }
-    if (context_.program != nullptr)
-      suggest_statement_changes(rule, finding.groups, *context_.program, &feedback_);
+    if (context_.program == nullptr) return;
+    suggest_statement_changes(rule, finding.groups, *context_.program, &feedback_);
+    if (rule.role == RuleRole::kMetric) suggest_for_metric(rule);
+  }
+
+  // Only a figure is known of a run that ended well. Suggests changes of the statements that decide
+  // what the rule's advice is about.
+  void suggest_for_metric(const Rule& rule) {
+    const bool advises_gpus = std::any_of(rule.advice.begin(), rule.advice.end(),
+                                          [](const Advice& each) { return each.advises_gpus; });
+    if (advises_gpus && !lacks("GPU")) suggest_gpus_for_tasks(*context_.program, &feedback_);
+    if (rule.higher_is_better) suggest_other_places(*context_.program, &feedback_);
   }
 
   // Returns true if a rule other than `rule` matched a message that says how the run failed.

@@ -9,6 +9,7 @@
 
 #include "llm/text.h"
 #include "model/problem_words.h"
+#include "model/profile_words.h"
 #include "model/reply_text.h"
 
 namespace groma::tuning {
@@ -21,8 +22,6 @@ constexpr std::size_t kMaxSentences = 8;
 // Limit on the bytes that describe the added, or the removed, lines of a changed segment.
 constexpr std::size_t kMaxDifference = 1'000;
 constexpr std::size_t kMaxFailures = 6;
-// Causes of run time with a smaller share of the time are not worth a place in a prompt.
-constexpr double kSmallestShare = 0.01;
 constexpr std::size_t kMaxOfSegment = 200, kMaxSurroundings = 12'000;
 // Limit on the earlier steps that a prompt lists.
 constexpr std::size_t kMaxStepsShown = 24;
@@ -67,50 +66,6 @@ std::string lines_without(std::string_view a, std::string_view b, char sign) {
   }
   if (left_out > 0) found += fmt::format("    {} ({} more lines)\n", sign, left_out);
   return found;
-}
-
-std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
-// Describes a cause of a run's time: "88 % reduction of A from FBMEM to FBMEM between nodes".
-std::string describe_cause(const ProfileFacts::Cause& cause) {
-  std::string words = fmt::format("{} {}", percent(cause.share), cause.doing);
-  if (!cause.task.empty()) words += " " + cause.task;
-  if (!cause.region.empty()) words += " of " + cause.region;
-  if (!cause.from.empty()) words += fmt::format(" from {} to {}", cause.from, cause.to);
-  if (cause.other_node) words += " between nodes";
-  return words;
-}
-
-// Describes in one line what took the time of a run: the shares of tasks, copies and the runtime,
-// the largest causes, and the load of processors and memories.
-std::string profile_words(const ProfileFacts& facts) {
-  std::string words =
-      fmt::format("of the time tasks {}, copies {}, runtime {}", percent(facts.tasks),
-                  percent(facts.copies), percent(facts.runtime));
-  const auto first = [](const auto& all) { return std::min(all.size(), kMaxSentences); };
-  for (std::size_t i = 0; i < first(facts.causes); ++i) {
-    if (facts.causes[i].share >= kSmallestShare) words += "; " + describe_cause(facts.causes[i]);
-  }
-  // The sums by task and by kind of processor are of the whole run. They would mislead about a
-  // measured phase, because they include initialisation.
-  if (facts.measured.empty()) {
-    for (std::size_t i = 0; i < first(facts.by_task); ++i) {
-      const ProfileFacts::Task& task = facts.by_task[i];
-      if (task.share < kSmallestShare) continue;
-      words += fmt::format("; {} on {} {} of task time", task.task, task.kind, percent(task.share));
-    }
-    for (const ProfileFacts::Kind& kind : facts.kinds) {
-      words += fmt::format("; {} {} of {} used, busy {}", kind.kind, kind.used, kind.processors,
-                           percent(kind.busy));
-      if (kind.imbalance >= 1.1) {
-        words += fmt::format(", the busiest {:.2g} times the mean", kind.imbalance);
-      }
-    }
-  }
-  for (const ProfileFacts::Memory& memory : facts.memories) {
-    words += fmt::format("; {} {} full", memory.kind, percent(memory.full));
-  }
-  return words;
 }
 
 // Returns a line that says which parts a prompt leaves out because it may have only `limit` bytes.

@@ -63,6 +63,7 @@ class JsonWriter {
     if (whole_) add_channels(json);
     json["moves"] =
         list(profile_.moves, [&](const Profile::CopyGroup& move) { return move_json(move); });
+    add_data_streams(profile_, words_, json);
     if (whole_) flows(json);
     json["notes"] = record_.notes;
     return json;
@@ -133,15 +134,6 @@ class JsonWriter {
     return {one.kind, one.node, one.index};
   }
 
-  // Returns the mapping statement that caused a copy as JSON. The number 0 stands for the default
-  // mapper and gives null. A negative number means that the statement is not known.
-  Json statement_json(std::int32_t statement) const {
-    if (statement == 0) return nullptr;
-    if (statement < 0) return {{"statement", nullptr}, {"text", "not known"}, {"place", ""}};
-    const StatementText text = words_.statement ? words_.statement(statement) : StatementText{};
-    return {{"statement", statement}, {"text", text.text}, {"place", text.place}};
-  }
-
   // Returns one move as JSON. A move is the sum of all copies or reductions of one region between
   // the same memory kinds that the same mapping statement caused.
   Json move_json(const Profile::CopyGroup& move) const {
@@ -151,7 +143,7 @@ class JsonWriter {
             {"to", move.to},
             {"other_node", move.other_node},
             {"same_memory", move.same_memory},
-            {"by", statement_json(move.statement)},
+            {"by", statement_json(words_, move.statement)},
             {"number", move.number},
             {"bytes", move.bytes},
             {"time_ps", move.time},
@@ -241,6 +233,13 @@ class JsonWriter {
 };
 
 }  // namespace
+
+profile::Json profile::statement_json(const ProfileWords& words, std::int32_t statement) {
+  if (statement == 0) return nullptr;
+  if (statement < 0) return {{"statement", nullptr}, {"text", "not known"}, {"place", ""}};
+  const StatementText text = words.statement ? words.statement(statement) : StatementText{};
+  return {{"statement", statement}, {"text", text.text}, {"place", text.place}};
+}
 
 profile::Json profile::json_of(const Profile& profile, const ProfileWords& words,
                                ProfileExtent extent) {

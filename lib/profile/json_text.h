@@ -20,6 +20,13 @@ enum class ProfileExtent : std::uint8_t { kAll, kSums };
 Json json_of(const Profile& profile, const ProfileWords& words,
              ProfileExtent extent = ProfileExtent::kAll);
 
+// Returns the mapping statement that decided something as JSON. The number 0 stands for the default
+// mapper and gives null. A negative number means that the statement is not known.
+Json statement_json(const ProfileWords& words, std::int32_t statement);
+// Adds to the JSON of a profile which data the tasks stream from which memories, and how tasks are
+// spread over processors. Adds nothing if the record does not describe the costs of tasks.
+void add_data_streams(const Profile& profile, const ProfileWords& words, Json& json);
+
 // Returns the text as a JSON string in quotes. Bytes that are not UTF-8 become replacement
 // characters.
 inline std::string json_quoted(std::string_view text) {

@@ -32,6 +32,11 @@ struct TaskWork {
     // line of a memory outside its framebuffer. 0 for other memories.
     double updates_in_turn;
   };
+  // The bytes that a task moves for one region requirement, as RunRecord::TaskCost describes them.
+  struct RequirementTraffic {
+    std::int32_t requirement;
+    double bytes, host_bytes;
+  };
 
   bool known = false;
   // The time that it takes to launch the GPU kernels of the task, in seconds.
@@ -40,6 +45,10 @@ struct TaskWork {
   double computing_s = 0;
   // The memory traffic of the task: one entry for each memory that it uses.
   std::vector<MemoryTraffic> loads;
+  // The memory traffic by requirement, and the index of this work in RunRecord::costs (-1: it is
+  // not recorded). Used only if the run is recorded.
+  std::vector<RequirementTraffic> by_requirement;
+  std::int32_t recorded = -1;
 
   // The instances and the argument values of the task for which this work was computed. For others
   // the work has to be computed again.

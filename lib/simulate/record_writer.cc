@@ -8,8 +8,9 @@ namespace groma::sim {
 
 // Writes the names of tasks, regions, processors and memories, to which the events of the record
 // refer.
-RecordWriter::RecordWriter(const RunInput& input, Outcome& outcome, bool wanted)
-    : input_(input), outcome_(outcome) {
+RecordWriter::RecordWriter(const RunInput& input, const InstanceStore& store, Outcome& outcome,
+                           bool wanted)
+    : input_(input), outcome_(outcome), store_(store) {
   if (!wanted) return;
   record_ = std::make_shared<RunRecord>();
   for (const app::Task& task : input.data.tasks) record_->tasks.push_back(task.name);
@@ -25,6 +26,51 @@ RecordWriter::RecordWriter(const RunInput& input, Outcome& outcome, bool wanted)
     const Memory& memory = input.memories[number];
     record_->memories.push_back({std::string(name_of(memory.kind)), memory.node, memory.index,
                                  input.memories.group(number).capacity_bytes, 0});
+    std::int32_t& first = first_memory_[static_cast<std::size_t>(memory.kind)];
+    if (first < 0) first = number;
+  }
+  describe_machine_and_tasks();
+}
+
+// Writes which processor kinds address which memory kinds, and which processor kinds the tasks can
+// run on. If node types differ, the first one that has an affinity counts.
+void RecordWriter::describe_machine_and_tasks() {
+  for (const NodeType& node : input_.machine->node_types()) {
+    for (const Affinity& affinity : node.affinities) {
+      const std::string_view processor = name_of(affinity.processor),
+                             memory = name_of(affinity.memory);
+      const bool is_known =
+          std::any_of(record_->reaches.begin(), record_->reaches.end(), [&](const auto& reach) {
+            return reach.processor == processor && reach.memory == memory;
+          });
+      if (is_known || node.find(affinity.processor) == nullptr ||
+          node.find(affinity.memory) == nullptr) {
+        continue;
+      }
+      record_->reaches.push_back(
+          {std::string(processor), std::string(memory), affinity.bandwidth_bytes_per_s});
+    }
+  }
+  for (const app::Task& task : input_.data.tasks) {
+    RunRecord::TaskDescription& description = record_->descriptions.emplace_back();
+    for (const app::Variant& variant : task.variants) {
+      const std::string kind(name_of(variant.kind));
+      const bool is_known = std::find(description.kinds.begin(), description.kinds.end(), kind) !=
+                            description.kinds.end();
+      if (!is_known && input_.machine->has(variant.kind)) description.kinds.push_back(kind);
+    }
+    for (const app::Requirement& requirement : task.requirements) {
+      const bool is_known = requirement.data.kind != app::RequirementData::Kind::kUnknown;
+      description.requirements.push_back(
+          {requirement.names.empty() ? requirement.data.names : requirement.names,
+           is_known ? static_cast<std::int32_t>(requirement.data.region) : -1});
+    }
+  }
+  if (input_.data.top_level < 0) return;
+  const app::Task& top = input_.data.tasks[static_cast<std::size_t>(input_.data.top_level)];
+  if (std::any_of(top.variants.begin(), top.variants.end(),
+                  [](const app::Variant& variant) { return variant.replicable; })) {
+    record_->replicable_top = input_.data.top_level;
   }
 }
 
@@ -32,8 +78,11 @@ std::int64_t RecordWriter::bytes() const {
   if (!record_) return 0;
   // The memory of a point in bytes. The text of a point is stored twice.
   constexpr std::size_t kPoint = 160;
+  // The memory of the cost of a task in bytes. Each cost is stored twice, with some four streams.
+  constexpr std::size_t kCost = 512;
   return heap_bytes(record_->events) + heap_bytes(record_->allocations) +
-         heap_bytes(record_->phases) + static_cast<std::int64_t>(record_->points.size() * kPoint);
+         heap_bytes(record_->phases) + static_cast<std::int64_t>(record_->points.size() * kPoint) +
+         static_cast<std::int64_t>(record_->costs.size() * kCost);
 }
 
 // Appends an entry to a list of the record. If the memory limit of the run leaves no room for the
@@ -61,8 +110,49 @@ std::int32_t RecordWriter::point_number(const Point& point) {
   return known->second;
 }
 
+// Adds the names and the regions of requirements that only the launches of a task describe.
+void RecordWriter::describe_requirements(const TaskRun& run) {
+  RunRecord::TaskDescription& description = record_->descriptions[run.task];
+  for (std::size_t r = 0; r < description.requirements.size(); ++r) {
+    RunRecord::TaskDescription::Requirement& requirement = description.requirements[r];
+    if (requirement.region >= 0) continue;
+    const app::RequirementData& data = data_of_requirement(input_.data, run, r);
+    if (data.kind == app::RequirementData::Kind::kUnknown) continue;
+    requirement.region = static_cast<std::int32_t>(data.region);
+    if (requirement.names.empty()) requirement.names = data.names;
+  }
+}
+
+// Returns the index in RunRecord::costs of the cost of a task, which is added if it is new.
+std::int32_t RecordWriter::cost_number(const TaskRun& run, const TaskWork& work) {
+  RunRecord::TaskCost cost;
+  cost.launching = to_picoseconds(work.overhead_s);
+  cost.computing = to_picoseconds(work.computing_s);
+  for (const TaskWork::RequirementTraffic& traffic : work.by_requirement) {
+    const Instance& instance =
+        store_.instance(run.instances[static_cast<std::size_t>(traffic.requirement)]);
+    const MemKind kind = input_.memories[instance.memory].kind;
+    RunRecord::TaskCost::Stream stream{
+        traffic.requirement, first_memory_[static_cast<std::size_t>(kind)], instance.statement,
+        static_cast<std::int64_t>(traffic.bytes), static_cast<std::int64_t>(traffic.host_bytes)};
+    if (!cost.streams.empty() && cost.streams.back().requirement == traffic.requirement) {
+      cost.streams.back().bytes += stream.bytes;
+      cost.streams.back().host_bytes += stream.host_bytes;
+    } else {
+      cost.streams.push_back(stream);
+    }
+  }
+  const auto number = static_cast<std::int32_t>(record_->costs.size());
+  const auto [known, is_new] = cost_numbers_.emplace(std::move(cost), number);
+  if (is_new) {
+    record_->costs.push_back(known->first);
+    describe_requirements(run);
+  }
+  return known->second;
+}
+
 // The record stores the point of a task of an index launch as an index into its list of points.
-void RecordWriter::add_task(const TaskRun& run, RunTime end) {
+void RecordWriter::add_task(const TaskRun& run, RunTime end, TaskWork& work) {
   if (!record_) return;
   RunRecord::Event event;
   event.kind = RunRecord::Event::Kind::kTask;
@@ -75,6 +165,8 @@ void RecordWriter::add_task(const TaskRun& run, RunTime end) {
   event.start = run.times.start;
   event.end = end;
   event.cause = run.records.cause;
+  if (work.recorded < 0) work.recorded = cost_number(run, work);
+  event.cost = work.recorded;
   if (run.parent != nullptr) {
     event.after = run.parent->since.event;
     event.after_start = run.parent->since.start;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -22,9 +24,9 @@ namespace groma::sim {
 
 class RecordWriter {
  public:
-  // The object keeps references to both arguments, so they must outlive it. If `wanted` is false,
-  // no record is written.
-  RecordWriter(const RunInput& input, Outcome& outcome, bool wanted);
+  // The object keeps references to the first three arguments, so they must outlive it. If `wanted`
+  // is false, no record is written.
+  RecordWriter(const RunInput& input, const InstanceStore& store, Outcome& outcome, bool wanted);
 
   bool wanted() const { return record_ != nullptr; }
   // Returns the number of the event that is added next to the record; -1 if no record is written.
@@ -34,8 +36,9 @@ class RecordWriter {
   // The following functions do nothing if no record is written. They end the run if there is no
   // memory left for the record.
 
-  // Adds a task that starts now and ends at `end`.
-  void add_task(const TaskRun& run, RunTime end);
+  // Adds a task that starts now, has this work and ends at `end`. Notes in `work` where the record
+  // describes it.
+  void add_task(const TaskRun& run, RunTime end, TaskWork& work);
   // Adds a copy between two instances, whose start time is known, to the record.
   void add_copy(const CopyRun& copy, const Instance& from, const Instance& to, const Route& route,
                 RunTime end);
@@ -50,15 +53,28 @@ class RecordWriter {
   std::int64_t bytes() const;
 
  private:
+  static std::array<std::int32_t, kMemKindCount> no_memories() {
+    std::array<std::int32_t, kMemKindCount> none{};
+    none.fill(-1);
+    return none;
+  }
   template <typename Entry>
   void append(std::vector<Entry>& list, const std::type_identity_t<Entry>& entry);
   std::int32_t point_number(const Point& point);
+  void describe_machine_and_tasks();
+  void describe_requirements(const TaskRun& run);
+  std::int32_t cost_number(const TaskRun& run, const TaskWork& work);
 
   const RunInput& input_;
   Outcome& outcome_;
   std::shared_ptr<RunRecord> record_;
   // For the text of each point: the index of the point in RunRecord::points.
   std::unordered_map<std::string, std::int32_t> point_numbers_;
+  // For each distinct cost of a task: its index in RunRecord::costs.
+  std::map<RunRecord::TaskCost, std::int32_t> cost_numbers_;
+  // For each kind of memory: the first memory of this kind; -1: the machine has none.
+  std::array<std::int32_t, kMemKindCount> first_memory_ = no_memories();
+  const InstanceStore& store_;
 };
 
 }  // namespace groma::sim

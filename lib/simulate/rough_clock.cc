@@ -20,7 +20,7 @@ RoughClock::RoughClock(RunParts& parts, Links& links, const RuntimeCosts& costs,
     : parts_(parts),
       links_(links),
       costs_(costs),
-      durations_(parts.input, parts.store, model),
+      durations_(parts.input, parts.store, model, /*by_requirement=*/false),
       processors_(parts.input.processors.size()),
       runtime_free_(static_cast<std::size_t>(parts.input.machine->node_count()), 0),
       uses_(parts.input.memories.size()) {

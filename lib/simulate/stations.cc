@@ -14,7 +14,7 @@ ProcessorStates::ProcessorStates(const RunInput& input, const InstanceStore& sto
       agenda_(agenda),
       record_(record),
       noise_(noise),
-      durations_(input, store, model),
+      durations_(input, store, model, record.wanted()),
       stations_(input.processors.size()) {}
 
 // Tasks of equal priority start in the order in which they became ready.
@@ -45,7 +45,7 @@ void ProcessorStates::start(TaskRun& run, ProcessorState& station) {
   fail_formula(outcome_, input_.data, run, fault);
   const RunTime end = run.times.start + noise_.add_noise(seconds);
   run.records.own = station.last_record = record_.next_event();
-  record_.add_task(run, end);
+  record_.add_task(run, end, durations_.last_work());
   agenda_.add_task_end(end, run);
   on_start(run);
 }

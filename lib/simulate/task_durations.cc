@@ -94,10 +94,15 @@ void TaskDurations::add_load(const TaskRun& run, std::size_t requirement, double
     bytes *= bytes_moved_per_byte_used(run, requirement, instance);
     unforeseen = bytes * share_not_prefetched(run, requirement, instance);
   }
-  if (run.processor->kind == ProcKind::kGpu && kind != MemKind::kFbmem) {
-    if (access == Access::kAtomic) bytes *= model_.host_atomic_factor;
-    if (access == Access::kScatter) bytes *= model_.host_scatter_factor;
+  double host_bytes = bytes;
+  if (run.processor->kind == ProcKind::kGpu) {
+    if (access == Access::kAtomic) host_bytes *= model_.host_atomic_factor;
+    if (access == Access::kScatter) host_bytes *= model_.host_scatter_factor;
   }
+  if (by_requirement_) {
+    work.by_requirement.push_back({static_cast<std::int32_t>(requirement), bytes, host_bytes});
+  }
+  if (kind != MemKind::kFbmem) bytes = host_bytes;
   std::vector<TaskWork::MemoryTraffic>& loads = work.loads;
   const auto known = std::find_if(
       loads.begin(), loads.end(),
@@ -187,6 +192,8 @@ void TaskDurations::compute(const TaskRun& run, TaskWork& work, app::FormulaFaul
                                 (variant.single ? model_.single_precision_speedup : 1));
   }
   work.loads.clear();
+  work.by_requirement.clear();
+  work.recorded = -1;
   const std::vector<app::Requirement>& requirements = input_.data.tasks[run.task].requirements;
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     bool listed = false;
@@ -213,7 +220,7 @@ void TaskDurations::compute(const TaskRun& run, TaskWork& work, app::FormulaFaul
 
 // Returns the work of a task. If the plan of the task is kept, so is its work, for the next task
 // with the same instances and arguments.
-const TaskWork& TaskDurations::work_of(const TaskRun& run, app::FormulaFault& fault) {
+TaskWork& TaskDurations::work_of(const TaskRun& run, app::FormulaFault& fault) {
   const auto same = [](const auto& kept, const auto& now) {
     return std::equal(kept.begin(), kept.end(), now.begin(), now.end());
   };
@@ -250,7 +257,8 @@ double TaskDurations::begin(TaskRun& run, app::FormulaFault& fault) {
 // added.
 double TaskDurations::seconds_with(TaskRun& run, const CountUsers& count_users,
                                    app::FormulaFault& fault) {
-  const TaskWork& work = work_of(run, fault);
+  TaskWork& work = work_of(run, fault);
+  last_work_ = &work;
   return work.overhead_s + std::max(work.computing_s, memory_seconds(run, work.loads, count_users));
 }
 

@@ -18,14 +18,23 @@ namespace groma::sim {
 
 class TaskDurations {
  public:
-  // The object keeps references to all arguments, so they must outlive it.
-  TaskDurations(const RunInput& input, const InstanceStore& store, const TimeModel& model)
-      : input_(input), store_(store), model_(model), streaming_(input.memories.size()) {}
+  // The object keeps references to `input`, `store` and `model`, so they must outlive it. If
+  // `by_requirement` is true, TaskWork::by_requirement is filled.
+  TaskDurations(const RunInput& input, const InstanceStore& store, const TimeModel& model,
+                bool by_requirement)
+      : input_(input),
+        store_(store),
+        model_(model),
+        by_requirement_(by_requirement),
+        streaming_(input.memories.size()) {}
 
   // Returns how long the task runs, in seconds. From now on the task counts as a user of the
   // bandwidth of its memories, which are noted in run.streams. Sets `fault` if a formula of the
   // task's variant has no value.
   double begin(TaskRun& run, app::FormulaFault& fault);
+  // Returns the work of the task that the last call of begin() was about. The reference is valid
+  // until the next call.
+  TaskWork& last_work() { return *last_work_; }
   // Notes that the task does not use the bandwidth of its memories any more.
   void end(const TaskRun& run);
   // For callers that do not simulate time. Returns how long the task runs, in seconds, if
@@ -34,7 +43,7 @@ class TaskDurations {
   double seconds_with(TaskRun& run, const CountUsers& count_users, app::FormulaFault& fault);
 
  private:
-  const TaskWork& work_of(const TaskRun& run, app::FormulaFault& fault);
+  TaskWork& work_of(const TaskRun& run, app::FormulaFault& fault);
   void compute(const TaskRun& run, TaskWork& work, app::FormulaFault& fault);
   // Returns the smallest number of bytes that one memory access of this kind of processor
   // transfers.
@@ -58,10 +67,12 @@ class TaskDurations {
   const RunInput& input_;
   const InstanceStore& store_;
   const TimeModel& model_;
+  const bool by_requirement_;
   // For each memory: the number of running tasks that use its bandwidth.
   std::vector<std::int64_t> streaming_;
   // The work of the task that begins, used if the task has no plan that keeps its work.
   TaskWork work_;
+  TaskWork* last_work_ = &work_;
   // The sizes of the pieces of the task that begins.
   std::vector<app::PieceSize> sizes_;
 };

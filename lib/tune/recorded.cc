@@ -35,7 +35,7 @@ Json json_of(const ProfileFacts& facts) {
   for (const auto& cause : facts.causes) {
     json["causes"].push_back({cause.doing, cause.task, cause.region, cause.from, cause.to,
                               cause.statement, cause.place, cause.other_node, cause.share,
-                              cause.waiting, cause.same_memory});
+                              cause.waiting, cause.same_memory, cause.bytes});
   }
   for (const auto& kind : facts.kinds) {
     json["kinds"].push_back({kind.kind, kind.processors, kind.used, kind.busy, kind.imbalance});
@@ -44,6 +44,13 @@ Json json_of(const ProfileFacts& facts) {
     json["by_task"].push_back({task.task, task.kind, task.share, task.runs});
   }
   for (const auto& memory : facts.memories) json["memories"].push_back({memory.kind, memory.full});
+  // Prompts need only these values of a stream. The suggestions were made when the mapping ran, so
+  // a journal needs neither the other values nor the spreads.
+  for (const auto& stream : facts.streams) {
+    json["streams"].push_back({stream.task, stream.kind, stream.requirement,
+                               stream.names.empty() ? "" : stream.names.front(), stream.memory,
+                               stream.share, stream.bytes_per_s});
+  }
   return json;
 }
 
@@ -179,6 +186,7 @@ ProfileFacts facts_of(const Json& json) {
     cause.share = items.take<double>();
     cause.waiting = items.take<double>();
     cause.same_memory = items.take<bool>();
+    cause.bytes = items.take<std::int64_t>();
   }
   for (const Json& each : member(json, "kinds")) {
     Items items(each);
@@ -202,6 +210,17 @@ ProfileFacts facts_of(const Json& json) {
     auto& memory = facts.memories.emplace_back();
     memory.kind = items.take<std::string>();
     memory.full = items.take<double>();
+  }
+  for (const Json& each : member(json, "streams")) {
+    Items items(each);
+    auto& stream = facts.streams.emplace_back();
+    stream.task = items.take<std::string>();
+    stream.kind = items.take<std::string>();
+    stream.requirement = items.take<std::int64_t>();
+    stream.names = {items.take<std::string>()};
+    stream.memory = items.take<std::string>();
+    stream.share = items.take<double>();
+    stream.bytes_per_s = items.take<double>();
   }
   return facts;
 }

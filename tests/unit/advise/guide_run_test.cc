@@ -12,9 +12,11 @@
 #include "groma/advise.h"
 #include "groma/benchmarks.h"
 #include "groma/dsl_files.h"
+#include "groma/evaluators.h"
 #include "groma/io.h"
 #include "groma/run.h"
 #include "groma/search_space.h"
+#include "guide/profile_advice.h"
 #include "support/guide_rules.h"
 #include "support/sanitized.h"
 
@@ -201,7 +203,8 @@ TEST(FasterMappings, WithoutTriesTheGuidesWordsHaveTheirPriceAndNoFix) {
   for (const GuideLimits& limits : {none, few}) {
     const GuideFeedback feedback = run.feedback(limits);
     EXPECT_THAT(feedback.fixes, IsEmpty());
-    EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task distribute_charge GPU, CPU` moves")));
+    EXPECT_THAT(feedback.suggest,
+                Contains(HasSubstr("write `Task distribute_charge GPU, CPU` for `Task ")));
   }
   EXPECT_THAT(run.feedback(few).explain, Contains(HasSubstr("No change was tried: the run has ")));
   EXPECT_THAT(run.feedback(none).explain, Not(Contains(HasSubstr("No change was tried"))));
@@ -246,6 +249,94 @@ TEST(FasterMappings, NothingIsSuggestedWhereNothingHelps) {
   EXPECT_THAT(feedback.fixes, IsEmpty());
   EXPECT_THAT(feedback.suggest, IsEmpty());
   EXPECT_THAT(feedback.explain.back(), HasSubstr("none is simulated as 2 % faster"));
+}
+
+// --------------------------------------------------------------- suggestions that were not tried
+
+// A mapping that keeps data in a slow memory.
+constexpr const char* kZeroCopy =
+    "Task * GPU,OMP,CPU;\nRegion * rp_shared GPU ZCMEM;\nRegion * rp_ghost GPU ZCMEM;\n";
+
+GuideLimits no_trials() {
+  GuideLimits limits;
+  limits.runs = 0;
+  return limits;
+}
+
+TEST(ProfileSuggestions, NameTaskDataMemoryAndStatement) {
+  const MappedRun run("circuit", kZeroCopy);
+  EXPECT_THAT(run.feedback(no_trials()).suggest.front(),
+              ::testing::AllOf(HasSubstr(" stream `rp_ghost` from ZCMEM at "),
+                               HasSubstr(" GB/s: put it in FBMEM (in line 3 write `Region * "
+                                         "rp_ghost GPU FBMEM` for `Region * rp_ghost GPU ZCMEM`); "
+                                         "this saves at most ")));
+  // What was tried says why, and by how much the run became faster.
+  EXPECT_THAT(run.feedback().suggest,
+              Contains(::testing::AllOf(HasSubstr("for `Region * rp_ghost GPU ZCMEM`: simulated "),
+                                        HasSubstr(" stream `rp_ghost` from ZCMEM at "))));
+}
+
+// `groma run`, `groma guide` and `groma tune` say the same.
+TEST(ProfileSuggestions, AreTheSameEverywhere) {
+  for (const char* text : {kZeroCopy, "Task * GPU,CPU;\nTask distribute_charge CPU;\n"}) {
+    const MappedRun run("circuit", text);
+    const std::vector<std::string> said = run.feedback(no_trials()).suggest;
+    ASSERT_THAT(said, Not(IsEmpty()));
+    const Program& program = run.bound->program();
+    const auto facts = read_profile_facts(
+        to_json(*run.profile, profile_words_of(run.workload, *run.machine, &program)));
+    ASSERT_TRUE(facts);
+    EXPECT_EQ(guide_profile(*facts, &program).suggest, said);
+    GuideContext context;
+    context.exit_code = 0;
+    context.program = &program;
+    context.profile = &*facts;
+    EXPECT_EQ(guide_log(rules(), "circuit on p100x4: 46.4 ms simulated\n", context).suggest, said);
+    const auto evaluator = tuning::make_simulated_evaluator(run.machine, {run.workload}, {});
+    tuning::EvaluationRequest request;
+    request.text = text;
+    request.detail = GuideDetail::kProfile;
+    EXPECT_EQ(evaluator->evaluate(request).feedback.suggest, said);
+  }
+}
+
+// Each is a change of the mapping that binds and runs, and none is made twice.
+TEST(ProfileSuggestions, CanBeCarriedOut) {
+  // Each run takes ten times as long under the sanitizers.
+  const std::uint64_t kSeeds = GROMA_SANITIZED ? 6 : 40;
+  int made = 0, ran = 0;
+  for (const char* spec : {"p100x4", "lassen:nodes=2"}) {
+    const Machine machine = make_machine(spec).value();
+    for (const char* name : {"circuit", "stencil", "pennant", "cannon", "cosma"}) {
+      const std::string app = std::string(name) + ":size=small";
+      const Workload workload = Workload::make(load_application(app).value()).value();
+      const tuning::SearchSpace space(machine, workload, tuning::SearchGranularity::kArguments);
+      for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+        const std::string text = seed == 0 ? "" : space.sample_text(seed);
+        const MappedRun run(app, text, spec);
+        if (!run.result || !run.result->ok()) continue;
+        const GuideFeedback feedback = run.feedback(no_trials());
+        EXPECT_TRUE(says_once(feedback.suggest));
+        const Program empty;
+        std::set<std::string> subjects;
+        for (const auto& each : guide::profile_suggestions(
+                 *feedback.profile, run.bound ? &run.bound->program() : &empty)) {
+          SCOPED_TRACE(app + " " + spec + " " + guide::sentence_of(each) + "\n" + text);
+          for (const std::string& subject : each.subjects) {
+            EXPECT_TRUE(subjects.insert(subject).second) << subject;
+          }
+          const std::string changed = run.mended(each.change.fix);
+          EXPECT_NE(changed, text);
+          const MappedRun after(app, changed, spec);
+          EXPECT_TRUE(after.bound) << render(after.diags);
+          ++made;
+          ran += after.result && after.result->ok() ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(made, GROMA_SANITIZED ? 2 : 20);
+  EXPECT_EQ(ran, made);
 }
 
 // ------------------------------------------------------------------------------------------- edits
