@@ -43,6 +43,7 @@ constexpr std::string_view kUsage =
   nodes=own     applications are set up for one node, not for as many as the machine has
   proposers=best;enumerate;expert  what the others are compared with
   proposers=blind/guided;looking/random  do not look, or look, before they propose
+  proposers=rehearsed/guided estimates=1000  is given rehearsals instead of simulated runs
 )";
 
 // In this order, so that a run that is broken off has the most.
@@ -50,7 +51,8 @@ constexpr const char* kAll[] = {
     "proposers=guided;random;ccd;anneal;opentuner",
     "proposers=expert evaluations=1 seeds=1",
     "proposers=guided;random;ccd;anneal;opentuner names=random",
-    "proposers=guided estimates=1000 judge=other",
+    "proposers=rehearsed/guided estimates=1000",
+    "proposers=guided;rehearsed/guided estimates=1000 judge=other",
     "proposers=enumerate apps=circuit;cosma evaluations=0 seeds=1",
     "proposers=best;anneal evaluations=10000 seeds=1",
     "proposers=best;anneal evaluations=10000 seeds=1 judge=other",

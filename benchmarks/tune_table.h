@@ -26,6 +26,9 @@ inline constexpr std::string_view kExpert = "expert";
 // A proposer's name after one of these: it is told nothing before it proposes; what it proposes is
 // passed over where a look without a run says that it would be refused, or that it was tried.
 inline constexpr std::string_view kBlind = "blind/", kLooking = "looking/";
+// A proposer's name after this: its estimates are rehearsals of runs instead of simulated runs, as
+// in `groma tune` without a command.
+inline constexpr std::string_view kRehearsed = "rehearsed/";
 inline constexpr std::string_view kSameJudge = "same";    // the runtime as it is
 inline constexpr std::string_view kOtherJudge = "other";  // with other constants and noise
 

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view kPaperMachine = "p100x4";
 constexpr std::string_view kProposers[] = {
-    "guided", "blind/guided",   "random",    "looking/random",    "ccd", "looking/ccd",
-    "anneal", "looking/anneal", "opentuner", "looking/opentuner", kBest};
+    "guided",      "rehearsed/guided", "blind/guided",   "random",    "looking/random",    "ccd",
+    "looking/ccd", "anneal",           "looking/anneal", "opentuner", "looking/opentuner", kBest};
 bool is_of_looks(std::string_view proposer) {
   return proposer.starts_with(kBlind) || proposer.starts_with(kLooking);
 }

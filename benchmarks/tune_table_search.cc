@@ -394,13 +394,17 @@ Cell search(Cell cell) {
   const auto judge = judge_of(problem, cell.judge);
   // Who searches for what the others are compared with hears no noise.
   auto evaluator = judge_of(problem, cell.judge, cell.estimates > 0 ? 0.05 : 0, seed);
-  const auto cheap = judge_of(problem, kSameJudge);
+  const auto cheap = cell.proposer.starts_with(kRehearsed)
+                         ? tuning::make_rehearsed_estimator(problem.machine, problem.inputs)
+                         : judge_of(problem, kSameJudge);
   const bool blind = cell.proposer.starts_with(kBlind);
   const bool looking = cell.proposer.starts_with(kLooking);
-  const std::string name = best      ? "guided"
-                           : blind   ? cell.proposer.substr(kBlind.size())
-                           : looking ? cell.proposer.substr(kLooking.size())
-                                     : cell.proposer;
+  const bool rehearsed = cell.proposer.starts_with(kRehearsed);
+  const std::string name = best        ? "guided"
+                           : blind     ? cell.proposer.substr(kBlind.size())
+                           : looking   ? cell.proposer.substr(kLooking.size())
+                           : rehearsed ? cell.proposer.substr(kRehearsed.size())
+                                       : cell.proposer;
   auto proposer = need(tuning::make_proposer(name, problem, seed));
   if (blind) evaluator = std::make_unique<Blind>(std::move(evaluator));
   if (looking) proposer = std::make_unique<Looking>(std::move(proposer));

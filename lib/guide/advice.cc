@@ -231,6 +231,12 @@ void suggest_statement_changes(const Rule& rule, const CapturedGroups& groups,
                                    places_of(program, rows));
     if (rows.size() == 1) {
       if (auto fix = mended(program, mapping, rule, rows.front())) {
+        // An index out of bounds is corrected in the function that the statement names.
+        if (rule.mend == StatementCorrection::kWrap) {
+          const auto at = program.source().position(fix->edits.front().range.begin);
+          text = fmt::format("in {} change line {}, in the function of {}",
+                             harmless(program.source().name()), at.line, places_of(program, rows));
+        }
         if (!removes) text += fmt::format(": {}", fix->title);
         feedback->fixes.push_back(std::move(*fix));
       }

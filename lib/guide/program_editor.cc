@@ -55,8 +55,9 @@ void ProgramEditor::add_statement_change(const edit::StatementParts& statement,
   auto setting = mapping_.set_statement(statement, function, kind);
   if (setting.edits.empty()) return;
   const std::string written = setting.statement.statement_text();
-  const std::string with =
-      setting.definition.empty() ? "" : fmt::format(" and `{}`", one_line(setting.definition));
+  const std::string with = setting.definition.empty()
+                               ? ""
+                               : fmt::format(", and above it `{}`", one_line(setting.definition));
   if (setting.replaced_item) {
     const DecisionOrigin origin{static_cast<std::uint32_t>(*setting.replaced_item + 1)};
     add(fmt::format("in {} write `{}` for `{}`{}", line_of(program_.range(origin).begin), written,

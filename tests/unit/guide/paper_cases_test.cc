@@ -59,8 +59,8 @@ const Case kCases[] = {
      "Ensure that the first index of mgpu ends with % mgpu.size[0], and the second element ends "
      "with "
      "% mgpu.size[1]",
-     "In a.mapper change line 6 (`IndexTaskMap work block`; `block` is defined in line 2): end the "
-     "indices with `% mgpu.size[...]`: `return mgpu[ip[0] % mgpu.size[0], ip[1] % mgpu.size[1]]`."},
+     "In a.mapper change line 4, in the function of line 6 (`IndexTaskMap work block`; `block` is "
+     "defined in line 2): end the indices with `% mgpu.size[...]`: `return mgpu[ip[0] % mgpu.size[0], ip[1] % mgpu.size[1]]`."},
     {"Execution Error: Assertion ‘event.exists()’ failed", "Task * GPU;\nInstanceLimit work 4;\n",
      "InstanceLimit statements cause error", "Avoid generating InstanceLimit statements",
      "In a.mapper remove line 2 (`InstanceLimit work 4`)."},

@@ -144,6 +144,8 @@ TEST(Guided, SeesNoMoreThanTheFeedbackThatIsAllowed) {
     round.estimates = true;
     const auto proposer = make_proposer("guided", problem, 1).value();
     EXPECT_EQ(round.play(*proposer), 1U);
+    EXPECT_EQ(round.calls, 0);  // the start comes first
+    EXPECT_EQ(round.play(*proposer), 1U);
     EXPECT_EQ(round.most_detail, level);
   }
 }
@@ -204,6 +206,101 @@ TEST(Guided, MakesTheSameRoomWhenResumed) {
   search("cut", 1, false);
   EXPECT_EQ(search("cut", 6, true).trajectory, whole.trajectory);
   EXPECT_FALSE(whole.trajectory.empty());
+}
+
+// Ten evaluations with rehearsals, without any simulated run beside them.
+TuneOutcome search_with_rehearsals(const SearchProblem& problem, std::uint64_t seed,
+                                   double least_gain = 0) {
+  auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  auto estimator = make_rehearsed_estimator(problem.machine, problem.inputs);
+  auto proposer = make_proposer("guided", problem, seed).value();
+  TuneOptions options;
+  options.seed = seed;
+  options.budget.evaluations = 10;
+  options.budget.estimates = 400;
+  options.least_gain = least_gain;
+  return tune(problem, *evaluator, *proposer, nullptr, estimator.get(), options).value();
+}
+
+TEST(Guided, FindsAGoodMappingByRehearsals) {
+  const SearchProblem problem = problem_of("cosma", "lassen:nodes=4");
+  const TuneOutcome outcome = search_with_rehearsals(problem, 1);
+  ASSERT_TRUE(outcome.best && outcome.start);
+  EXPECT_LT(outcome.best->evaluation.score, 0.5 * outcome.start->evaluation.score);
+  EXPECT_LE(outcome.spent.estimates, 400);
+  EXPECT_EQ(outcome.spent.evaluations, 10);
+  EXPECT_EQ(search_with_rehearsals(problem, 1).trajectory, outcome.trajectory);
+}
+
+// A poor start must not hide what the default mapper does well.
+TEST(Guided, IsNoWorseThanTheDefaultMapperFromAPoorStart) {
+  SearchProblem problem = problem_of("stencil", "p100x4");
+  const double plain = search_with_rehearsals(problem, 1).start->evaluation.score;
+  problem.start =
+      "Task * CPU;\nRegion * * * SYSMEM;\n"
+      "def one(Task t) { return Machine(CPU)[0, 0]; }\nIndexTaskMap * one;\n";
+  const TuneOutcome outcome = search_with_rehearsals(problem, 1);
+  EXPECT_GT(outcome.start->evaluation.score, 5 * plain);
+  EXPECT_LE(outcome.best->evaluation.score, 1.001 * plain);
+}
+
+// The proposals have no decision that gains nothing by the estimates.
+TEST(Guided, ProposesFewStatements) {
+  const SearchProblem problem = problem_of("solomonik", "p100x4");
+  const TuneOutcome outcome = search_with_rehearsals(problem, 2);
+  const std::string& text = outcome.best->proposal.text;
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 30) << text;
+}
+
+TEST(Guided, KeepsAStartThatIsNearlyAsGood) {
+  const SearchProblem problem = problem_of("solomonik", "p100x4");
+  const TuneOutcome found = search_with_rehearsals(problem, 1);
+  const double gain = 1 - found.best->evaluation.score / found.start->evaluation.score;
+  ASSERT_GT(gain, 0);
+  const TuneOutcome kept = search_with_rehearsals(problem, 1, gain + 0.01);
+  ASSERT_TRUE(kept.best && kept.too_little);
+  EXPECT_EQ(kept.best->number, kept.start->number);
+  EXPECT_EQ(kept.too_little->evaluation.score, found.best->evaluation.score);
+  const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  EXPECT_THAT(draw(kept, *evaluator), ::testing::HasSubstr("nothing is worth changing: step"));
+  EXPECT_THAT(to_json(kept), ::testing::HasSubstr("\"too_little\""));
+  const TuneOutcome changed = search_with_rehearsals(problem, 1, gain - 0.01);
+  EXPECT_FALSE(changed.too_little);
+  EXPECT_EQ(changed.best->proposal.text, found.best->proposal.text);
+}
+
+// A function that does what a function with a name does gets that name, since it reads better.
+TEST(PlacementFunctions, HaveTheNameThatReadsBest) {
+  const Machine machine = make_machine("p100x4").value();
+  const PlacementFunctionCache functions(machine);
+  const std::vector<std::int64_t> extents = {4, 4};
+  const auto& known = functions.functions_for(extents, ProcKind::kGpu);
+  const auto common = edit::common_index_functions(2);
+  EXPECT_EQ(known.front()->name, common.front());
+  std::set<std::string> names;
+  for (std::uint64_t draw = 0; draw < 300; ++draw) {
+    names.insert(functions.random_function(extents, ProcKind::kGpu, draw)->name);
+  }
+  EXPECT_TRUE(std::any_of(common.begin(), common.end(),
+                          [&](const std::string& name) { return names.contains(name); }));
+  EXPECT_GT(names.size(), 20U);
+}
+
+TEST(DraftMaker, CanRunEverythingOnOneProcessor) {
+  const SearchProblem problem = problem_of("cannon", "lassen:nodes=4");
+  const DraftMaker drafts(*problem.machine, problem.inputs.front());
+  const auto moves = drafts.single_changes(drafts.draft_without_decisions(), nullptr);
+  const auto one = std::find_if(moves.begin(), moves.end(), [](const DraftChange& move) {
+    return move.description == "everything on the first processor";
+  });
+  ASSERT_NE(one, moves.end());
+  const std::string text = drafts.text_of(one->draft);
+  EXPECT_NE(text.find("SingleTaskMap task_4 first_processor_gpu"), std::string::npos) << text;
+  EXPECT_NE(text.find("first_processor_gpu;\n"), std::string::npos) << text;
+  // Without its decisions it is the default mapper again.
+  MappingDraft draft = one->draft;
+  for (const DraftDecision& decision : decisions_of(draft)) remove_decision(draft, decision);
+  EXPECT_EQ(drafts.text_of(draft), "");
 }
 
 TEST(Guided, BeginsWithTheStart) {
