@@ -43,6 +43,7 @@ constexpr std::string_view kUsage =
   nodes=own     applications are set up for one node, not for as many as the machine has
   proposers=best;enumerate;expert  what the others are compared with
   proposers=blind/guided;looking/random  do not look, or look, before they propose
+  apps=DIR/fft3d.json;poor/DIR/fft3d.json  applications in files; poor/: begins with DIR/fft3d.mapper
   proposers=rehearsed/guided estimates=1000  is given rehearsals instead of simulated runs
 )";
 

@@ -18,6 +18,11 @@ using bench::need;
 
 // An application's name begins with this where everything else in it has random names.
 inline constexpr std::string_view kRenamed = "renamed/";
+// Before the name of a file with an application: the search begins with the mapping in the file of
+// the same name that ends with `.mapper`.
+inline constexpr std::string_view kPoor = "poor/";
+// Returns true if the application is in a file, and not one of the nine benchmarks.
+inline bool is_file(std::string_view app) { return app.find(".json") != app.npos; }
 // These search for what the others are compared with: the judge itself is what is asked beside the
 // one evaluation; and a family of mappings, all of them.
 inline constexpr std::string_view kBest = "best", kEnumerate = "enumerate";

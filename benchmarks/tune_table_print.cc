@@ -30,9 +30,18 @@ struct Row {
   auto operator<=>(const Row&) const = default;
 };
 Row row_of(const Cell& cell) {
+  if (is_file(cell.app)) {
+    return {cell.machine != kPaperMachine, cell.machine, std::ssize(benchmarks()), cell.app};
+  }
   const auto* benchmark = find_benchmark(cell.app.substr(0, cell.app.find(':')));
   if (benchmark == nullptr) fail("no benchmark " + cell.app);
   return {cell.machine != kPaperMachine, cell.machine, benchmark - benchmarks().data(), cell.app};
+}
+
+// The row of what a search is compared with: wherever it begins, the best is the best of all.
+Row without_start(Row row) {
+  if (row.app.starts_with(kPoor)) row.app.erase(0, kPoor.size());
+  return row;
 }
 
 bool is_renamed(const Cell& cell) { return cell.app.starts_with(kRenamed); }
@@ -88,7 +97,8 @@ Tables tables_of(const std::vector<Cell>& cells) {
     }
     if (cell.proposer == kEnumerate) all.enumerated.emplace(row, cell);
     if (cell.seconds > 0) {
-      double& best = all.best.try_emplace({cell.judge, row}, cell.seconds).first->second;
+      double& best =
+          all.best.try_emplace({cell.judge, without_start(row)}, cell.seconds).first->second;
       best = std::min(best, cell.seconds);
     }
     const auto* const known =
@@ -144,7 +154,7 @@ void print_regrets(const Tables& all, const Budget& budget, const Table& table) 
   print_head(head);
   std::map<std::string_view, Results> medians, worsts;
   for (const Row& row : table.rows()) {
-    const auto best = all.best.find({budget.judge, row});
+    const auto best = all.best.find({budget.judge, without_start(row)});
     const bool known = best != all.best.end();
     fmt::print("| {} | {} | {} |", row.machine, row.app,
                known ? milliseconds(best->second) : "none");
@@ -282,7 +292,8 @@ bool print_tables(const std::vector<Cell>& cells) {
   const auto fewest = std::find_if(all.tables.begin(), all.tables.end(), [](const auto& table) {
     return table.first.judge == kSameJudge;
   });
-  if (fewest != all.tables.end()) print_experts(all, fewest->first, fewest->second);
+  if (!all.experts.empty() && fewest != all.tables.end())
+    print_experts(all, fewest->first, fewest->second);
   if (!all.enumerated.empty()) print_enumerated(all);
   return print_names(cells);
 }

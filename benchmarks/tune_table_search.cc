@@ -2,16 +2,19 @@
 // the embedded runtime as it is or by one with other constants and noise.
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <random>
 #include <set>
+#include <sstream>
 #include <variant>
 
 #include "edit/functions.h"
 #include "edit/statement.h"
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
+#include "groma/io.h"
 #include "groma/proposers.h"
 #include "groma/tune.h"
 #include "tune_table.h"
@@ -86,16 +89,24 @@ Application renamed(Application app, std::uint64_t seed) {
   return app;
 }
 
-// "circuit", "circuit:size=small", "renamed/circuit".
+// "circuit", "circuit:size=small", "renamed/circuit", "folder/fft3d.json:nodes=2".
 Application application_of(std::string_view spec, std::uint64_t seed) {
   const bool renames = spec.starts_with(kRenamed);
   if (renames) spec.remove_prefix(kRenamed.size());
   const std::string_view name = spec.substr(0, spec.find(':'));
-  const auto* benchmark = find_benchmark(name);
-  if (benchmark == nullptr) fail(fmt::format("no benchmark {}", name));
-  Application app = benchmark->make();
+  const auto* benchmark = is_file(name) ? nullptr : find_benchmark(name);
+  if (benchmark == nullptr && !is_file(name)) fail(fmt::format("no benchmark {}", name));
+  Application app =
+      benchmark != nullptr ? benchmark->make() : need(load_application(std::string(name)));
   if (name.size() < spec.size()) app = need(with_values(app, spec.substr(name.size() + 1)));
   return renames ? renamed(app, seed) : app;
+}
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  if (!(text << file.rdbuf())) fail("cannot read " + path);
+  return text.str();
 }
 
 // The machine with every bandwidth, latency and rate another one, each by itself up to a third more
@@ -132,9 +143,13 @@ Machine changed(const Machine& machine) {
   return need(Machine::make("other", "", std::move(types), machine.nodes()));
 }
 
-tuning::SearchProblem problem_of(const std::string& machine, const std::string& app,
+tuning::SearchProblem problem_of(const std::string& machine, std::string app,
                                  std::uint64_t seed = 0) {
   tuning::SearchProblem problem;
+  if (app.starts_with(kPoor)) {
+    app.erase(0, kPoor.size());
+    problem.start = text_of_file(app.substr(0, app.find(".json")) + ".mapper");
+  }
   problem.machine = std::make_shared<const Machine>(need(make_machine(machine)));
   problem.inputs.push_back(need(Workload::make(application_of(app, seed))));
   return problem;

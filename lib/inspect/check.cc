@@ -22,7 +22,10 @@ std::optional<BoundProgram> check_text(const Source& source, const Machine* mach
                                        const Workload* app, Diagnostics& diags, LogSink* log) {
   const Program program = compile(source, diags);
   if (app != nullptr) check_names(program, *app, diags);
-  if (app != nullptr) inspect::warn_of_replication_without_effect(program, machine, *app, diags);
+  if (app != nullptr) {
+    inspect::warn_of_replication_without_effect(program, machine, *app, diags);
+    inspect::warn_of_maps_for_other_launches(program, *app, diags);
+  }
   if (machine == nullptr || diags.has_errors()) return std::nullopt;
   inspect::warn_of_missing_kinds(program, *machine, diags);
   return bind(program, *machine, diags, log);

@@ -1,5 +1,4 @@
-// warn_of_missing_kinds() and warn_of_replication_without_effect(): find statements that can have
-// no effect on the machine or for the application.
+// Finds statements that can have no effect on the machine or for the application.
 #include "inspect/idle_statements.h"
 
 #include <fmt/format.h>
@@ -140,6 +139,34 @@ void warn_of_replication_without_effect(const Program& program, const Machine* m
     if (why.empty()) continue;
     diags.report(DiagId::kNeverReplicated, program.range({row.statement}), name, why)
         .note("the statement still keeps the tasks that it does not name from being replicated");
+  }
+}
+
+// A statement for several tasks has a row for each.
+void warn_of_maps_for_other_launches(const Program& program, const Workload& app,
+                                     Diagnostics& diags) {
+  const app::Data& data = app.data();
+  bool complete = true;
+  std::vector<TaskLaunches> uses;
+  for (const StatementRow& row : program.data().rows) {
+    const bool index = row.key.table == TableId::kIndexMap;
+    if ((!index && row.key.table != TableId::kSingleMap) || row.key.task == kStarName) continue;
+    const std::string_view name = program.data().names.text(row.key.task);
+    const int number = data.find_task(name);
+    if (number < 0) continue;
+    if (uses.empty()) uses = launches_by_task(data, complete);
+    if (!complete) return;
+    const auto& launches = uses[static_cast<std::size_t>(number)].launches;
+    const auto is_decided = [index](const app::DistinctLaunch& launch) {
+      return index == launch.domain.has_value();
+    };
+    if (launches.empty() || std::any_of(launches.begin(), launches.end(), is_decided)) continue;
+    diags
+        .report(DiagId::kOtherLaunches, program.range({row.statement}),
+                index ? "IndexTaskMap" : "SingleTaskMap", name,
+                index ? "a single task" : "an index launch")
+        .help(fmt::format("`{}` decides where it runs{}", index ? "SingleTaskMap" : "IndexTaskMap",
+                          index ? ", by a function that reads `task.parent`" : ""));
   }
 }
 

@@ -450,7 +450,9 @@ class Compiler {
         .report(node.index ? DiagId::kNeedsSingleTask : DiagId::kNeedsIndexTask,
                 node.function.range, text(function.name), fmt::format("task.{}", member))
         .note("it is read here", read.range)
-        .help(fmt::format("bind it with `{}`", node.index ? "SingleTaskMap" : "IndexTaskMap"));
+        .help(node.index ? "bind it with `SingleTaskMap`"
+                         : "bind it with `IndexTaskMap` if the task is an index launch; a single "
+                           "task has no such member");
   }
 
   // These kinds of statements have no row in the tables. declare() and build() have handled them.

@@ -56,7 +56,7 @@ std::vector<Block> blocks_of(const std::string& page) {
 const std::set<std::string_view> kWithoutExample = {
     "unreadable-file", "too-many-errors", "bad-utf8", "program-too-large", "calls-too-deep",
     "unknown-machine", "bad-machine", "unknown-application", "bad-application", "unknown-task",
-    "unknown-region", "matches-nothing", "never-replicated", "nodes-differ",
+    "unknown-region", "matches-nothing", "never-replicated", "other-launches", "nodes-differ",
     // Of `groma emit`.
     "not-emitted",
     // Of mappers written by hand.

@@ -73,5 +73,20 @@ TEST(IdleStatements, ReplicationOfATaskThatIsNeverReplicated) {
   EXPECT_THAT(checked("ControlReplicate *;\n", "p100x4", &with), Not(HasSubstr("never")));
 }
 
+TEST(IdleStatements, MapsForLaunchesThatTheApplicationLacks) {
+  const Workload with = app();
+  const std::string function = "def f(Task t) { return Machine(GPU)[0, 0]; }\n";
+  EXPECT_THAT(
+      checked(function + "SingleTaskMap work f;\n", nullptr, &with),
+      HasSubstr("a.mapper:2:1: warning: `SingleTaskMap` decides nothing about `work`, which "
+                "the application launches only as an index launch [other-launches]"));
+  EXPECT_THAT(
+      checked(function + "IndexTaskMap main f;\n", nullptr, &with),
+      HasSubstr("`IndexTaskMap` decides nothing about `main`, which the application launches "
+                "only as a single task [other-launches]"));
+  EXPECT_THAT(checked(function + "IndexTaskMap work, * f;\nSingleTaskMap * f;\n", nullptr, &with),
+              Not(HasSubstr("other-launches")));
+}
+
 }  // namespace
 }  // namespace groma
