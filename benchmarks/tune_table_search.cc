@@ -428,7 +428,8 @@ Cell search(Cell cell) {
   options.compare = true;
   options.evaluate_start = false;
   options.threads = 1;
-  options.budget.evaluations = best ? 1 : cell.evaluations;
+  // The first evaluation is that of the start.
+  options.budget.evaluations = best ? 2 : cell.evaluations;
   options.budget.estimates = best ? cell.evaluations : cell.estimates;
   options.on_event = [&](const tuning::TuneEvent& event) {
     if (event.kind != tuning::TuneEvent::Kind::kEvaluated) return;
@@ -440,6 +441,9 @@ Cell search(Cell cell) {
       need(tuning::tune(problem, *evaluator, *proposer, nullptr, estimator, options));
   if (outcome.best) cell.seconds = judge->evaluate({outcome.best->proposal.text}).score;
   cell.estimated = outcome.spent.estimates;
+  if (options.budget.estimates > 0 && cell.estimated == 0 && name == "guided") {
+    fail("no estimate was made for " + cell.key());
+  }
   return cell;
 }
 

@@ -79,6 +79,12 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
   if (!given("--estimates") && !given("--command") && !on_legion && !arguments->resumes()) {
     arguments->setup.budget.estimates = kRehearsals;
   }
+  const std::string& proposer = arguments->setup.proposer;
+  if (given("--estimates") && !given("--command") && !on_legion && !proposer.empty() &&
+      proposer != "guided") {
+    throw CLI::ValidationError(
+        "--estimates", "only valid with --command, with --on legion or for the proposer `guided`");
+  }
   for (const char* name : {"--repeats", "--warmup", "--timeout"}) {
     if (on_legion || !given(name)) continue;
     if (given("--command")) continue;

@@ -68,12 +68,11 @@ std::optional<BoundProgram> check_text(const Source& source, const Machine* mach
 // * A warning means that the result depends on the timing of the run: `may-not-fit` for memories,
 //   otherwise the id of the refusal.
 // * The warning `check-incomplete` means that not everything could be examined.
-// Takes about a tenth of the time of a run. May be called from any thread; several calls may use
-// the same BoundProgram.
-// With `options.estimate`, returns the estimated time of the run in seconds (RunResult::seconds).
-// It is rough, since tasks are taken in the order of the program: good for the choice among many
-// mappings, not for a figure. Returns nullopt if no time is wanted, the run is refused or the check
-// ends early.
+// Takes a third to two thirds of the time of a run. May be called from any thread; several calls
+// may use the same BoundProgram. With `options.estimate`, returns the estimated time of the run in
+// seconds (RunResult::seconds). It is rough, since tasks are taken in the order of the program:
+// good for the choice among many mappings, not for a figure. Returns nullopt if no time is wanted,
+// the run is refused or the check ends early.
 std::optional<double> check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                                 const CheckOptions& options = {});
 

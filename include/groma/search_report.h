@@ -125,6 +125,9 @@ struct SearchReport {
   // True if the best text is not that of the best step, because the search simplified it at its
   // end.
   bool best_is_simplified = false;
+  // True if the search kept its start, because the best step gained too little
+  // (TuneOptions::least_gain). The best text is then the start.
+  bool kept_start = false;
 
   // The results of all steps in their order, up to a limit, and what they are about in one line for
   // at most kMaxChartPoints of them (a cut `why`; empty for the others).

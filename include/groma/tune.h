@@ -152,7 +152,8 @@ struct TuneOutcome {
   // The evaluation of the best text at the end of the search, from runs that alternate with runs of
   // the start. Not set if runs are simulated, the best is the start, or the search was stopped.
   std::optional<Evaluation> beside_start;
-  // The best step if its gain was less than TuneOptions::least_gain. `best` is then the start.
+  // The best step if its gain was less than TuneOptions::least_gain, with the score that decided
+  // it. `best` is then the start.
   std::optional<Step> too_little;
   // Statements that the search had added to the best mapping and that were removed at the end,
   // because the mapping is not slower without them. Only if runs are simulated, and not with

@@ -193,7 +193,7 @@ MappingFunction named_function(std::string_view name) {
 
 MappingFunction first_node_function(int dimensions) {
   const std::string number = number_of_point(Numbering::kRow, dimensions);
-  return {"on_first_node",
+  return {fmt::format("on_first_node{}", dimensions),
           fmt::format("  ip = task.ipoint;\n{}  i = {};\n  return m[0, i % m.size[1]];\n",
                       dimensions > 1 ? "  is = task.ispace;\n" : "", number),
           {}};

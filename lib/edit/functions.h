@@ -48,8 +48,8 @@ inline constexpr std::string_view kFirstProcessor = "first_processor";
 // Returns the mapping function with this name: one that index_functions() lists, kSamePoint or
 // kFirstProcessor.
 MappingFunction named_function(std::string_view name);
-// Returns the function `on_first_node`, which deals out the points of a launch with this many
-// dimensions to the processors of the first node.
+// Returns the function `on_first_node2` (for 2 dimensions), which deals out the points of a launch
+// with this many dimensions to the processors of the first node.
 MappingFunction first_node_function(int dimensions);
 
 // ---- Functions for one machine and for launches of one size.

@@ -147,6 +147,7 @@ void warn_of_maps_for_other_launches(const Program& program, const Workload& app
                                      Diagnostics& diags) {
   const app::Data& data = app.data();
   bool complete = true;
+  std::size_t warned = 0;
   std::vector<TaskLaunches> uses;
   for (const StatementRow& row : program.data().rows) {
     const bool index = row.key.table == TableId::kIndexMap;
@@ -157,15 +158,18 @@ void warn_of_maps_for_other_launches(const Program& program, const Workload& app
     if (uses.empty()) uses = launches_by_task(data, complete);
     if (!complete) return;
     const auto& launches = uses[static_cast<std::size_t>(number)].launches;
-    const auto is_decided = [index](const app::DistinctLaunch& launch) {
-      return index == launch.domain.has_value();
+    // The runtime launches the top-level task, which depends on no such statement.
+    const auto may_be_decided = [index](const app::DistinctLaunch& launch) {
+      return launch.depth == 0 || index == launch.domain.has_value();
     };
-    if (launches.empty() || std::any_of(launches.begin(), launches.end(), is_decided)) continue;
+    if (launches.empty() || std::any_of(launches.begin(), launches.end(), may_be_decided)) continue;
+    if (++warned > kMaxErrors) return;
     diags
         .report(DiagId::kOtherLaunches, program.range({row.statement}),
                 index ? "IndexTaskMap" : "SingleTaskMap", name,
                 index ? "a single task" : "an index launch")
-        .help(fmt::format("`{}` decides where it runs{}", index ? "SingleTaskMap" : "IndexTaskMap",
+        .help(fmt::format("`{}` decides where `{}` runs{}",
+                          index ? "SingleTaskMap" : "IndexTaskMap", name,
                           index ? ", by a function that reads `task.parent`" : ""));
   }
 }

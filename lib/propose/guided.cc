@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kBatch = 16;
 // The limit on the number of changes of many tasks that are estimated for a draft, and the number
 // of them from which the search goes on.
-constexpr std::size_t kMostWide = 128, kBeginnings = 3;
+constexpr std::size_t kMaxWide = 128, kBeginnings = 3;
 // A change is an improvement only if the new score is at most this share of the old score.
 constexpr double kWorthIt = 0.999;
 // The number of single changes that are sampled for estimates after random changes.
@@ -36,13 +36,13 @@ constexpr double kSameEstimate = 1e-3;
 // first round.
 constexpr std::int64_t kLaterShare = 5;
 // The search with estimates ends after this number of random jumps in a row without a better one.
-constexpr std::size_t kMostVainJumps = 1000;
+constexpr std::size_t kMaxVainJumps = 1000;
 // A mapping is worth a run only if its estimate is at most this many times the best one.
 constexpr double kWorthARun = 1.05;
 // A decision is removed from a draft if the estimate then grows at most by this share.
 constexpr double kWorthAStatement = 5e-4;
 // The number of proposed texts with which a draft is compared before it is proposed.
-constexpr std::size_t kMostCompared = 12;
+constexpr std::size_t kMaxCompared = 12;
 // The limit on the number of memory shortages that are solved in a row.
 constexpr int kMostShort = 64;
 
@@ -60,11 +60,12 @@ class Guided : public Proposer {
   // because memory is short, proposes mappings that make room. Then proposes the drafts with the
   // best estimates, and then one change at a time.
   std::vector<Proposal> propose(SearchRound& round) override {
-    const bool estimates = round.has_estimates() && round.history().last() != nullptr;
-    if (estimates) search(round);
+    const bool estimates =
+        round.has_estimates() && round.history().last() != nullptr && !gives_none_;
     std::vector<Proposal> proposals = with_room(round);
     if (!proposals.empty()) return proposals;
-    if (!estimates) return next_change(round);
+    if (estimates) search(round);
+    if (!estimates || elite_.empty()) return next_change(round);
     proposals = next_of_elite(round);
     repeats_ = proposals.empty() ? 0 : repeats_;
     if (proposals.empty()) proposals = next_schedule_change(round);
@@ -82,9 +83,11 @@ class Guided : public Proposer {
     std::optional<ProfileFacts> facts;
     // The shortage of memory that made the mapping fail; nullopt if there was none.
     std::optional<MemoryShortage> shortage = {};
-    // The tag of the proposal that was made from this draft of the elite. 0: none was made yet.
+    // The tag of the proposal that was made from this draft of the elite. 0: none was made yet;
+    // kPassedOver: none will be made.
     std::int64_t tag = 0;
   };
+  static constexpr std::int64_t kPassedOver = -1;
 
   // ---- Functions for a search that has a cheaper evaluator, which gives estimates
   void search(SearchRound& round);
@@ -165,6 +168,9 @@ class Guided : public Proposer {
   std::vector<KnownMapping> elite_;
   // True if the present round of the search gets no more estimates.
   bool exhausted_ = false;
+  // True if the evaluator could not estimate a mapping that ran, so it is not asked again. The
+  // application may be too large for it.
+  bool gives_none_ = false;
   // The number of estimates that the present round of the search leaves to later rounds.
   std::int64_t keep_estimates_ = 0;
   // The number of random jumps in a row that brought no better estimate.
@@ -208,8 +214,9 @@ void Guided::remember(const KnownMapping& known) {
       [](const KnownMapping& a, const KnownMapping& b) { return a.score < b.score; });
   elite_.insert(place, known);
   std::size_t open = 0;
-  std::erase_if(elite_,
-                [&](const KnownMapping& each) { return each.tag == 0 && ++open > kEliteDrafts; });
+  std::erase_if(elite_, [&](const KnownMapping& each) {
+    return each.tag == kPassedOver || (each.tag == 0 && ++open > kEliteDrafts);
+  });
 }
 
 // Estimates a draft, and stores its score, its profile and its shortage of memory. If the round
@@ -267,7 +274,8 @@ std::vector<Guided::KnownMapping> Guided::beginnings(SearchRound& round, const K
   std::vector<DraftChange> moves =
       drafts_.single_changes(at.draft, at.facts ? &*at.facts : nullptr);
   std::erase_if(moves, [](const DraftChange& move) { return !is_wide(move.aspect); });
-  std::vector<KnownMapping> better = estimate_moves(round, at, std::move(moves), kMostWide);
+  sort_by_promise(at, moves);
+  std::vector<KnownMapping> better = estimate_moves(round, at, std::move(moves), kMaxWide);
   std::stable_sort(better.begin(), better.end(),
                    [](const auto& a, const auto& b) { return a.score < b.score; });
   std::vector<KnownMapping> chosen;
@@ -280,13 +288,13 @@ std::vector<Guided::KnownMapping> Guided::beginnings(SearchRound& round, const K
   return chosen;
 }
 
-// Returns those of the first `most` changes whose estimates are better than that of `from`. The
-// most promising changes come first.
+// Returns those of the first `most` changes whose estimates are better than that of `from`.
 std::vector<Guided::KnownMapping> Guided::estimate_moves(SearchRound& round,
                                                          const KnownMapping& from,
                                                          std::vector<DraftChange> moves,
                                                          std::size_t most) {
-  sort_by_promise(from, moves);
+  most = std::min(most, static_cast<std::size_t>(
+                            std::max<std::int64_t>(round.estimates_left() - keep_estimates_, 0)));
   std::vector<std::string> texts;
   std::vector<DraftChange*> tried;
   for (DraftChange& move : moves) {
@@ -309,8 +317,8 @@ std::vector<Guided::KnownMapping> Guided::estimate_moves(SearchRound& round,
 
 // Spends a share of the estimates that are left: on changes of the best measured mapping if it is
 // new, whose profile tells which changes are worth an estimate, then on random jumps. The first
-// round takes three quarters of them. If there is a start, a part goes to the default mapper,
-// in case the start is far from every good mapping.
+// round takes three quarters of them. If there is a start, a third of this goes to the default
+// mapper, in case the start is far from every good mapping.
 void Guided::search(SearchRound& round) {
   const std::int64_t left = round.estimates_left();
   exhausted_ = false;
@@ -340,7 +348,13 @@ void Guided::search(SearchRound& round) {
 void Guided::search_from(SearchRound& round, KnownMapping at) {
   const std::optional<ProfileFacts> measured = at.facts;
   look_at(round, at);
-  if (!at.facts) at.facts = measured;
+  // A rehearsal gives no profile.
+  const bool has_profiles = at.facts.has_value();
+  if (!has_profiles) at.facts = measured;
+  const Step* const best = round.history().best();
+  gives_none_ = !std::isfinite(at.score) && !exhausted_ && best != nullptr &&
+                best->proposal.text == drafts_.text_of(at.draft);
+  if (gives_none_) return;
   is_new(drafts_.text_of(at.draft));
   // If the draft does not fit into memory, it first gets more memories to choose from.
   while (!std::isfinite(at.score) && may_estimate(round) && make_room(round, at)) {
@@ -358,7 +372,7 @@ void Guided::search_from(SearchRound& round, KnownMapping at) {
     while (may_estimate(round) &&
            improve(round, each,
                    drafts_.single_changes(each.draft, each.facts ? &*each.facts : nullptr))) {
-      look_at(round, each);
+      if (has_profiles) look_at(round, each);
     }
     if (std::isfinite(each.score) && (each.score < before || elite_.empty())) remember(each);
   }
@@ -366,10 +380,9 @@ void Guided::search_from(SearchRound& round, KnownMapping at) {
 }
 
 // Repeatedly improves the best draft of the elite after one to three random changes, until the
-// estimates of the round are used up or many attempts in a row bring nothing. An attempt that is
-// much worse after the random changes does not count.
+// estimates of the round are used up or many attempts in a row bring nothing.
 void Guided::search_around_best(SearchRound& round) {
-  while (!elite_.empty() && may_estimate(round) && vain_jumps_ < kMostVainJumps) {
+  while (!elite_.empty() && may_estimate(round) && vain_jumps_ < kMaxVainJumps) {
     const double best = elite_.front().score;
     KnownMapping at = elite_.front();
     at.tag = 0;
@@ -386,7 +399,10 @@ void Guided::search_around_best(SearchRound& round) {
     }
     look_at(round, at);
     // A draft that is much worse after the random changes is not improved further.
-    if (!std::isfinite(at.score) || at.score > 1.3 * best) continue;
+    if (!std::isfinite(at.score) || at.score > 1.3 * best) {
+      ++vain_jumps_;
+      continue;
+    }
     for (bool better = true; better && may_estimate(round);) {
       std::vector<DraftChange> moves =
           drafts_.single_changes(at.draft, at.facts ? &*at.facts : nullptr);
@@ -463,6 +479,8 @@ std::vector<Proposal> Guided::with_room(const SearchRound& round) {
 // by themselves, or else one after the other.
 void Guided::simplify(SearchRound& round, KnownMapping& known) {
   const std::vector<DraftDecision> decisions = decisions_of(known.draft);
+  // The check of all removals together needs one more estimate.
+  if (round.estimates_left() <= std::ssize(decisions)) return;
   const double most = known.score * (1 + kWorthAStatement);
   const auto is_as_good = [&](const Evaluation& estimate, const std::string& text) {
     return estimate.ok() && estimate.score <= most && is_fine(round, text);
@@ -512,6 +530,7 @@ std::vector<Proposal> Guided::next_schedule_change(SearchRound& round) {
     if (!is_worth_it(round, text)) continue;
     pending_ = KnownMapping{std::move(move.draft), move.description, HUGE_VAL, {}};
     pending_what_ = static_cast<std::size_t>(DraftChange::Aspect::kSchedule);
+    ++tries_[pending_what_];
     return {{std::move(text), move.description}};
   }
   return {};
@@ -557,13 +576,13 @@ std::vector<Proposal> Guided::next_of_elite(SearchRound& round) {
       simplify(round, known);
       std::string text = drafts_.text_of(known.draft);
       if (!is_fine(round, text) || was_tried(round, text)) {
-        known.tag = -1;
+        known.tag = kPassedOver;
         continue;
       }
       known.tag = ++proposed_;
       repeats_ = same ? repeats_ + 1 : 0;
       last_estimate_ = known.score;
-      if (tried_.size() == kMostCompared) tried_.erase(tried_.begin());
+      if (tried_.size() == kMaxCompared) tried_.erase(tried_.begin());
       tried_.push_back(text);
       return {{std::move(text), known.why, known.tag}};
     }

@@ -70,7 +70,9 @@ class SearchPageWriter {
     if (!best) {
       put("<h1>{}</h1>\n", report_.results.empty() ? "Nothing was tried yet" : "No step was valid");
     } else {
-      put("<h1>{}</h1>\n", gain.empty() ? std::string("Nothing is better than the start") : gain);
+      put("<h1>{}</h1>\n", report_.kept_start ? std::string("Nothing is worth changing")
+                           : gain.empty()     ? std::string("Nothing is better than the start")
+                                              : gain);
     }
     put("<p class=\"lead\">{}</p>\n", html_text(subject()));
     html_ += "<dl class=\"tiles\">\n";
@@ -152,6 +154,12 @@ class SearchPageWriter {
       html_ +=
           "<p class=\"dim\">When the search ended, it removed statements that were worth "
           "nothing. This is the text without them.</p>\n";
+    }
+    if (report_.kept_start) {
+      html_ +=
+          "<p class=\"dim\">Nothing is worth changing: the best step gains so little that the "
+          "search "
+          "kept the text with which it began.</p>\n";
     }
     if (text.empty()) {
       html_ += "<p>It is empty: the default mapper decides everything.</p>\n";

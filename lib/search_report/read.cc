@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/regular_file.h"
+#include "edit/mapping.h"
 #include "groma/harmless.h"
 #include "groma/search_directory.h"
 #include "groma/search_report.h"
@@ -369,8 +370,12 @@ void ReportReader::read_best_text() {
   const char* name = report_.is_mapping() ? "/best.mapper" : "/best.txt";
   auto text = read_beginning(report_.directory + name, kMaxBestBytes);
   if (!text || report_.state == SearchReport::State::kRunning) return;
-  report_.best_is_simplified = *text != *report_.best_text;
-  report_.best_text = std::move(text);
+  const bool is_other = *text != *report_.best_text;
+  report_.kept_start =
+      is_other && (*text == report_.start_text ||
+                   (report_.start_text.empty() && edit::EditableMapping(*text).items().empty()));
+  report_.best_is_simplified = is_other && !report_.kept_start;
+  report_.best_text = report_.kept_start ? report_.start_text : std::move(*text);
 }
 
 void ReportReader::add_notes() {

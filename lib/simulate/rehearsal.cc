@@ -18,8 +18,8 @@
 namespace groma::sim {
 namespace {
 
-// The number of equal iterations of a loop after which the clock takes the time of the last one for
-// that of all others. The first of them may still be delayed by what was before the loop.
+// The number of iterations that repeat the one before, after which the clock counts all others like
+// the last one. The first of them may still be delayed by what was before the loop.
 constexpr std::int64_t kTimedIterations = 2;
 
 // The numbers that a rehearsal counts while it goes through the program.
@@ -160,12 +160,14 @@ class Rehearsal {
     const std::uint64_t around = state_.signature;
     std::uint64_t all = around, last = 0;
     std::int64_t equal = 0;
+    RoughClock::Mark before_last, this_end;
+    const RunTime around_end = level.times.iteration_end;
     for (std::int64_t i = 0; i < count && !state_.findings.ended(); ++i) {
       if (loop.slot >= 0) level.context.frame[static_cast<std::size_t>(loop.slot)] = i;
       const RehearsalCounts before = counts_;
       const std::int64_t changes = parts_.instances.changes();
-      const RoughClock::Mark begin = clock_ ? clock_->mark(level.times) : RoughClock::Mark();
       if (loop.traced && i == 1) ++level.times.replaying;
+      level.times.iteration_end = 0;
       state_.signature = 1;
       body(level, loop.body);
       state_.add_to_signature(state_.wants.size() + state_.findings.all().size());
@@ -174,10 +176,12 @@ class Rehearsal {
       last = state_.signature;
       all = combine_hash(all, state_.signature);
       equal = repeats ? equal + 1 : 0;
+      before_last = this_end;
+      if (clock_) this_end = clock_->mark_of_iteration(level.times);
       if (loop.slot >= 0 || equal < (clock_ ? kTimedIterations : 1)) continue;
       turned_ |= counts_.turns > before.turns;
       counts_.repeat(before, count - 1 - i);
-      if (clock_) clock_->repeat_iteration(level.times, begin, count - 1 - i);
+      if (clock_) clock_->repeat_iteration(level.times, before_last, this_end, count - 1 - i);
       note_live();
       if (counts_.tasks > state_.options.max_tasks) {
         too_many_tasks(parts_.input.data.tasks[level.context.run->task].name);
@@ -186,6 +190,7 @@ class Rehearsal {
       break;
     }
     if (loop.traced && count > 1) --level.times.replaying;
+    level.times.iteration_end = std::max(around_end, level.times.iteration_end);
     state_.signature = all;
   }
 

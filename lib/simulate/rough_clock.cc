@@ -31,13 +31,21 @@ RoughClock::RoughClock(RunParts& parts, Links& links, const RuntimeCosts& costs,
 
 RunTime& RoughClock::end_of(Op op) { return at(ends_, op); }
 
-// Returns the time at which the last of the ops ends for which `op` waits because of its data.
-RunTime RoughClock::ready_time(Op op) const {
-  RunTime ready = 0;
+// Sets `ready_` for the ops of the log: the time at which the last of the ops ends for which each
+// waits because of its data.
+void RoughClock::note_ready_times() {
+  parts_.outcome.spend(static_cast<std::int64_t>(log_.waits.size()));
   for (const ValidData::DataDependence& wait : log_.waits) {
-    if (wait.op == op && wait.on < ends_.size()) ready = std::max(ready, ends_[wait.on]);
+    if (wait.on >= ends_.size()) continue;
+    RunTime& ready = at(ready_, wait.op);
+    ready = std::max(ready, ends_[wait.on]);
   }
-  return ready;
+}
+
+// The numbers of ops grow, so an op of a later task has no entry yet.
+void RoughClock::forget_ready_times() {
+  for (const ValidData::DataDependence& wait : log_.waits) at(ready_, wait.op) = 0;
+  log_.clear();
 }
 
 // Returns the end of a copy, which starts when its links are free. A copy without a route takes no
@@ -54,7 +62,7 @@ RunTime RoughClock::add_copy(const NeededCopy& copy, RunTime mapped) {
       waits |= at(link_schedules_, link).delay_until_free(start, duration);
     }
   }
-  const RunTime end = start.time + duration;
+  const RunTime end = std::min(start.time + duration, kLongest);
   for (const std::uint32_t link : route->links) {
     link_schedules_[link].reserve_interval(start.time, end, -1, 0);
   }
@@ -83,7 +91,7 @@ RunTime RoughClock::task_duration(TaskRun& run, RunTime begin) {
 void RoughClock::note_bandwidth_use(const BandwidthUse& use) {
   for (const std::int32_t memory : used_) {
     BandwidthUses& uses = uses_[static_cast<std::size_t>(memory)];
-    at(uses.last, uses.count++ % kMostUses) = use;
+    at(uses.last, uses.count++ % kMaxUses) = use;
   }
 }
 
@@ -108,6 +116,7 @@ LinkSchedule* RoughClock::first_free(std::span<const Processor> processors, RunT
 // for a task that takes no time.
 void RoughClock::add_task(TaskRun& run, LaunchingBody* body, std::span<const Processor> processors,
                           std::span<const NeededCopy> copies) {
+  note_ready_times();
   RunTime mapped = 0;
   if (body != nullptr) {
     const bool remote =
@@ -115,9 +124,11 @@ void RoughClock::add_task(TaskRun& run, LaunchingBody* body, std::span<const Pro
     RunTime& free = runtime_free_[static_cast<std::size_t>(run.processor->node)];
     free = std::max(free, body->now + (remote ? to_picoseconds(costs_.remote_s) : 0)) +
            to_picoseconds(body->replaying > 0 ? costs_.replay_s : costs_.map_s);
+    free = std::min(free, kLongest);
     mapped = free;
   }
-  RunTime ready = std::max({mapped, body == nullptr ? 0 : body->takes, ready_time(run.op)});
+  RunTime ready =
+      std::max({mapped, body == nullptr ? 0 : body->futures_complete, ready_time(run.op)});
   for (const NeededCopy& copy : copies) {
     ready = std::max(ready, add_copy(copy, mapped + to_picoseconds(costs_.copy_s)));
   }
@@ -125,16 +136,16 @@ void RoughClock::add_task(TaskRun& run, LaunchingBody* body, std::span<const Pro
   first_free(processors, ready, 0, start);
   const RunTime duration = task_duration(run, start);
   LinkSchedule* const processor = first_free(processors, ready, duration, start);
+  forget_ready_times();
   if (processor == nullptr) return;
-  const RunTime end = start + duration;
+  const RunTime end = std::min(start + duration, kLongest);
   processor->reserve_interval(start, end, -1, 0);
   note_bandwidth_use({start, end});
   at(begins_, run.op) = start;
   end_of(run.op) = end;
   end_ = std::max(end_, end);
-  log_.clear();
   if (body == nullptr) return;
-  body->mapped = std::max(body->mapped, mapped);
+  body->launch_mapped = std::max(body->launch_mapped, mapped);
   body->launch_end = std::max(body->launch_end, end);
 }
 
@@ -156,15 +167,17 @@ void RoughClock::end_body(const TaskRun& run, const LaunchingBody& body, Launchi
 }
 
 void RoughClock::begin_launch(LaunchingBody& body, const app::Launch& launch) {
-  body.takes = body.mapped = body.launch_end = 0;
+  body.futures_complete = body.launch_mapped = body.launch_end = 0;
   for (const std::uint32_t future : launch.takes) {
-    body.takes = std::max(body.takes, at(body.futures, future));
+    body.futures_complete = std::max(body.futures_complete, at(body.futures, future));
   }
 }
 
 void RoughClock::end_launch(LaunchingBody& body, const app::Launch& launch) {
-  body.now = std::max(body.mapped, body.now + to_picoseconds(costs_.issue_s));
+  body.now =
+      std::min(std::max(body.launch_mapped, body.now + to_picoseconds(costs_.issue_s)), kLongest);
   body.last_end = std::max(body.last_end, body.launch_end);
+  body.iteration_end = std::max(body.iteration_end, body.launch_end);
   if (launch.gives >= 0) {
     at(body.futures, static_cast<std::size_t>(launch.gives)) = body.launch_end;
   }
@@ -188,26 +201,35 @@ RoughClock::Mark RoughClock::mark(const LaunchingBody& body) const {
           measured_};
 }
 
-// The repeated iterations of a loop of the top-level task shift everything alike, so processors,
-// links and data stay as they are. Those of another task delay only that task.
-void RoughClock::repeat_iteration(LaunchingBody& body, const Mark& before, std::int64_t times) {
-  const Mark now = mark(body);
+// Tasks from before the loop that still run do not count.
+RoughClock::Mark RoughClock::mark_of_iteration(const LaunchingBody& body) const {
+  return {static_cast<double>(std::max(body.now, body.iteration_end)) * kPicosecond + skipped_,
+          measured_};
+}
+
+// The repeated iterations of a loop of the top-level task delay all that comes later, so
+// processors, links and data stay as they are. Those of another task delay only that task.
+void RoughClock::repeat_iteration(LaunchingBody& body, const Mark& before, const Mark& last,
+                                  std::int64_t times) {
   const auto repeated = static_cast<double>(times);
-  const double more = repeated * (now.reached - before.reached);
+  const double more = repeated * (last.reached - before.reached);
   if (body.is_top_level) {
     skipped_ += more;
   } else {
-    body.now += to_picoseconds(more);
-    body.last_end += to_picoseconds(more);
+    for (RunTime* const time : {&body.now, &body.last_end, &body.iteration_end}) {
+      *time = std::min(*time + to_picoseconds(more), kLongest);
+    }
   }
-  measured_ += repeated * (now.measured - before.measured);
+  measured_ += repeated * (last.measured - before.measured);
 }
 
 void RoughClock::end_measured_phase(const LaunchingBody& body, const Mark& begin) {
   measured_ += mark(body).reached - begin.reached;
 }
 
-double RoughClock::measured_seconds() const {
+std::optional<double> RoughClock::measured_seconds() const {
+  const double longest = static_cast<double>(kLongest) * kPicosecond;
+  if (end_ == kLongest || skipped_ >= longest || measured_ >= longest) return std::nullopt;
   return parts_.input.data.metric_phase < 0 ? static_cast<double>(end_) * kPicosecond + skipped_
                                             : measured_;
 }

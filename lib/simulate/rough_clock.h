@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,19 +26,21 @@ class RoughClock {
   struct LaunchingBody {
     // The time at which the task issues its next statement.
     RunTime now = 0;
-    // The latest end of the tasks that it has launched.
-    RunTime last_end = 0;
+    // The latest end of the tasks that it has launched, and of those that the present iteration of
+    // the innermost loop has launched.
+    RunTime last_end = 0, iteration_end = 0;
     // The number of traced loops around the present statement whose first iteration is over.
     int replaying = 0;
     // For each future of the task: the time at which it is complete.
     std::vector<RunTime> futures;
-    // Of the present launch: the time at which the futures that it takes are complete, and the
-    // latest times at which one of its tasks is mapped and ends.
-    RunTime takes = 0, mapped = 0, launch_end = 0;
+    // When the futures that the present launch takes are complete.
+    RunTime futures_complete = 0;
+    // The latest times at which a task of the present launch is mapped and ends.
+    RunTime launch_mapped = 0, launch_end = 0;
     bool is_top_level = false;
   };
-  // What the estimate had reached at one point of the program, in seconds: the time, and that of
-  // the measured phase.
+  // A point of the program: the time at which it is reached, and the time of the measured phase
+  // until then. Both are in seconds.
   struct Mark {
     double reached = 0, measured = 0;
   };
@@ -64,24 +67,31 @@ class RoughClock {
   void wait_for_all(LaunchingBody& body) const;
   void wait_for_future(LaunchingBody& body, int future) const;
 
+  // Returns the point at which all tasks of the body are over.
   Mark mark(const LaunchingBody& body) const;
-  // Adds the time of `times` more iterations of a loop. The last iteration began at `before`.
-  void repeat_iteration(LaunchingBody& body, const Mark& before, std::int64_t times);
+  // Returns the point at which the tasks of the present iteration of a loop are over.
+  Mark mark_of_iteration(const LaunchingBody& body) const;
+  // Adds the time of `times` more iterations of a loop. `before` and `last` are the ends of the
+  // last two iterations.
+  void repeat_iteration(LaunchingBody& body, const Mark& before, const Mark& last,
+                        std::int64_t times);
   // Adds the time since `begin` to the time of the measured phase.
   void end_measured_phase(const LaunchingBody& body, const Mark& begin);
 
   // Returns the time of the measured phase in seconds; if the application has none, that of the
-  // whole run.
-  double measured_seconds() const;
+  // whole run. Returns nullopt if the run takes longer than kLongest.
+  std::optional<double> measured_seconds() const;
 
  private:
-  // When a task uses the bandwidth of a memory.
+  // The time in which one task uses the bandwidth of a memory.
   struct BandwidthUse {
     RunTime begin = 0, end = 0;
   };
 
   RunTime& end_of(Op op);
-  RunTime ready_time(Op op) const;
+  void note_ready_times();
+  void forget_ready_times();
+  RunTime ready_time(Op op) const { return op < ready_.size() ? ready_[op] : 0; }
   RunTime add_copy(const NeededCopy& copy, RunTime mapped);
   RunTime task_duration(TaskRun& run, RunTime begin);
   void note_bandwidth_use(const BandwidthUse& use);
@@ -95,16 +105,18 @@ class RoughClock {
   ValidData::Log log_;
   // For each op: its end, and the beginning of a task.
   std::vector<RunTime> ends_, begins_;
+  // For each op of the task that is being added: when the data is ready for which the op waits.
+  std::vector<RunTime> ready_;
   // The busy times of the processors and of the links, by their number.
   std::vector<LinkSchedule> processors_, link_schedules_;
   // For each node: the time from which its runtime can map the next task.
   std::vector<RunTime> runtime_free_;
-  // For each memory: the last kMostUses uses of its bandwidth, and how many there were.
+  // For each memory: the last kMaxUses uses of its bandwidth, and how many there were.
   struct BandwidthUses {
     std::vector<BandwidthUse> last;
     std::size_t count = 0;
   };
-  static constexpr std::size_t kMostUses = 128;
+  static constexpr std::size_t kMaxUses = 128;
   std::vector<BandwidthUses> uses_;
   // The memories whose bandwidth the task that is being added uses.
   std::vector<std::int32_t> used_;

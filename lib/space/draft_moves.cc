@@ -216,8 +216,8 @@ class DraftMaker::ChangeCollector {
       one.tasks[t].placement = first;
       node.tasks[t].placement = drafts_.placements_.on_first_node(task.dimensions);
     }
-    add(DraftChange::Aspect::kTogether, std::move(one), "everything on the first processor",
-        copy_share());
+    add(DraftChange::Aspect::kTogether, std::move(one),
+        "everything on the first processor of its kind", copy_share());
     if (drafts_.machine_.node_count() > 1) {
       add(DraftChange::Aspect::kTogether, std::move(node), "all launches on the first node",
           copy_share());

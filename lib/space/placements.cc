@@ -87,7 +87,9 @@ PlacementFunctionCache::KnownFunctions PlacementFunctionCache::make_functions(
   const auto add = [&](edit::MappingFunction made) {
     if (all.size() == kMostFunctions) return;
     auto where = processors_chosen_by(made, *launch, kind);
-    if (where && known.by_processors.emplace(*std::move(where), all.size()).second) {
+    // In a larger launch, functions that agree about the first points may differ later.
+    const bool is_whole = launch->volume() <= static_cast<std::int64_t>(kMostCompared);
+    if (where && (!is_whole || known.by_processors.emplace(*std::move(where), all.size()).second)) {
       all.push_back(std::make_shared<const edit::MappingFunction>(std::move(made)));
     }
   };
@@ -142,7 +144,8 @@ PlacementFunction PlacementFunctionCache::random_function(const std::vector<std:
                                                           std::uint64_t random) const {
   auto drawn = draw_function(extents, kind, random);
   if (!drawn) return nullptr;
-  if (const auto launch = Rect::make(Point(std::span<const std::int64_t>(extents)))) {
+  const auto launch = Rect::make(Point(std::span<const std::int64_t>(extents)));
+  if (launch && launch->volume() <= static_cast<std::int64_t>(kMostCompared)) {
     const KnownFunctions& known = known_functions(extents, kind);
     if (const auto where = processors_chosen_by(*drawn, *launch, kind)) {
       const auto same = known.by_processors.find(*where);

@@ -37,8 +37,8 @@ class PlacementFunctionCache {
   // node.
   const PlacementFunction& on_first_node(int dimensions) const;
   // Returns a random mapping function. `random` is any number, which decides the function. If one
-  // of functions_for() does the same, returns that one. Returns null if the machine has no
-  // processors of this kind.
+  // of functions_for() does the same in a launch of at most 4,096 points, returns that one. Returns
+  // null if the machine has no processors of this kind.
   PlacementFunction random_function(const std::vector<std::int64_t>& extents, ProcKind kind,
                                     std::uint64_t random) const;
 

@@ -492,11 +492,14 @@ void SearchLoop::keep_start_unless_worth_it() {
   const std::optional<Step>&best = outcome_.best, &start = outcome_.start;
   if (!best || !start || best->number == start->number || !start->evaluation.ok()) return;
   const std::optional<Evaluation>& beside = outcome_.beside_start;
+  // A best text that failed beside the start is reported as such.
+  if (beside && !beside->ok()) return;
   const double score = beside ? beside->score : best->evaluation.score;
   if (score <= start->evaluation.score * (1 - options_.least_gain) || options_.least_gain <= 0) {
     return;
   }
   outcome_.too_little = std::exchange(outcome_.best, outcome_.start);
+  outcome_.too_little->evaluation.score = score;
   outcome_.beside_start.reset();
   outcome_.dropped.clear();
   if (!record_.replaying() && !record_.first_error()) keep_best();
@@ -613,9 +616,9 @@ Result<TuneOutcome> SearchLoop::run() {
     if (record_.first_error()) break;
     std::vector<Proposal> proposals = proposer_.propose(*this);
     if (record_.first_error()) break;
-    // If the search was stopped, some questions have no reply, and the proposals are dropped. A
-    // resumed search asks these questions again and may make other proposals.
-    if (channel_.was_interrupted()) proposals.clear();
+    // If the search was stopped, some questions and estimates have no answer, and the proposals are
+    // dropped. A resumed search asks again and may make other proposals.
+    if (channel_.was_interrupted() || stop()) proposals.clear();
     const bool counted = count_unusable(proposals.size());
     if (!proposals.empty()) {
       forget_rejections();

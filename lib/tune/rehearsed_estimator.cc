@@ -1,5 +1,5 @@
 // The evaluator that estimates the time of mappings from rehearsals of their runs.
-#include <cmath>
+#include <algorithm>
 #include <thread>
 
 #include "groma/evaluate.h"
@@ -11,7 +11,11 @@ namespace {
 
 // The limit on the work of one rehearsal, in statements and points of launches. A larger
 // application is not estimated.
-constexpr std::int64_t kMostRehearsedSteps = std::int64_t{1} << 17;
+constexpr std::int64_t kMaxRehearsedSteps = std::int64_t{1} << 17;
+// The limit on the number of rehearsals at the same time. Each may use an equal share of the
+// memory, which does not depend on the computer: the same search makes the same estimates
+// everywhere.
+constexpr int kMaxParallel = 8;
 // Lower bound of an estimate in seconds, so that a score is never 0.
 constexpr double kLeastEstimate = 1e-12;
 
@@ -29,7 +33,7 @@ class RehearsedEstimator final : public Evaluator {
   }
   std::string unit() const override { return "s"; }
   int parallel() const override {
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxParallel);
   }
   bool simulated() const override { return true; }
 
@@ -41,8 +45,8 @@ class RehearsedEstimator final : public Evaluator {
     const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
     if (!bound) return evaluation;
     CheckOptions options;
-    options.max_steps = kMostRehearsedSteps;
-    options.max_bytes = options_.max_bytes / parallel();
+    options.max_steps = kMaxRehearsedSteps;
+    options.max_bytes = options_.max_bytes / kMaxParallel;
     options.stop = request.stop;
     options.first_error = true;
     options.estimate = EstimateConstants{options_.costs, options_.model};

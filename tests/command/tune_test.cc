@@ -73,7 +73,7 @@ TEST(Tune, WrongUsageIsToldFromWrongInput) {
                             "--app cannon --feedback much",
                             "--app cannon --money 1",
                             "--app cannon --unit km",
-                            "--app cannon --estimates 5",
+                            "--app cannon --proposer anneal --estimates 5",
                             "--file a --command '{file}' --estimates 5",
                             "--file a --command '{file}' --metric ''",
                             "--file a --command '{file}' --metric-json ''",

@@ -60,7 +60,8 @@ const Case kCases[] = {
      "with "
      "% mgpu.size[1]",
      "In a.mapper change line 4, in the function of line 6 (`IndexTaskMap work block`; `block` is "
-     "defined in line 2): end the indices with `% mgpu.size[...]`: `return mgpu[ip[0] % mgpu.size[0], ip[1] % mgpu.size[1]]`."},
+     "defined in line 2): end the indices with `% mgpu.size[...]`: `return mgpu[ip[0] % "
+     "mgpu.size[0], ip[1] % mgpu.size[1]]`."},
     {"Execution Error: Assertion ‘event.exists()’ failed", "Task * GPU;\nInstanceLimit work 4;\n",
      "InstanceLimit statements cause error", "Avoid generating InstanceLimit statements",
      "In a.mapper remove line 2 (`InstanceLimit work 4`)."},
@@ -72,7 +73,8 @@ const Case kCases[] = {
      "mgpu = Machine(GPU);\ndef cyclic(Task task) {\n  ip = task.ipoint;\n  return mgpu[ip[0] % "
      "mgpu.size[0], ip[1] % mgpu.size[1]];\n}\nIndexTaskMap * cyclic;\n",
      "", "Try using different IndexTaskMap or SingleTaskMap statements to maximize throughput",
-     "a.mapper: in line 6 write `IndexTaskMap * row2_block_gpu` for `IndexTaskMap * cyclic` and "
+     "a.mapper: in line 6 write `IndexTaskMap * row2_block_gpu` for `IndexTaskMap * cyclic`, and "
+     "above it "
      "`def row2_block_gpu(Task task) {"},
 };
 

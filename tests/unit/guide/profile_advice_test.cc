@@ -254,10 +254,12 @@ TEST(Places, PointsAreSpreadTogether) {
       "def f(Task task) { return Machine(GPU)[0, 0]; }\nIndexTaskMap a f;\nIndexTaskMap b f;\n");
   const auto suggestions = profile_suggestions(facts, &program);
   ASSERT_THAT(suggestions, SizeIs(1));
-  EXPECT_THAT(sentence_of(suggestions[0]),
-              AllOf(HasSubstr("1 of 4 GPU processors runs all of `a` and `b`: spread the 8 points "
-                              "over all 4 GPU processors (add `IndexTaskMap a, b grid_gpu;` and "),
-                    HasSubstr("saves at most 60 %")));
+  EXPECT_THAT(
+      sentence_of(suggestions[0]),
+      AllOf(
+          HasSubstr("1 of 4 GPU processors runs all of `a` and `b`: spread the 8 points "
+                    "over all 4 GPU processors (add `IndexTaskMap a, b grid_gpu;`, and above it "),
+          HasSubstr("saves at most 60 %")));
   EXPECT_THAT(carried_out(program, suggestions[0]), HasSubstr("def grid_gpu(Task task) {"));
   // One point each on too many processors cannot be spread.
   facts.spreads[0].lost = facts.spreads[1].lost = 0;
@@ -273,7 +275,7 @@ TEST(Places, NestedTasksRunWhereTheirParentsRun) {
   const Program program;
   EXPECT_THAT(sentences(facts, &program),
               ElementsAre(HasSubstr("let each one run where its parent runs (add `SingleTaskMap "
-                                    "inner same_point_gpu;` and ")));
+                                    "inner same_point_gpu;`, and above it ")));
 }
 
 TEST(Runtime, SeveralNodesLaunchTogether) {

@@ -81,8 +81,8 @@ TEST(IdleStatements, MapsForLaunchesThatTheApplicationLacks) {
       HasSubstr("a.mapper:2:1: warning: `SingleTaskMap` decides nothing about `work`, which "
                 "the application launches only as an index launch [other-launches]"));
   EXPECT_THAT(
-      checked(function + "IndexTaskMap main f;\n", nullptr, &with),
-      HasSubstr("`IndexTaskMap` decides nothing about `main`, which the application launches "
+      checked(function + "IndexTaskMap sum f;\n", nullptr, &with),
+      HasSubstr("`IndexTaskMap` decides nothing about `sum`, which the application launches "
                 "only as a single task [other-launches]"));
   EXPECT_THAT(checked(function + "IndexTaskMap work, * f;\nSingleTaskMap * f;\n", nullptr, &with),
               Not(HasSubstr("other-launches")));

@@ -226,8 +226,7 @@ TEST(Guided, FindsAGoodMappingByRehearsals) {
   const SearchProblem problem = problem_of("cosma", "lassen:nodes=4");
   const TuneOutcome outcome = search_with_rehearsals(problem, 1);
   ASSERT_TRUE(outcome.best && outcome.start);
-  EXPECT_LT(outcome.best->evaluation.score, 0.5 * outcome.start->evaluation.score);
-  EXPECT_LE(outcome.spent.estimates, 400);
+  EXPECT_LT(outcome.best->evaluation.score, 0.6 * outcome.start->evaluation.score);
   EXPECT_EQ(outcome.spent.evaluations, 10);
   EXPECT_EQ(search_with_rehearsals(problem, 1).trajectory, outcome.trajectory);
 }
@@ -244,12 +243,48 @@ TEST(Guided, IsNoWorseThanTheDefaultMapperFromAPoorStart) {
   EXPECT_LE(outcome.best->evaluation.score, 1.001 * plain);
 }
 
-// The proposals have no decision that gains nothing by the estimates.
-TEST(Guided, ProposesFewStatements) {
+// What it proposes from the estimates has no statement without which the estimate is as good.
+TEST(Guided, ProposesNoStatementThatGainsNothing) {
   const SearchProblem problem = problem_of("solomonik", "p100x4");
-  const TuneOutcome outcome = search_with_rehearsals(problem, 2);
-  const std::string& text = outcome.best->proposal.text;
-  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 30) << text;
+  const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  const auto estimator = make_rehearsed_estimator(problem.machine, problem.inputs);
+  const auto proposer = make_proposer("guided", problem, 2).value();
+  TuneOptions options;
+  options.budget.evaluations = 2;  // the start, and the first proposal
+  options.budget.estimates = 400;
+  options.compare = true;  // nothing is simplified after the search
+  std::string text;
+  options.on_event = [&](const TuneEvent& event) {
+    if (event.kind == TuneEvent::Kind::kProposed) text = event.proposal->text;
+  };
+  ASSERT_TRUE(tune(problem, *evaluator, *proposer, nullptr, estimator.get(), options).ok());
+  const edit::EditableMapping mapping(text);
+  ASSERT_FALSE(mapping.items().empty());
+  const double score = estimator->evaluate({text}).score;
+  for (std::size_t i = 0; i < mapping.items().size(); ++i) {
+    if (!mapping.items()[i].statement) continue;
+    EXPECT_GT(estimator->evaluate({mapping.text_without(i)}).score, score)
+        << mapping.text_without(i);
+  }
+}
+
+// A rehearsal of so many points ends early. The search then goes on as without estimates.
+TEST(Guided, GoesOnWithoutEstimatesOfALargeApplication) {
+  const SearchProblem problem = problem_of("solomonik", "p100x4");
+  class None : public Evaluator {
+   public:
+    std::vector<std::string> inputs() const override { return {"none"}; }
+    std::string unit() const override { return "s"; }
+    Evaluation evaluate(const EvaluationRequest&) override { return {}; }
+  };
+  const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  None none;
+  const auto proposer = make_proposer("guided", problem, 1).value();
+  TuneOptions options;
+  options.seed = 1;
+  const TuneOutcome outcome = tune(problem, *evaluator, *proposer, nullptr, &none, options).value();
+  EXPECT_EQ(outcome.spent.estimates, 1);
+  EXPECT_EQ(outcome.trajectory, search(problem, false, 1).trajectory);
 }
 
 TEST(Guided, KeepsAStartThatIsNearlyAsGood) {
@@ -291,7 +326,7 @@ TEST(DraftMaker, CanRunEverythingOnOneProcessor) {
   const DraftMaker drafts(*problem.machine, problem.inputs.front());
   const auto moves = drafts.single_changes(drafts.draft_without_decisions(), nullptr);
   const auto one = std::find_if(moves.begin(), moves.end(), [](const DraftChange& move) {
-    return move.description == "everything on the first processor";
+    return move.description == "everything on the first processor of its kind";
   });
   ASSERT_NE(one, moves.end());
   const std::string text = drafts.text_of(one->draft);
