@@ -212,7 +212,7 @@ class FormulaParser {
     }
     choice(0);
     skip();
-    if (ok_ && at_ < text_.size()) fail(unexpected());
+    if (ok_ && at_ < text_.size()) fail_unexpected();
     if (!ok_) return std::nullopt;
     // A formula of one operation becomes a constant or a single variable, which need no stack.
     if (code_.ops_.size() > 1) return std::move(code_);
@@ -230,6 +230,12 @@ class FormulaParser {
   void fail(std::string message, std::string help = {}) {
     if (ok_) error_ = {std::move(message), std::move(help)};
     ok_ = false;
+  }
+  // Fails with a message that shows the text at which the parser stopped.
+  void fail_unexpected() {
+    fail(unexpected(),
+         "a formula has whole numbers, names, `+ - * / %`, comparisons, `a ? b : c`, `min(a, b)`, "
+         "`max(a, b)` and parentheses");
   }
   // Returns a message that shows the text at which the parser stopped.
   std::string unexpected() const {
@@ -386,9 +392,9 @@ class FormulaParser {
       return expect(")");
     }
     skip();
-    if (at_ >= text_.size()) return fail(unexpected());
+    if (at_ >= text_.size()) return fail_unexpected();
     if (is_digit(text_[at_])) return number();
-    if (!is_letter(text_[at_])) return fail(unexpected());
+    if (!is_letter(text_[at_])) return fail_unexpected();
     const std::size_t begin = at_;
     while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
     const std::string_view name = text_.substr(begin, at_ - begin);
@@ -415,7 +421,7 @@ class FormulaParser {
     if (error != std::errc() || value > most) return fail("a number does not fit 64 bits");
     at_ += static_cast<std::size_t>(end - begin);
     if (at_ < text_.size() && (is_letter(text_[at_]) || text_[at_] == '.'))
-      return fail(unexpected());
+      return fail_unexpected();
     push(Kind::kConstant, static_cast<std::int64_t>(negative ? 0 - value : value));
   }
 

@@ -30,6 +30,7 @@ const std::vector<ForeignText> kForeign = {
     {"lib/emit/expressions.cc", " in", "mapping language"},
     {"lib/emit/parts.cc", "", "C++"},
     {"lib/guide/advice.cc", "% ", "mapping language"},
+    {"lib/guide/metric_advice.cc", "Machine(", "mapping language"},
     {"lib/guide/forms.cc", "`def ", "mapping language, within a sentence"},
     {"lib/llm/check.cc", "Task * GPU;", "a language model's answer, in the mapping language"},
     {"lib/syntax/printer.cc", ", ", "mapping language"},

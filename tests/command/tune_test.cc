@@ -448,7 +448,8 @@ TEST(Tune, ACommandJudgesMappings) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const json end = found_by(outcome);
   EXPECT_EQ(end["spent"]["evaluations"], 4);
-  EXPECT_EQ(end["spent"]["estimates"], 60);
+  EXPECT_LE(end["spent"]["estimates"], 60);
+  EXPECT_GT(end["spent"]["estimates"], 50);
   EXPECT_LT(end["best"]["score"], end["start"]);
   EXPECT_TRUE(exists(found + "/best.mapper"));
   EXPECT_THAT(read_text(log), HasSubstr(".mapper\n"));
