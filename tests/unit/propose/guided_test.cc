@@ -1,5 +1,6 @@
 // guided: every move is a mapping that the checker accepts or knows why not, and the search finds
 // what is worth finding.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -380,8 +381,9 @@ TEST(DraftMaker, StandBelowTheHeaderOfAnotherMapping) {
   const std::string rest = "Task * GPU;\n";
   EXPECT_EQ(limited(rest), added + "\n" + rest);
   for (const char* header : {"# Mine.\n", "# Mine.\n#\n// All of it.\n"}) {
-    EXPECT_EQ(limited(header + rest), header + ("\n" + added) + "\n" + rest);
-    EXPECT_EQ(limited(header + ("\n" + rest)), header + ("\n" + added) + "\n" + rest);
+    const std::string whole = fmt::format("{}\n{}\n{}", header, added, rest);
+    EXPECT_EQ(limited(header + rest), whole);
+    EXPECT_EQ(limited(fmt::format("{}\n{}", header, rest)), whole);
   }
 }
 
