@@ -232,6 +232,29 @@ TEST(Guided, FindsAGoodMappingByRehearsals) {
   EXPECT_EQ(search_with_rehearsals(problem, 1).trajectory, outcome.trajectory);
 }
 
+// The record of a search has its estimates, so a search that was cut ends like the whole one.
+TEST(Guided, EndsTheSameWhenResumedWithRehearsals) {
+  const SearchProblem problem = problem_of("stencil", "p100x4");
+  const TemporaryFolder folder;
+  const auto tuned = [&](const std::string& name, std::int64_t evaluations, bool resume) {
+    const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+    const auto estimator = make_rehearsed_estimator(problem.machine, problem.inputs);
+    const auto proposer = make_proposer("guided", problem, 3).value();
+    TuneOptions options;
+    options.budget.evaluations = evaluations;
+    options.budget.estimates = 200;
+    options.directory = folder.path() + "/" + name;
+    options.resume = resume;
+    return tune(problem, *evaluator, *proposer, nullptr, estimator.get(), options).value();
+  };
+  const TuneOutcome whole = tuned("whole", 6, false);
+  tuned("cut", 3, false);
+  const TuneOutcome resumed = tuned("cut", 6, true);
+  EXPECT_EQ(resumed.trajectory, whole.trajectory);
+  EXPECT_EQ(resumed.spent.estimates, whole.spent.estimates);
+  EXPECT_EQ(resumed.best->proposal.text, whole.best->proposal.text);
+}
+
 // A poor start must not hide what the default mapper does well.
 TEST(Guided, IsNoWorseThanTheDefaultMapperFromAPoorStart) {
   SearchProblem problem = problem_of("stencil", "p100x4");
