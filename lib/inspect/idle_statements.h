@@ -18,7 +18,8 @@ void warn_of_replication_without_effect(const Program& program, const Machine* m
                                         const Workload& app, Diagnostics& diags);
 
 // Warns about each IndexTaskMap statement that names a task which is never launched as an index
-// launch, and about each SingleTaskMap statement for a task that is never launched as a single task.
+// launch, and about each SingleTaskMap statement for a task that is never launched as a single
+// task.
 void warn_of_maps_for_other_launches(const Program& program, const Workload& app,
                                      Diagnostics& diags);
 

@@ -248,7 +248,8 @@ TEST_F(Forged, FlagsOfLegionAreNotTakenFromAJournal) {
 }
 
 TEST_F(Forged, WordsOfASimulatedSearch) {
-  const auto [first, rest] = begun("groma tune --app cannon:size=small --evaluations 1 --estimates 20");
+  const auto [first, rest] =
+      begun("groma tune --app cannon:size=small --evaluations 1 --estimates 20");
   expect_harmless_however_forged(first, rest);
   EXPECT_GT(forged_, 300);
 }
@@ -271,7 +272,8 @@ TEST_F(Forged, WordsOfASearchOnLegion) {
 // Lines that follow the first: texts, scores, replies. What is proposed decides, not what is
 // written down, so most of these are another search's.
 TEST_F(Forged, LinesThatFollow) {
-  const auto [first, rest] = begun("groma tune --app cannon:size=small --evaluations 3 --estimates 20");
+  const auto [first, rest] =
+      begun("groma tune --app cannon:size=small --evaluations 3 --estimates 20");
   const std::string canary = theirs() + "/ran";
   for (const std::string& line : lines_of(rest)) {
     const ordered_json read = ordered_json::parse(line);
