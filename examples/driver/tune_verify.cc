@@ -91,7 +91,8 @@ int verify_search(const TuneArguments& arguments, const groma::tuning::TuneOutco
   // The fastest mapping is written to the directory. Nothing is written if no mapping ran.
   if (winner != nullptr) {
     const std::string file = directory + "/" + groma::tuning::kVerifiedFile;
-    if (const auto error = groma::replace_file(file, winner->candidate.text)) {
+    const std::string content = groma::tuning::mapping_file_content(winner->candidate.text);
+    if (const auto error = groma::replace_file(file, content)) {
       return refuse_search(*error, arguments.json);
     }
     if (!arguments.json) text += fmt::format("in     {}\n", file);

@@ -21,6 +21,10 @@ inline constexpr std::array kSearchFiles = {"best.mapper",   "best.txt",   "find
 // The folder in the directory that has the texts of the Pareto front (TuneOptions::pareto).
 inline constexpr const char* kFrontFolder = "front";
 
+// Returns the content of the file of a mapping: its text, or a comment for the default mapper,
+// whose text is empty, so that the file does not look like a failed write.
+std::string mapping_file_content(const std::string& text);
+
 // Creates a directory with a new name in the current folder: `tune`, `tune.2`, ... Returns its
 // name. Several processes that call this at once get different directories. If the directory cannot
 // be created, tune() says why.

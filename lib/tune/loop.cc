@@ -9,6 +9,7 @@
 
 #include "edit/mapping.h"
 #include "groma/pareto_front.h"
+#include "groma/search_directory.h"
 #include "groma/tune.h"
 #include "groma/version.h"
 #include "guide/detail.h"
@@ -408,10 +409,8 @@ void SearchLoop::take(Trial trial) {
   });
 }
 
-// An empty mapping gets a comment, so that its file does not look like a failed write.
 std::string SearchLoop::file_content(const std::string& text) const {
-  const bool is_default = problem_.is_mapping() && text.empty();
-  return is_default ? "# No statement: the default mapper decides.\n" : text;
+  return problem_.is_mapping() ? mapping_file_content(text) : text;
 }
 
 void SearchLoop::keep_best() {

@@ -68,4 +68,8 @@ std::optional<Error> error_if_search_replaces(const std::string& directory) {
                "name another directory, or go on with the search that is there: --resume"};
 }
 
+std::string mapping_file_content(const std::string& text) {
+  return text.empty() ? "# No statement: the default mapper decides.\n" : text;
+}
+
 }  // namespace groma::tuning
