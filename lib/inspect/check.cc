@@ -21,8 +21,8 @@ std::optional<BoundProgram> check(const Source& source, const Machine* machine, 
 std::optional<BoundProgram> check_text(const Source& source, const Machine* machine,
                                        const Workload* app, Diagnostics& diags, LogSink* log) {
   const Program program = compile(source, diags);
-  if (app != nullptr) check_names(program, *app, diags);
   if (app != nullptr) {
+    check_names(program, *app, diags);
     inspect::warn_of_replication_without_effect(program, machine, *app, diags);
     inspect::warn_of_maps_for_other_launches(program, *app, diags);
   }

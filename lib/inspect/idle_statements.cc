@@ -96,6 +96,34 @@ std::string why_never(const app::Data& data, std::uint32_t number, const TaskLau
   return why;
 }
 
+// A task that a statement names.
+struct NamedTask {
+  std::string_view name;
+  // The index of the task in the application.
+  std::uint32_t number;
+  const TaskLaunches& launches;
+};
+
+// Calls visit(row, task) for each row that `concerns` returns true for and that names a task of the
+// application. A statement for several tasks has a row for each. Visits nothing if the application
+// has too many launches to list.
+template <typename Concerns, typename Visit>
+void for_rows_of_tasks(const Program& program, const Workload& app, const Concerns& concerns,
+                       const Visit& visit) {
+  bool complete = true;
+  std::vector<TaskLaunches> uses;
+  for (const StatementRow& row : program.data().rows) {
+    if (!concerns(row) || row.key.task == kStarName) continue;
+    const std::string_view name = program.data().names.text(row.key.task);
+    const int number = app.data().find_task(name);
+    if (number < 0) continue;
+    if (uses.empty()) uses = launches_by_task(app.data(), complete);
+    if (!complete) return;
+    visit(row, NamedTask{name, static_cast<std::uint32_t>(number),
+                         uses[static_cast<std::size_t>(number)]});
+  }
+}
+
 }  // namespace
 
 // Warns about statements for kinds that the machine does not have. A statement may have several
@@ -119,59 +147,43 @@ void warn_of_missing_kinds(const Program& program, const Machine& machine, Diagn
   }
 }
 
-// Warns about ControlReplicate statements that name a task which is never replicated. check_names()
-// reports unknown tasks, so they are skipped here.
+// check_names() reports unknown tasks.
 void warn_of_replication_without_effect(const Program& program, const Machine* machine,
                                         const Workload& app, Diagnostics& diags) {
-  const app::Data& data = app.data();
-  bool complete = true;
-  std::vector<TaskLaunches> uses;
-  for (const StatementRow& row : program.data().rows) {
-    if (row.key.table != TableId::kControlReplicate || row.key.task == kStarName) continue;
-    const std::string_view name = program.data().names.text(row.key.task);
-    const int number = data.find_task(name);
-    // check_names() reports an unknown task.
-    if (number < 0) continue;
-    if (uses.empty()) uses = launches_by_task(data, complete);
-    if (!complete) return;
-    const std::string why = why_never(data, static_cast<std::uint32_t>(number),
-                                      uses[static_cast<std::size_t>(number)], program, machine);
-    if (why.empty()) continue;
-    diags.report(DiagId::kNeverReplicated, program.range({row.statement}), name, why)
+  const auto concerns = [](const StatementRow& row) {
+    return row.key.table == TableId::kControlReplicate;
+  };
+  for_rows_of_tasks(program, app, concerns, [&](const StatementRow& row, const NamedTask& task) {
+    const std::string why = why_never(app.data(), task.number, task.launches, program, machine);
+    if (why.empty()) return;
+    diags.report(DiagId::kNeverReplicated, program.range({row.statement}), task.name, why)
         .note("the statement still keeps the tasks that it does not name from being replicated");
-  }
+  });
 }
 
-// A statement for several tasks has a row for each.
 void warn_of_maps_for_other_launches(const Program& program, const Workload& app,
                                      Diagnostics& diags) {
-  const app::Data& data = app.data();
-  bool complete = true;
+  const auto concerns = [](const StatementRow& row) {
+    return row.key.table == TableId::kIndexMap || row.key.table == TableId::kSingleMap;
+  };
   std::size_t warned = 0;
-  std::vector<TaskLaunches> uses;
-  for (const StatementRow& row : program.data().rows) {
+  for_rows_of_tasks(program, app, concerns, [&](const StatementRow& row, const NamedTask& task) {
     const bool index = row.key.table == TableId::kIndexMap;
-    if ((!index && row.key.table != TableId::kSingleMap) || row.key.task == kStarName) continue;
-    const std::string_view name = program.data().names.text(row.key.task);
-    const int number = data.find_task(name);
-    if (number < 0) continue;
-    if (uses.empty()) uses = launches_by_task(data, complete);
-    if (!complete) return;
-    const auto& launches = uses[static_cast<std::size_t>(number)].launches;
+    const auto& launches = task.launches.launches;
     // The runtime launches the top-level task, which depends on no such statement.
     const auto may_be_decided = [index](const app::DistinctLaunch& launch) {
       return launch.depth == 0 || index == launch.domain.has_value();
     };
-    if (launches.empty() || std::any_of(launches.begin(), launches.end(), may_be_decided)) continue;
+    if (launches.empty() || std::any_of(launches.begin(), launches.end(), may_be_decided)) return;
     if (++warned > kMaxErrors) return;
     diags
         .report(DiagId::kOtherLaunches, program.range({row.statement}),
-                index ? "IndexTaskMap" : "SingleTaskMap", name,
+                index ? "IndexTaskMap" : "SingleTaskMap", task.name,
                 index ? "a single task" : "an index launch")
         .help(fmt::format("`{}` decides where `{}` runs{}",
-                          index ? "SingleTaskMap" : "IndexTaskMap", name,
+                          index ? "SingleTaskMap" : "IndexTaskMap", task.name,
                           index ? ", by a function that reads `task.parent`" : ""));
-  }
+  });
 }
 
 }  // namespace groma::inspect

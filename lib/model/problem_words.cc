@@ -179,8 +179,8 @@ std::string demand_words(const app::Task& task, std::size_t position, const Mach
   return fmt::format("{}", fmt::join(demands, ", "));
 }
 
-// Returns the names by which a mapping statement may refer to the region requirement `r`. The text
-// `coordinates` stands behind the names. If there are no names, returns the position of the
+// Returns the names by which a mapping statement may refer to the data of region requirement `r`,
+// and adds the text `coordinates` after them. If the data has no names, returns the position of the
 // requirement, which a statement may use too.
 std::string region_words(const TaskLaunches& uses, std::size_t r,
                          std::string_view coordinates = "") {

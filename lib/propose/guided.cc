@@ -244,8 +244,6 @@ bool Guided::improve(SearchRound& round, KnownMapping& at, std::vector<DraftChan
         round, at, {std::make_move_iterator(begin), std::make_move_iterator(end)}, kBatch);
     // The estimates may be for another machine than the real one. So the best draft that the real
     // evaluator accepts is taken.
-    std::stable_sort(better.begin(), better.end(),
-                     [](const auto& a, const auto& b) { return a.score < b.score; });
     const auto fine = std::find_if(better.begin(), better.end(), [&](const KnownMapping& each) {
       return is_fine(round, drafts_.text_of(each.draft));
     });
@@ -268,18 +266,15 @@ void Guided::sort_by_promise(const KnownMapping& from, std::vector<DraftChange>&
 }
 
 // Returns the drafts from which the search goes on: the best few changes of many tasks at once,
-// with different estimates, or `at` itself if none is better. Such changes come first, because a
-// task that is moved alone leaves the data of the others behind.
+// with different estimates, or `at` itself if none is better. Such changes come first, because
+// tasks share data: if only one of them moves, data must be copied.
 std::vector<Guided::KnownMapping> Guided::beginnings(SearchRound& round, const KnownMapping& at) {
   std::vector<DraftChange> moves =
       drafts_.single_changes(at.draft, at.facts ? &*at.facts : nullptr);
   std::erase_if(moves, [](const DraftChange& move) { return !is_wide(move.aspect); });
   sort_by_promise(at, moves);
-  std::vector<KnownMapping> better = estimate_moves(round, at, std::move(moves), kMaxWide);
-  std::stable_sort(better.begin(), better.end(),
-                   [](const auto& a, const auto& b) { return a.score < b.score; });
   std::vector<KnownMapping> chosen;
-  for (KnownMapping& found : better) {
+  for (KnownMapping& found : estimate_moves(round, at, std::move(moves), kMaxWide)) {
     if (chosen.size() == kBeginnings) break;
     const bool same = !chosen.empty() && found.score <= chosen.back().score * (1 + kSameEstimate);
     if (!same && is_fine(round, drafts_.text_of(found.draft))) chosen.push_back(std::move(found));
@@ -288,7 +283,8 @@ std::vector<Guided::KnownMapping> Guided::beginnings(SearchRound& round, const K
   return chosen;
 }
 
-// Returns those of the first `most` changes whose estimates are better than that of `from`.
+// Returns those of the first `most` changes whose estimates are better than that of `from`, the
+// best first.
 std::vector<Guided::KnownMapping> Guided::estimate_moves(SearchRound& round,
                                                          const KnownMapping& from,
                                                          std::vector<DraftChange> moves,
@@ -312,6 +308,8 @@ std::vector<Guided::KnownMapping> Guided::estimate_moves(SearchRound& round,
     better.push_back(
         {std::move(tried[i]->draft), std::move(tried[i]->description), estimates[i].score, {}});
   }
+  std::stable_sort(better.begin(), better.end(),
+                   [](const auto& a, const auto& b) { return a.score < b.score; });
   return better;
 }
 

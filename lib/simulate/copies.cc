@@ -49,7 +49,7 @@ void Copies::start(std::uint32_t number) {
   copy.record = record_.next_event();
   const RunTime duration = noise_.add_noise(route->seconds_for(copy.fetch.bytes));
   const LinkSchedule::CopyStart start =
-      links_.reserve_links(*route, copy.ready, duration, copy.record);
+      links_.reserve_links(*route, copy.ready, duration, copy.record, copy.ready);
   copy.start = start.time;
   if (copy.start > copy.ready) copy.cause = start.after;
   const RunTime end = copy.start + duration;

@@ -172,9 +172,9 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
 
 // Each link of the route may delay the start of the copy. The loop ends when one start time has
 // been found at which all links are free.
-LinkSchedule::CopyStart Links::reserve_links(const Route& route, RunTime now, RunTime duration,
-                                             std::int64_t user) {
-  LinkSchedule::CopyStart start{now, -1};
+LinkSchedule::CopyStart Links::reserve_links(const Route& route, RunTime ready, RunTime duration,
+                                             std::int64_t user, RunTime now) {
+  LinkSchedule::CopyStart start{ready, -1};
   for (bool waits = true; waits;) {
     waits = false;
     for (std::uint32_t link : route.links) waits |= lanes_[link].delay_until_free(start, duration);

@@ -55,11 +55,11 @@ class Links {
   // between. Returns null if there is no route. The pointer is valid until the next call.
   const Route* route(std::int32_t from, std::int32_t to);
 
-  // Reserves the links of the route for `duration`, from the first moment (not before `now`) at
+  // Reserves the links of the route for `duration`, from the first moment (not before `ready`) at
   // which all of them are free. Returns that moment, and the last user of a link that the copy
-  // waits for.
-  LinkSchedule::CopyStart reserve_links(const Route& route, RunTime now, RunTime duration,
-                                        std::int64_t user);
+  // waits for. No later call may have a `ready` before `now`: what ends by then may be forgotten.
+  LinkSchedule::CopyStart reserve_links(const Route& route, RunTime ready, RunTime duration,
+                                        std::int64_t user, RunTime now);
 
   // Writes the links, and the routes by their number, into the record of a run.
   void write_links_and_routes(RunRecord& record) const;

@@ -29,8 +29,6 @@ RoughClock::RoughClock(RunParts& parts, Links& links, const RuntimeCosts& costs,
 
 // ---- Tasks and copies
 
-RunTime& RoughClock::end_of(Op op) { return at(ends_, op); }
-
 // Sets `ready_` for the ops of the log: the time at which the last of the ops ends for which each
 // waits because of its data.
 void RoughClock::note_ready_times() {
@@ -51,22 +49,14 @@ void RoughClock::forget_ready_times() {
 // Returns the end of a copy, which starts when its links are free. A copy without a route takes no
 // time, since the run is refused anyway.
 RunTime RoughClock::add_copy(const NeededCopy& copy, RunTime mapped) {
-  LinkSchedule::CopyStart start{std::max(mapped, ready_time(copy.op)), -1};
+  const RunTime ready = std::max(mapped, ready_time(copy.op));
   const Route* const route =
       links_.route(parts_.store.instance(copy.from).memory, parts_.store.instance(copy.to).memory);
-  if (route == nullptr) return start.time;
+  if (route == nullptr) return ready;
   const RunTime duration = to_picoseconds(route->seconds_for(copy.bytes));
-  for (bool waits = true; waits;) {
-    waits = false;
-    for (const std::uint32_t link : route->links) {
-      waits |= at(link_schedules_, link).delay_until_free(start, duration);
-    }
-  }
-  const RunTime end = std::min(start.time + duration, kLongest);
-  for (const std::uint32_t link : route->links) {
-    link_schedules_[link].reserve_interval(start.time, end, -1, 0);
-  }
-  return end_of(copy.op) = end;
+  // Later copies may be ready earlier, so no interval may be forgotten.
+  const RunTime start = links_.reserve_links(*route, ready, duration, -1, 0).time;
+  return at(ends_, copy.op) = std::min(start + duration, kLongest);
 }
 
 // Returns how long a task runs that begins at `begin`. The tasks that then use the bandwidth of its
@@ -142,7 +132,7 @@ void RoughClock::add_task(TaskRun& run, LaunchingBody* body, std::span<const Pro
   processor->reserve_interval(start, end, -1, 0);
   note_bandwidth_use({start, end});
   at(begins_, run.op) = start;
-  end_of(run.op) = end;
+  at(ends_, run.op) = end;
   end_ = std::max(end_, end);
   if (body == nullptr) return;
   body->launch_mapped = std::max(body->launch_mapped, mapped);
@@ -160,7 +150,7 @@ RoughClock::LaunchingBody RoughClock::begin_body(const TaskRun& run) const {
 }
 
 void RoughClock::end_body(const TaskRun& run, const LaunchingBody& body, LaunchingBody* outer) {
-  RunTime& end = end_of(run.op);
+  RunTime& end = at(ends_, run.op);
   end = std::max({end, body.now, body.last_end});
   end_ = std::max(end_, end);
   if (outer != nullptr) outer->launch_end = std::max(outer->launch_end, end);

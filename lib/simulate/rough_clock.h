@@ -45,8 +45,9 @@ class RoughClock {
     double reached = 0, measured = 0;
   };
 
-  // The object keeps references to `parts` and `links`, so they must outlive it. From now on
-  // `parts.valid_data` logs the uses of data.
+  // The object keeps references to `parts` and `links`, so they must outlive it. It reserves links
+  // for the copies, so `links` must have no other user who does. From now on `parts.valid_data`
+  // logs the uses of data.
   RoughClock(RunParts& parts, Links& links, const RuntimeCosts& costs, const TimeModel& model);
 
   // Adds a mapped task and the copies that it needs. It may run on any of the processors, which
@@ -88,7 +89,6 @@ class RoughClock {
     RunTime begin = 0, end = 0;
   };
 
-  RunTime& end_of(Op op);
   void note_ready_times();
   void forget_ready_times();
   RunTime ready_time(Op op) const { return op < ready_.size() ? ready_[op] : 0; }
@@ -107,8 +107,8 @@ class RoughClock {
   std::vector<RunTime> ends_, begins_;
   // For each op of the task that is being added: when the data is ready for which the op waits.
   std::vector<RunTime> ready_;
-  // The busy times of the processors and of the links, by their number.
-  std::vector<LinkSchedule> processors_, link_schedules_;
+  // The busy times of the processors, by their number.
+  std::vector<LinkSchedule> processors_;
   // For each node: the time from which its runtime can map the next task.
   std::vector<RunTime> runtime_free_;
   // For each memory: the last kMaxUses uses of its bandwidth, and how many there were.

@@ -117,14 +117,22 @@ TEST(TableA3, TheOutputAloneGetsThePapersAdvice) {
   }
 }
 
+// What is suggested after this output of a run under the mapping, on a machine that lacks the
+// kinds.
+std::vector<std::string> suggestions(const std::string& log, const std::string& mapping,
+                                     const std::vector<std::string>& lacking = {}) {
+  Diagnostics diags(Source("", ""));
+  const Program program = program_of(mapping.c_str(), &diags);
+  GuideContext context;
+  context.program = &program;
+  context.lacking = lacking;
+  return guide_log(rules(), log, context).suggest;
+}
+
 // What several Layout statements may have decided, and what the program's order is not.
 TEST(TableA3, BlasWantsTheOtherOrderThanTheLineThatDecides) {
   const std::string log = "Execution Error: DGEMM parameter number 8 had an illegal value\n";
-  Diagnostics diags(Source("", ""));
-  const Program program = program_of("Layout a * * C_order;\nLayout b * * F_order;\n", &diags);
-  GuideContext context;
-  context.program = &program;
-  EXPECT_THAT(guide_log(rules(), log, context).suggest,
+  EXPECT_THAT(suggestions(log, "Layout a * * C_order;\nLayout b * * F_order;\n"),
               Contains(HasSubstr("line 2 (`Layout b * * F_order`); write the other order of the "
                                  "dimensions than it has")));
 }
@@ -132,24 +140,15 @@ TEST(TableA3, BlasWantsTheOtherOrderThanTheLineThatDecides) {
 // All tasks are on GPUs already, or the machine has none.
 TEST(TableA3, TasksAreMovedOnlyWhereTheyCanBe) {
   const std::string log = "Performance Metric: Execution time is 0.03s.\n";
-  Diagnostics diags(Source("", ""));
-  const Program program = program_of("Task * GPU;\nTask a CPU;\n", &diags);
-  GuideContext context;
-  context.program = &program;
-  EXPECT_THAT(guide_log(rules(), log, context).suggest,
-              Contains(HasSubstr("write `Task a GPU, CPU`")));
-  context.lacking = {"GPU"};
-  EXPECT_THAT(guide_log(rules(), log, context).suggest, IsEmpty());
+  const std::string mapping = "Task * GPU;\nTask a CPU;\n";
+  EXPECT_THAT(suggestions(log, mapping), Contains(HasSubstr("write `Task a GPU, CPU`")));
+  EXPECT_THAT(suggestions(log, mapping, {"GPU"}), IsEmpty());
 }
 
 // A mapping without the statements gets one.
 TEST(TableA3, PlacesAreSuggestedToAMappingWithoutAny) {
   const std::string log = "Performance Metric: Achieved throughput = 4877 GFLOPS\n";
-  Diagnostics diags(Source("", ""));
-  const Program program = program_of("Task * GPU;\n", &diags);
-  GuideContext context;
-  context.program = &program;
-  EXPECT_THAT(guide_log(rules(), log, context).suggest,
+  EXPECT_THAT(suggestions(log, "Task * GPU;\n"),
               Contains(HasSubstr("add `IndexTaskMap * first_block_gpu;`")));
 }
 
