@@ -76,15 +76,18 @@ TEST(Formula, WhatHasNoValue) {
 }
 
 TEST(Formula, WhatIsNone) {
-  EXPECT_EQ(value(""), "the formula ends too early");
-  EXPECT_EQ(value("1 +"), "the formula ends too early");
-  EXPECT_EQ(value("1 2"), "`2` is not expected in a formula");
-  EXPECT_EQ(value("1.5"), "`.5` is not expected in a formula");
-  EXPECT_EQ(value("1e9"), "`e9` is not expected in a formula");
+  const std::string language =
+      " [a formula has whole numbers, names, `+ - * / %`, comparisons, `a ? b : c`, `min(a, b)`, "
+      "`max(a, b)` and parentheses]";
+  EXPECT_EQ(value(""), "the formula ends too early" + language);
+  EXPECT_EQ(value("1 +"), "the formula ends too early" + language);
+  EXPECT_EQ(value("1 2"), "`2` is not expected in a formula" + language);
+  EXPECT_EQ(value("1.5"), "`.5` is not expected in a formula" + language);
+  EXPECT_EQ(value("1e9"), "`e9` is not expected in a formula" + language);
   EXPECT_EQ(value("(1"), "`)` is expected at the end");
   EXPECT_EQ(value("1 ? 2"), "`:` is expected at the end");
-  EXPECT_EQ(value("i < j < 3"), "`< 3` is not expected in a formula");
-  EXPECT_EQ(value("i = 3"), "`= 3` is not expected in a formula");
+  EXPECT_EQ(value("i < j < 3"), "`< 3` is not expected in a formula" + language);
+  EXPECT_EQ(value("i = 3"), "`= 3` is not expected in a formula" + language);
   EXPECT_EQ(value("min(1)"), "`,` is expected before `)`");
   EXPECT_EQ(value("k"), "`k` is not known here");
   EXPECT_EQ(value("mni(i, j)"), "`mni` is not known here");

@@ -249,7 +249,9 @@ TEST(Workload, Tasks) {
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].kernels = "1 / 0"; }),
             "/tasks/1/variants/0/kernels: it divides by zero");
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].nanoseconds = "("; }),
-            "/tasks/1/variants/0/nanoseconds: the formula ends too early");
+            "/tasks/1/variants/0/nanoseconds: the formula ends too early [a formula has whole "
+            "numbers, names, `+ - * / %`, comparisons, `a ? b : c`, `min(a, b)`, `max(a, b)` and "
+            "parentheses]");
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].traffic[0].requirement = 2; }),
             "/tasks/1/variants/0/traffic/0/requirement: the task has 2 requirements, from 0");
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].traffic[0].bytes = "extent(0, 1)"; }),

@@ -355,7 +355,10 @@ TEST(AppJson, WrongTasksAreNamedByPlace) {
             "/tasks/0/body/0/body/0/wait: no launch of this task gives the future `f`");
   EXPECT_EQ(body(R"({"repeat": 1.5})"),
             "/tasks/0/body/0/repeat: 1.5 is not a whole number that can be kept");
-  EXPECT_EQ(body(R"({"repeat": "2 +"})"), "/tasks/0/body/0/repeat: the formula ends too early");
+  EXPECT_EQ(
+      body(R"({"repeat": "2 +"})"),
+      "/tasks/0/body/0/repeat: the formula ends too early [a formula has whole numbers, names, "
+      "`+ - * / %`, comparisons, `a ? b : c`, `min(a, b)`, `max(a, b)` and parentheses]");
   EXPECT_EQ(task_refusal(R"("requirements": [{"names": ["r"]}])"),
             "/tasks/0/requirements/0: `privilege` is missing [one of `no-access`, `read-only`, "
             "`read-write`, "
