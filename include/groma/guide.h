@@ -67,6 +67,9 @@ struct ProfileFacts {
     bool same_memory = false;
     // The bytes that were moved for this cause in the whole run.
     std::int64_t bytes = 0;
+    // If a task ran: the other task that most of the time came next on the critical path. May be
+    // empty.
+    std::string before = {};
   };
   // Tasks that stream the data of one region requirement from one kind of memory.
   struct Stream {
@@ -107,6 +110,12 @@ struct ProfileFacts {
     std::int64_t nested_runs = 0;
     // The processor that works longest on the task, such as "GPU 3 of node 0".
     std::string busiest;
+    // At most 8 of the points that it runs, as "(0, 1)", those with the longest time first; the
+    // number of all its points; and the time for the first one divided by the mean time for a point
+    // of the task.
+    std::vector<std::string> busiest_points;
+    std::int64_t busiest_point_count = 0;
+    double heaviest = 1;
     // The share that an even spread of the points would save on the busiest processor.
     double lost = 0;
     // The data of the task's region requirements, by position.
@@ -117,6 +126,13 @@ struct ProfileFacts {
       std::vector<std::string> memories;
     };
     std::vector<Data> data;
+  };
+  // Two tasks that use some of the same regions and are launched over the same points. `apart` of
+  // the `points` run on one node for one task and on another node for the other task.
+  struct TasksApart {
+    std::string task, other;
+    std::int64_t points = 0, apart = 0;
+    std::vector<std::string> regions;
   };
   struct Kind {
     std::string kind;
@@ -163,10 +179,15 @@ struct ProfileFacts {
   // At most 16 tasks, those with the largest lost share first. Empty for a run that was not
   // simulated.
   std::vector<Spread> spreads;
-  // The number of nodes, and the top-level task if it can be replicated. Known only for a simulated
-  // run.
+  // At most 16 pairs of tasks, those with the most points on different nodes first.
+  std::vector<TasksApart> apart;
+  // The number of nodes, and the top-level task if it can be replicated but was not. Known only for
+  // a simulated run.
   std::int64_t nodes = 0;
-  std::string replicable;
+  std::string could_replicate;
+  // The number of tasks that some node maps, that the node with most of them maps, and that node.
+  // All are 0 for a run that was not simulated.
+  std::int64_t mapped = 0, most_mapped = 0, busiest_mapper = 0;
   // The suggestions that guide_run() has tried for this run. If they are set, the guide suggests
   // nothing else, unless the facts belong to another mapping than the given program.
   std::optional<std::vector<std::string>> tried;

@@ -155,6 +155,9 @@ struct Profile {
     std::int32_t move = -1;
     std::int64_t segments = 0;
     RunTime time = 0;
+    // For segments of kind kTask: the index of the task that most of the time came next on the
+    // path. -1: no task did.
+    std::int32_t before = -1;
   };
 
   std::shared_ptr<const RunRecord> record;

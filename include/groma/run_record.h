@@ -140,8 +140,8 @@ struct RunRecord {
   std::vector<TaskCost> costs;
   std::vector<TaskDescription> descriptions;
   std::vector<Reach> reaches;
-  // The task at the top of the run if it can be replicated, as an index into `tasks`; otherwise -1.
-  std::int32_t replicable_top = -1;
+  // The top-level task, as an index into `tasks`, if it can be replicated but was not; else -1.
+  std::int32_t could_replicate = -1;
   RunTime end = 0;
   // True if the record has only the beginning of a run with too many events.
   bool is_beginning = false;

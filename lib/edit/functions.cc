@@ -101,7 +101,7 @@ std::string body(std::string_view name) {
   if (name == kFirstProcessor) return "  return m[0, 0];\n";
   if (name == kGrid) {
     return "  grid = m.merge(0, 1).auto_split(0, task.ispace);\n"
-           "  return grid[*task.ipoint * grid.size / task.ispace];\n";
+           "  return grid[*(task.ipoint * grid.size / task.ispace)];\n";
   }
   // The name is NUMBERING_DEAL, such as "row2_cyclic". The digit is the number of dimensions.
   const std::size_t cut = name.find('_');

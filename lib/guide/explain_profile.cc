@@ -10,6 +10,7 @@
 #include "guide/advice.h"
 #include "guide/blamed_statements.h"
 #include "guide/copy_advice.h"
+#include "guide/fact_query.h"
 #include "guide/profile_advice.h"
 #include "profile/words.h"
 #include "program/data.h"
@@ -104,6 +105,72 @@ bool task_prefers_gpus(const Program& program, const std::string& task, ProcKind
   return place(ProcKind::kGpu) < place(other);
 }
 
+// Returns a sentence that says which node maps most tasks, and what shortens the time that this
+// takes.
+std::string mapping_time_words(const ProfileFacts& facts) {
+  constexpr std::string_view kByProgram = "with fewer and larger points or a trace";
+  constexpr double kEven = 1.1;
+  const auto nodes = static_cast<double>(facts.nodes);
+  const bool is_even =
+      static_cast<double>(facts.most_mapped) * nodes <= kEven * static_cast<double>(facts.mapped);
+  std::vector<std::string> ways;
+  if (facts.nodes != 1 && !is_even) ways.emplace_back("if it gives each node as many tasks");
+  if (facts.nodes == 0) {
+    ways.emplace_back("by ControlReplicate where the launching task can be replicated");
+  } else if (facts.nodes > 1 && !facts.could_replicate.empty()) {
+    ways.emplace_back("by ControlReplicate");
+  }
+  std::string words = "a node maps its tasks one after the other";
+  if (facts.nodes > 1 && facts.mapped > 0) {
+    words += is_even ? fmt::format(", and each of the {} nodes maps about as many", facts.nodes)
+                     : fmt::format(", and node {} maps {} of the {} tasks", facts.busiest_mapper,
+                                   facts.most_mapped, facts.mapped);
+  }
+  if (ways.empty()) return fmt::format("{}: only the program shortens that, {}", words, kByProgram);
+  return fmt::format("{}: a mapping shortens that {}; the program does it {}", words,
+                     fmt::join(ways, ", or "), kByProgram);
+}
+
+// If the data of a copy between nodes is used by two tasks whose points run on different nodes,
+// adds sentences that name these tasks.
+void explain_tasks_apart(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
+                         GuideFeedback* feedback) {
+  constexpr std::size_t kPairs = 2;
+  std::size_t said = 0;
+  if (!cause.other_node) return;
+  for (const ProfileFacts::TasksApart& pair : facts.apart) {
+    if (said == kPairs) return;
+    if (!contains(pair.regions, cause.region)) continue;
+    ++said;
+    add_sentence(
+        fmt::format("{} of the {} points of `{}` run on another node than the same point of `{}`, "
+                    "and both tasks use `{}`: functions that give a point the same node for both "
+                    "tasks save its copies",
+                    pair.apart, pair.points, pair.task, pair.other, cause.region),
+        &feedback->explain);
+  }
+}
+
+// Says which processor works longest on a task, with how many of its points, and whether one of
+// these takes much longer than the others.
+std::string busiest_words(const ProfileFacts& facts, const ProfileFacts::Task& task) {
+  const auto spread =
+      std::find_if(facts.spreads.begin(), facts.spreads.end(),
+                   [&](const auto& one) { return one.task == task.task && one.kind == task.kind; });
+  if (spread == facts.spreads.end() || spread->busiest_points.empty()) return "";
+  const bool all =
+      spread->busiest_points.size() == static_cast<std::size_t>(spread->busiest_point_count);
+  std::string words = fmt::format("; on `{}` it is {}, with {} of its {} points: {}{}", task.task,
+                                  spread->busiest, spread->busiest_point_count, spread->points,
+                                  fmt::join(spread->busiest_points, " "), all ? "" : " and others");
+  constexpr double kHeavy = 1.25;
+  if (spread->heaviest >= kHeavy) {
+    words += fmt::format("; point {} takes {:.2g} times as long as the mean of all points",
+                         spread->busiest_points.front(), spread->heaviest);
+  }
+  return words;
+}
+
 // Adds a sentence about one cause of the run time to `feedback` and, if one is known, a suggestion.
 // `because` names the mapping statement. `program` is the mapping that ran, or null if it is
 // unknown.
@@ -116,6 +183,7 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                                    copy_direction_text(cause) + size_of_copies(cause), because);
     if (cause.waiting > 0.5 * cause.share) text += "; most of it waits for a busy channel";
     add_sentence(std::move(text), &feedback->explain);
+    explain_tasks_apart(cause, facts, feedback);
     add_sentence(suggestion_to_avoid_copy(cause), &feedback->suggest);
     // A copy between ZCMEM and FBMEM has its cause in the statements that put data into ZCMEM, so
     // these are named.
@@ -129,9 +197,11 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
     const auto ran = std::find_if(facts.by_task.begin(), facts.by_task.end(),
                                   [&](const auto& task) { return task.task == cause.task; });
     const std::string kind = ran == facts.by_task.end() ? "" : ran->kind;
-    add_sentence(fmt::format("{} of the time is task `{}`{}", percent(cause.share), cause.task,
-                             kind.empty() ? "" : fmt::format(" on {}", kind)),
-                 &feedback->explain);
+    add_sentence(
+        fmt::format("{} of the time is task `{}`{}{}", percent(cause.share), cause.task,
+                    kind.empty() ? "" : fmt::format(" on {}", kind),
+                    cause.before.empty() ? "" : fmt::format("; `{}` waits for it", cause.before)),
+        &feedback->explain);
     const auto ran_on = find_proc_kind(kind);
     if (has_gpus && ran_on && *ran_on != ProcKind::kGpu &&
         (program == nullptr || !task_prefers_gpus(*program, cause.task, *ran_on))) {
@@ -153,11 +223,7 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                     percent(cause.share),
                     cause.task.empty() ? "" : fmt::format(", most of it before `{}`", cause.task)),
         &feedback->explain);
-    add_sentence(
-        "a node maps its tasks one after the other: a mapping shortens that if it gives each node "
-        "as many tasks, or by ControlReplicate where the launching task can be replicated; the "
-        "program does it with fewer and larger points or a trace",
-        &feedback->explain);
+    add_sentence(mapping_time_words(facts), &feedback->explain);
   }
 }
 
@@ -166,6 +232,7 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
 void explain_streams(const ProfileFacts& facts, const Program* program, GuideFeedback* feedback) {
   constexpr std::size_t kStreams = 2;
   std::size_t said = 0;
+  bool said_fastest = false;
   for (const ProfileFacts::Stream& stream : facts.streams) {
     if (stream.share < kWorthSaying || said == kStreams) return;
     // The other memory that would save most.
@@ -175,7 +242,8 @@ void explain_streams(const ProfileFacts& facts, const Program* program, GuideFee
     }
     constexpr double kHelps = 0.02;
     const bool helps = best != nullptr && best->saves >= kHelps;
-    if (helps && best->has_room) continue;
+    if ((helps && best->has_room) || (!helps && said_fastest)) continue;
+    said_fastest = said_fastest || !helps;
     ++said;
     ProfileFacts::Cause placed;
     placed.statement = stream.statement;
@@ -265,8 +333,8 @@ void explain_profile(const ProfileFacts& facts, const Program* program, bool has
                                kind.processors, kind.kind),
                    &feedback->explain);
     } else if (kind.imbalance >= kUneven) {
-      add_sentence(fmt::format("the busiest {} works {:.2g} times as long as the mean", kind.kind,
-                               kind.imbalance),
+      add_sentence(fmt::format("the busiest {} works {:.2g} times as long as the mean{}", kind.kind,
+                               kind.imbalance, busiest_words(facts, longest)),
                    &feedback->explain);
     } else {
       continue;

@@ -28,6 +28,9 @@ constexpr std::size_t kMaxKinds = 16;
 constexpr std::size_t kMaxStreams = 16;
 constexpr std::size_t kMaxSpreads = 16;
 constexpr std::size_t kMaxData = 32;
+constexpr std::size_t kMaxPoints = 8;
+// Limit on the pairs of tasks with points on different nodes.
+constexpr std::size_t kMaxPairs = 16;
 // Limit on the number of a statement.
 constexpr double kMostStatements = 0x1p31;
 // The relative error of a sum of times that were converted between units.
@@ -200,6 +203,7 @@ void add_cause(const ProfileJsonValue& part, const std::vector<ProfileJsonValue>
   ProfileFacts::Cause cause;
   cause.doing = part.text("doing");
   cause.task = part.text("task");
+  cause.before = part.text("before");
   cause.share = share;
   const std::string reason = part.text("reason");
   // Only time spent waiting for a busy channel or processor counts as waiting. A late start does
@@ -311,14 +315,30 @@ void read_spreads(const ProfileJsonValue& profile, double total, ProfileFacts* f
     spread.dimensions = one.count("dimensions", kMaxDimensions, "the most dimensions");
     spread.nested_runs = one.count("nested_runs");
     spread.busiest = one.processor("busiest");
+    for (std::string& point : one.texts("busiest_points")) {
+      if (spread.busiest_points.size() == kMaxPoints) break;
+      spread.busiest_points.push_back(std::move(point));
+    }
+    spread.busiest_point_count = one.count("busiest_point_count");
+    spread.heaviest = one.figure("heaviest");
     spread.lost = std::min(1.0, one.figure("lost_ps") / total);
     for (const ProfileJsonValue& each : one.list("data")) {
       if (spread.data.size() == kMaxData) break;
       spread.data.push_back({each.texts("names"), each.text("region"), each.texts("memories")});
     }
   }
+  for (const ProfileJsonValue& one : profile.list("apart")) {
+    const std::vector<std::string> tasks = one.texts("tasks");
+    if (facts->apart.size() == kMaxPairs || tasks.size() != 2) break;
+    facts->apart.push_back(
+        {tasks[0], tasks[1], one.count("points"), one.count("apart"), one.texts("regions")});
+  }
+  const ProfileJsonValue busiest = profile.object("most_mapped");
+  facts->busiest_mapper = busiest.count("node");
+  facts->most_mapped = busiest.count("mapped");
+  facts->mapped = busiest.count("of");
   facts->nodes = profile.count("nodes");
-  facts->replicable = profile.text("replicable");
+  facts->could_replicate = profile.text("could_replicate");
 }
 
 // Reads all facts from the JSON object of a profile. Times are picoseconds in the JSON and seconds

@@ -336,14 +336,46 @@ class ProfileAdviser {
         return;
       }
     }
+    // Data that comes from a memory of another kind was made by a task of another launch, not by a
+    // neighbouring point.
+    if (cause.from != cause.to) return;
     for (const User& user : users) {
       if (!placed_by(*user.spread) || user.spread->points < 2) continue;
-      add(cause.share, {"place of " + user.spread->task}, describe_copies(cause),
-          fmt::format("let neighbouring points of `{}` run on one {}", user.spread->task,
+      const std::vector<const Spread*> together = placed_with(*user.spread);
+      std::vector<std::string> subjects;
+      for (const Spread* spread : together) subjects.push_back("place of " + spread->task);
+      add(cause.share, std::move(subjects), describe_copies(cause),
+          fmt::format("let neighbouring points of {} run on one {}", names_of(together),
                       cause.other_node ? "node" : "processor"),
-          place({user.spread}));
+          place(together));
       return;
     }
+  }
+
+  // Returns the tasks that the same function places on the same kind of processors in launches of
+  // as many dimensions, `spread` first.
+  std::vector<const Spread*> placed_with(const Spread& spread) const {
+    std::vector<const Spread*> together = {&spread};
+    for (const Spread& other : facts_.spreads) {
+      if (&other != &spread && other.kind == spread.kind && together.size() < kMaxTasks &&
+          other.dimensions == spread.dimensions && placed_by(other) == placed_by(spread)) {
+        together.push_back(&other);
+      }
+    }
+    return together;
+  }
+
+  // Returns the names of the tasks as a list in words.
+  static std::string names_of(const std::vector<const Spread*>& spreads) {
+    std::string names;
+    for (std::size_t i = 0; i < spreads.size(); ++i) {
+      names += fmt::format("{}`{}`",
+                           i == 0                    ? ""
+                           : i + 1 == spreads.size() ? " and "
+                                                     : ", ",
+                           spreads[i]->task);
+    }
+    return names;
   }
 
   // Suggests to spread the points of tasks evenly, if they have enough points. Tasks that the same
@@ -356,7 +388,6 @@ class ProfileAdviser {
       std::vector<const Spread*> together;
       double saves = 0;
       std::vector<std::string> subjects;
-      std::string tasks;
       for (std::size_t k = i; k < facts_.spreads.size(); ++k) {
         const Spread& other = facts_.spreads[k];
         if (other.kind != first.kind || other.dimensions != first.dimensions ||
@@ -368,13 +399,13 @@ class ProfileAdviser {
         together.push_back(&other);
         saves += other.lost;
         subjects.push_back("place of " + other.task);
-        tasks += fmt::format("{}`{}`", tasks.empty() ? "" : " and ", other.task);
       }
+      const std::string tasks = names_of(together);
       std::string reason =
           first.used < first.processors
               ? fmt::format("{} of {} {} processors run{} all of {}", first.used, first.processors,
                             first.kind, first.used == 1 ? "s" : "", tasks)
-              : fmt::format("{} has more of {} than the others", first.busiest, tasks);
+              : fmt::format("{} works longer on {} than the others", first.busiest, tasks);
       std::string aim = first.nested_runs > 0
                             ? "let each one run where its parent runs"
                             : fmt::format("spread the {} points over all {} {} processors",
@@ -387,9 +418,9 @@ class ProfileAdviser {
 
   // Suggests to replicate the top-level task, so that each node launches and maps its own points.
   void replicate() {
-    if (facts_.nodes < 2 || facts_.replicable.empty()) return;
+    if (facts_.nodes < 2 || facts_.could_replicate.empty()) return;
     if (program_ != nullptr && program_->replicates_any()) return;
-    const auto task = syntax::name_as_written(facts_.replicable);
+    const auto task = syntax::name_as_written(facts_.could_replicate);
     if (!task) return;
     const double share = facts_.runtime * (1 - 1 / static_cast<double>(facts_.nodes));
     add(share, {"replication"},

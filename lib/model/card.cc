@@ -44,7 +44,8 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
     Region * * * SOCKMEM, SYSMEM;
 
 3) Layout <task,..|*> <region,..|position,..|*> <KIND|MEMORY|*> <constraint> ..;
-   constraint: SOA or AOS, F_order or C_order, Align==<power of two>, Compact, Exact. One
+   constraint: SOA (each field by itself) or AOS (the fields of a point side by side: a task that
+   uses some of them streams all), F_order or C_order, Align==<power of two>, Compact, Exact. One
    statement counts, the most specific. Some library tasks demand an order.
     Layout * * * AOS C_order Align==128;
 
@@ -59,7 +60,8 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
       return flat[task.ipoint[0] * flat.size[0] / task.ispace[0]];
     }
     IndexTaskMap GPU by_rows;
-   `IndexTaskMap <task,..|KIND|*> f;`. m is a grid, m.size[0] nodes by m.size[1] processors in each.
+   `IndexTaskMap <task,..|KIND|*> f;`. m is a grid, m.size[0] nodes by m.size[1] processors in each;
+   m.volume is their product.
    task.ipoint is the point, counted from 0 in each dimension; task.ispace the launch's extents.
    Both are tuples: t[i], t.len, arithmetic item by item. Braces, no colon; assignments, then one
    `return m[i, j];` or `m[*tuple]`. Operators + - * / % < <= > >= == != && || ! and c ? a : b;

@@ -255,6 +255,24 @@ std::string selecting_coordinates(const app::Data& data, const app::DistinctLaun
   return all ? "" : fmt::format("[{}]", fmt::join(selecting, ","));
 }
 
+// Returns the names of the fields that a requirement uses: " {vx vy}". Returns an empty text if its
+// region has only one field or is unknown.
+std::string field_words(const app::Data& data, const app::RequirementData& where) {
+  constexpr std::size_t kFields = 6;
+  if (where.kind == app::RequirementData::Kind::kUnknown) return "";
+  const std::vector<AppField>& all = data.regions[where.region].fields;
+  if (all.size() < 2) return "";
+  std::vector<std::string> names;
+  for (std::uint32_t field : where.fields) {
+    if (names.size() == kFields) {
+      names.push_back(fmt::format("and {} more", where.fields.size() - kFields));
+      break;
+    }
+    names.push_back(harmless(all[field].name));
+  }
+  return fmt::format(" {{{}}}", fmt::join(names, " "));
+}
+
 // Describes a task in one line: its name, the processor kinds of its variants, its launches, and
 // its regions with privileges and MB.
 std::string task_words(const app::Data& data, const app::Task& task, const TaskLaunches& uses,
@@ -283,9 +301,9 @@ std::string task_words(const app::Data& data, const app::Task& task, const TaskL
     }
     const app::DistinctLaunch& use = uses.launches.front();
     const app::RequirementData& where = app::data_of_requirement(task, use.launch, r);
-    line += fmt::format("{} {} {}", line.ends_with('|') ? "" : ",",
+    line += fmt::format("{} {}{} {}", line.ends_with('|') ? "" : ",",
                         region_words(uses, r, selecting_coordinates(data, use, where)),
-                        name_of(requirement.privilege));
+                        field_words(data, where), name_of(requirement.privilege));
     if (const auto size = megabytes(data, where, requirement)) {
       line += fmt::format(" {:.3g}", *size);
     }
@@ -313,7 +331,9 @@ std::string requirement_words(const ExplainedRequirement& requirement) {
 std::string launch_words(const ExplainedLaunch& launch, ProcKind kind, const Machine& machine) {
   std::string words = launch.is_index ? "points " : "a single task ";
   if (launch.function.empty()) {
-    words += fmt::format("by the default mapper ({})", placement_words(launch, kind));
+    const bool has_blocks = launch.is_index && machine.node_count() > 1;
+    words += fmt::format("by the default mapper ({}{})", placement_words(launch, kind),
+                         has_blocks && !launch.stays_on_node ? ", node by node" : "");
   } else {
     words += fmt::format("by `{}`", launch.function);
   }

@@ -100,10 +100,10 @@ std::string cause_words(const Evaluation& evaluation, GuideDetail detail) {
   return describe_cause(feedback.profile->causes.front());
 }
 
-// Formats a measured value with two significant digits if the noise is at least 5 %, otherwise with
-// three.
+// Formats a measured value with two significant digits if the noise is at least 5 %, with four if
+// there is none, and otherwise with three.
 std::string number_words(double value, double noise) {
-  return noise >= 0.05 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
+  return fmt::format("{:.{}g}", value, noise >= 0.05 ? 2 : noise > 0 ? 3 : 4);
 }
 
 // Adds the example mappings of a problem to a prompt, each as a fenced block.
@@ -240,10 +240,12 @@ void add_problem(Prompt& prompt, const SearchProblem& problem) {
   prompt.add_user_text(fmt::format("RUNTIME: {}\n", words.runtime_costs), RemovalStage::kApp);
   // The names of the tasks always stay, since a mapping cannot be written without names.
   prompt.add_user_text(
-      "TASKS name | variants | launched as | regions (access, MB of a typical point) | demands\n"
+      "TASKS name | variants | launched as | regions (access, MB of a typical point) | demands\n");
+  prompt.add_user_text(
       "(Points that agree in the coordinates in [] use the same piece of the region; without [], "
-      "each "
-      "point has its own.)\n");
+      "each point has its own. The names in {} are the fields that the task uses, where a region "
+      "has several.)\n",
+      RemovalStage::kApp);
   for (std::size_t i = 0; i < words.tasks.size(); ++i) {
     prompt.add_user_text(fmt::format(" {}\n", words.tasks[i]), RemovalStage::kApp,
                          fmt::format(" {}\n", words.task_names[i]));

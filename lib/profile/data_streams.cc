@@ -1,11 +1,10 @@
-// Computes data_streams() and task_spreads() from the record of a run.
+// Computes data_streams() from the record of a run.
 #include "profile/data_streams.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
-#include <unordered_set>
 
 #include "profile/words.h"
 
@@ -13,24 +12,6 @@ namespace groma::profile {
 namespace {
 
 using Cost = RunRecord::TaskCost;
-
-// Returns the length of the part of an interval that lies within the spans, which are sorted by
-// their ends.
-RunTime time_within(const std::vector<TimeSpan>& spans, RunTime begin, RunTime end) {
-  RunTime time = 0;
-  auto span = std::partition_point(spans.begin(), spans.end(),
-                                   [&](const TimeSpan& each) { return each.end <= begin; });
-  for (; span != spans.end() && span->begin < end; ++span) {
-    time += std::max<RunTime>(0, std::min(end, span->end) - std::max(begin, span->begin));
-  }
-  return time;
-}
-
-// Returns true if `number` is a valid index of the list.
-template <typename List>
-bool is_index_of(std::int64_t number, const List& list) {
-  return number >= 0 && number < static_cast<std::int64_t>(list.size());
-}
 
 // Estimates how long a task takes with its data in some memories.
 class CostModel {
@@ -132,17 +113,6 @@ class MemoryRoom {
   const RunRecord& record_;
   std::map<Key, std::int64_t> peaks_;
 };
-
-// Returns a number for the kind of each processor: the first processor of this kind.
-std::vector<std::int32_t> kind_numbers(const RunRecord& record) {
-  std::map<std::string, std::int32_t> first;
-  std::vector<std::int32_t> numbers;
-  for (const RunRecord::Processor& each : record.processors) {
-    const auto next = static_cast<std::int32_t>(numbers.size());
-    numbers.push_back(first.emplace(each.kind, next).first->second);
-  }
-  return numbers;
-}
 
 // Adds up the streams of the tasks on the critical path.
 class StreamSums {
@@ -256,6 +226,26 @@ class StreamSums {
 
 }  // namespace
 
+RunTime time_within(const std::vector<TimeSpan>& spans, RunTime begin, RunTime end) {
+  RunTime time = 0;
+  auto span = std::partition_point(spans.begin(), spans.end(),
+                                   [&](const TimeSpan& each) { return each.end <= begin; });
+  for (; span != spans.end() && span->begin < end; ++span) {
+    time += std::max<RunTime>(0, std::min(end, span->end) - std::max(begin, span->begin));
+  }
+  return time;
+}
+
+std::vector<std::int32_t> kind_numbers(const RunRecord& record) {
+  std::map<std::string, std::int32_t> first;
+  std::vector<std::int32_t> numbers;
+  for (const RunRecord::Processor& each : record.processors) {
+    const auto next = static_cast<std::int32_t>(numbers.size());
+    numbers.push_back(first.emplace(each.kind, next).first->second);
+  }
+  return numbers;
+}
+
 std::vector<TimeSpan> measured_spans(const Profile& profile, const std::string& measured) {
   std::vector<TimeSpan> spans;
   RunTime time = 0;
@@ -278,97 +268,6 @@ std::vector<DataStream> data_streams(const Profile& profile, const std::vector<T
     if (time > 0) sums.add(record.events[static_cast<std::size_t>(segment.event)], time);
   }
   return sums.take();
-}
-
-namespace {
-
-// What is added up about one task on one kind of processor.
-struct SpreadSums {
-  // What one processor does for the task.
-  struct OfProcessor {
-    RunTime busy = 0;
-    std::int64_t runs = 0;
-    std::unordered_set<std::int32_t> points;
-  };
-  std::map<std::int32_t, OfProcessor> by_processor;
-  std::unordered_set<std::int32_t> points;
-  RunTime time = 0;
-  std::int64_t runs = 0;
-  // True if a point of an index launch launches the task as a single task.
-  bool is_nested = false;
-};
-
-// Returns true if the event is a single task that a point of an index launch launched before
-// anything else.
-bool is_launched_by_point(const RunRecord& record, const RunRecord::Event& event) {
-  return event.point < 0 && event.after_start && is_index_of(event.after, record.events) &&
-         record.events[static_cast<std::size_t>(event.after)].point >= 0;
-}
-
-// Computes the members of `spread` that say how even the spread is. The other members are set.
-void compare_with_even_spread(const RunRecord& record, const SpreadSums& sums, TaskSpread* spread) {
-  spread->used = static_cast<std::int64_t>(sums.by_processor.size());
-  const auto busiest =
-      std::max_element(sums.by_processor.begin(), sums.by_processor.end(),
-                       [](const auto& a, const auto& b) { return a.second.busy < b.second.busy; });
-  spread->busiest = busiest->first;
-  if (sums.points.empty() && !sums.is_nested) return;
-  spread->points = static_cast<std::int64_t>(sums.points.size());
-  std::int64_t parts = spread->points,
-               own = static_cast<std::int64_t>(busiest->second.points.size());
-  if (parts == 0) {
-    spread->nested_runs = parts = sums.runs;
-    own = busiest->second.runs;
-  } else {
-    const std::string& point = record.points[static_cast<std::size_t>(*sums.points.begin())];
-    spread->dimensions = 1 + static_cast<int>(std::count(point.begin(), point.end(), ','));
-  }
-  // The parts of the busiest processor in an even spread.
-  const std::int64_t most = (parts + spread->processors - 1) / spread->processors;
-  if (own <= most) return;
-  const double even =
-      static_cast<double>(sums.time) / static_cast<double>(parts) * static_cast<double>(most);
-  spread->lost = std::max<RunTime>(0, busiest->second.busy - std::llround(even));
-}
-
-}  // namespace
-
-std::vector<TaskSpread> task_spreads(const Profile& profile, const std::vector<TimeSpan>& spans) {
-  const RunRecord& record = *profile.record;
-  // By the task and the number of the kind of processor.
-  std::map<std::pair<std::int32_t, std::int32_t>, SpreadSums> sums;
-  const std::vector<std::int32_t> kinds = kind_numbers(record);
-  for (const RunRecord::Event& event : record.events) {
-    if (event.kind != RunRecord::Event::Kind::kTask || !is_index_of(event.name, record.tasks) ||
-        !is_index_of(event.where, record.processors)) {
-      continue;
-    }
-    const RunTime time = time_within(spans, event.start, event.end);
-    if (time <= 0) continue;
-    SpreadSums& sum = sums[{event.name, kinds[static_cast<std::size_t>(event.where)]}];
-    SpreadSums::OfProcessor& own = sum.by_processor[event.where];
-    add_saturating(own.busy, time);
-    add_saturating(sum.time, time);
-    if (event.continues < 0) {
-      ++own.runs;
-      ++sum.runs;
-    }
-    sum.is_nested = sum.is_nested || is_launched_by_point(record, event);
-    if (!is_index_of(event.point, record.points)) continue;
-    sum.points.insert(event.point);
-    own.points.insert(event.point);
-  }
-  std::vector<TaskSpread> spreads;
-  for (const auto& [key, sum] : sums) {
-    TaskSpread& spread = spreads.emplace_back();
-    spread.task = key.first;
-    spread.kind = record.processors[static_cast<std::size_t>(key.second)].kind;
-    spread.processors = std::count(kinds.begin(), kinds.end(), key.second);
-    compare_with_even_spread(record, sum, &spread);
-  }
-  std::stable_sort(spreads.begin(), spreads.end(),
-                   [](const TaskSpread& a, const TaskSpread& b) { return a.lost > b.lost; });
-  return spreads;
 }
 
 }  // namespace groma::profile

@@ -1,6 +1,5 @@
 // Splits the time of tasks on the critical path by the data that they stream and the memory from
-// which they stream it, and says what each other memory would change. Also says how evenly the runs
-// of each task are spread over processors.
+// which they stream it, and says what each other memory would change.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +18,17 @@ struct TimeSpan {
 // Returns the intervals in which the phase `measured` runs. Returns the whole run if the critical
 // path has no time in this phase.
 std::vector<TimeSpan> measured_spans(const Profile& profile, const std::string& measured);
+// Returns the length of the part of an interval that lies within the spans, which are sorted by
+// their ends.
+RunTime time_within(const std::vector<TimeSpan>& spans, RunTime begin, RunTime end);
+
+// Returns true if `number` is a valid index of the list.
+template <typename List>
+bool is_index_of(std::int64_t number, const List& list) {
+  return number >= 0 && number < static_cast<std::int64_t>(list.size());
+}
+// Returns a number for the kind of each processor: the first processor of this kind.
+std::vector<std::int32_t> kind_numbers(const RunRecord& record);
 
 // The runs on the critical path of one task on one kind of processor, as far as they use one of its
 // region requirements in one kind of memory.
@@ -49,28 +59,5 @@ struct DataStream {
 // Returns the streams of a run, those with the longest time first. Returns an empty list if the
 // record does not describe the costs of tasks.
 std::vector<DataStream> data_streams(const Profile& profile, const std::vector<TimeSpan>& spans);
-
-// How the runs of one task are spread over the processors of one kind.
-struct TaskSpread {
-  std::int32_t task = -1;
-  std::string kind;
-  // The processors of the kind on the machine, and those that run the task.
-  std::int64_t processors = 0, used = 0;
-  // The number of distinct points in the task's index launches, and the number of dimensions of a
-  // point. 0: the task has no index launch.
-  std::int64_t points = 0;
-  int dimensions = 0;
-  // The number of runs if the task is a single task that points of an index launch launch;
-  // otherwise 0.
-  std::int64_t nested_runs = 0;
-  // The processor that works longest on the task, as an index into RunRecord::processors.
-  std::int32_t busiest = -1;
-  // The time for which this processor works on the task longer than it would if the points or the
-  // nested runs, each of the mean length, were spread evenly. 0 if it has no more of them than in
-  // an even spread.
-  RunTime lost = 0;
-};
-// Returns one entry for each task and kind of processor, the largest lost time first.
-std::vector<TaskSpread> task_spreads(const Profile& profile, const std::vector<TimeSpan>& spans);
 
 }  // namespace groma::profile

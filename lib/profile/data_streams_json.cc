@@ -4,6 +4,7 @@
 
 #include "profile/data_streams.h"
 #include "profile/json_text.h"
+#include "profile/task_spreads.h"
 #include "profile/words.h"
 
 namespace groma::profile {
@@ -86,8 +87,14 @@ Json spread_json(const RunRecord& record, const TaskSpread& spread) {
                {"dimensions", spread.dimensions},
                {"nested_runs", spread.nested_runs},
                {"busiest", {busiest.kind, busiest.node, busiest.index}},
+               {"busiest_points", Json::array()},
+               {"busiest_point_count", spread.busiest_point_count},
+               {"heaviest", spread.heaviest},
                {"lost_ps", spread.lost},
                {"data", Json::array()}};
+  for (std::int32_t point : spread.busiest_points) {
+    json["busiest_points"].push_back(record.points[static_cast<std::size_t>(point)]);
+  }
   const auto memories = memories_of(record, spread);
   for (std::size_t r = 0; r < description.requirements.size(); ++r) {
     const auto& requirement = description.requirements[r];
@@ -114,11 +121,29 @@ void add_data_streams(const Profile& profile, const ProfileWords& words, Json& j
     if (json["spreads"].size() == kMaxSpreads) break;
     json["spreads"].push_back(spread_json(record, spread));
   }
+  json["apart"] = Json::array();
+  for (const TasksApart& pair : tasks_apart(record)) {
+    Json regions = Json::array();
+    for (std::int32_t region : pair.regions) regions.push_back(region_name(record, region));
+    json["apart"].push_back(
+        {{"tasks", {task_name(record, pair.task), task_name(record, pair.other)}},
+         {"points", pair.points},
+         {"apart", pair.apart},
+         {"regions", std::move(regions)}});
+  }
   const auto last = std::max_element(record.processors.begin(), record.processors.end(),
                                      [](const auto& a, const auto& b) { return a.node < b.node; });
   json["nodes"] = last == record.processors.end() ? 0 : last->node + 1;
-  json["replicable"] =
-      record.replicable_top < 0 ? Json(nullptr) : Json(task_name(record, record.replicable_top));
+  std::int64_t mapped = 0;
+  for (const Profile::Runtime& each : profile.runtimes) add_saturating(mapped, each.mapped);
+  const auto busiest =
+      std::max_element(profile.runtimes.begin(), profile.runtimes.end(),
+                       [](const auto& a, const auto& b) { return a.mapped < b.mapped; });
+  if (busiest != profile.runtimes.end()) {
+    json["most_mapped"] = {{"node", busiest->node}, {"mapped", busiest->mapped}, {"of", mapped}};
+  }
+  json["could_replicate"] =
+      record.could_replicate < 0 ? Json(nullptr) : Json(task_name(record, record.could_replicate));
 }
 
 }  // namespace groma::profile

@@ -175,6 +175,7 @@ class JsonWriter {
                   {"segments", cause.segments},
                   {"time_ps", cause.time}};
       if (cause.task >= 0) one["task"] = task_name(record_, cause.task);
+      if (cause.before >= 0) one["before"] = task_name(record_, cause.before);
       if (cause.move >= 0) one["move"] = cause.move;
       if (!measured.empty()) one["measured_ps"] = measured[number++];
       return one;

@@ -3,6 +3,7 @@
 #include "groma/profile.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -346,8 +347,33 @@ class ProfileMaker {
       add_saturating(sum.time, time);
       segment.cause = static_cast<std::int32_t>(found->second);
     }
+    find_tasks_that_wait();
     const std::vector<std::int32_t> places = order_causes();
     for (Profile::Segment& segment : profile_.path) segment.cause = at(places, segment.cause);
+  }
+
+  // Finds out for each cause that is a task which other task came next on the path for most of its
+  // time.
+  void find_tasks_that_wait() {
+    // By the index of the cause and the next task.
+    std::map<std::pair<std::int32_t, std::int32_t>, RunTime> times;
+    // The next task on the path behind the present segment.
+    std::int32_t next = -1;
+    for (auto segment = profile_.path.rbegin(); segment != profile_.path.rend(); ++segment) {
+      if (segment->event < 0) continue;
+      const Event& event = at(record_.events, segment->event);
+      if (event.kind != Event::Kind::kTask || !within(event.name, record_.tasks)) continue;
+      if (segment->doing == Doing::kTask && next >= 0 && next != event.name) {
+        add_saturating(times[{segment->cause, next}], segment->end - segment->begin);
+      }
+      next = event.name;
+    }
+    std::vector<RunTime> longest(profile_.path_causes.size());
+    for (const auto& [key, time] : times) {
+      if (time <= at(longest, key.first)) continue;
+      at(longest, key.first) = time;
+      profile_.path_causes[static_cast<std::size_t>(key.first)].before = key.second;
+    }
   }
 
   // Sorts the causes of the critical path by time, the longest first. Returns the new index of each

@@ -70,7 +70,7 @@ void RecordWriter::describe_machine_and_tasks() {
   const app::Task& top = input_.data.tasks[static_cast<std::size_t>(input_.data.top_level)];
   if (std::any_of(top.variants.begin(), top.variants.end(),
                   [](const app::Variant& variant) { return variant.replicable; })) {
-    record_->replicable_top = input_.data.top_level;
+    record_->could_replicate = input_.data.top_level;
   }
 }
 
@@ -170,6 +170,8 @@ void RecordWriter::add_task(const TaskRun& run, RunTime end, TaskWork& work) {
   if (run.parent != nullptr) {
     event.after = run.parent->since.event;
     event.after_start = run.parent->since.start;
+  } else if (run.shard_variant != 0) {
+    record_->could_replicate = -1;
   }
   append(record_->events, event);
 }

@@ -200,9 +200,7 @@ class Trace : public Proposer {
     const auto tried = segments_of(round.problem(), last.proposal.text);
     if (tried.ok()) text += describe_segment_changes(*tried, base);
     prompt.add_user_text(std::move(text), RemovalStage::kTried);
-    // The profile of the current text is enough.
-    for (FeedbackLine& line :
-         feedback_lines(last.evaluation.feedback, std::min(detail, GuideDetail::kSuggest))) {
+    for (FeedbackLine& line : feedback_lines(last.evaluation.feedback, detail)) {
       prompt.add_user_text(std::move(line.text), RemovalStage::kTried);
     }
     prompt.add_user_text("\n");

@@ -335,7 +335,7 @@ TEST(ProfileSuggestions, CanBeCarriedOut) {
       }
     }
   }
-  EXPECT_GT(made, GROMA_SANITIZED ? 2 : 20);
+  EXPECT_GT(made, GROMA_SANITIZED ? 2 : 15);
   EXPECT_EQ(ran, made);
 }
 

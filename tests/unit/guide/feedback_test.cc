@@ -811,6 +811,16 @@ TEST(Run, AProfileSaysWhatTookTheTimeAndWhy) {
   EXPECT_EQ(read->title, run.facts->title);
 }
 
+TEST(Run, ATaskThatRanReplicatedIsNotToBeReplicated) {
+  const SimulatedRun one("circuit",
+                         "Task * GPU,OMP,CPU;\nTask toplevel CPU;\nControlReplicate x;\n");
+  ASSERT_TRUE(one.facts);
+  EXPECT_EQ(one.facts->could_replicate, "toplevel");
+  const SimulatedRun all("circuit", "Task * GPU,OMP,CPU;\nControlReplicate toplevel;\n");
+  ASSERT_TRUE(all.facts);
+  EXPECT_EQ(all.facts->could_replicate, "");
+}
+
 // The facts of a run in which the task `main` on CPUs took nine tenths of the time.
 ProfileFacts facts_of_main(std::int64_t runs) {
   ProfileFacts facts;

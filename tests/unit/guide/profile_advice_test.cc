@@ -282,7 +282,7 @@ TEST(Runtime, SeveralNodesLaunchTogether) {
   ProfileFacts facts;
   facts.runtime = 0.6;
   facts.nodes = 2;
-  facts.replicable = "main";
+  facts.could_replicate = "main";
   facts.spreads = {spread("t", "GPU")};
   const Program program;
   EXPECT_THAT(sentences(facts, &program),
@@ -292,6 +292,40 @@ TEST(Runtime, SeveralNodesLaunchTogether) {
   EXPECT_THAT(sentences(facts, &replicates), IsEmpty());
   facts.nodes = 1;
   EXPECT_THAT(sentences(facts, &program), IsEmpty());
+}
+
+TEST(Runtime, TheNodeThatMapsMostTasksIsNamed) {
+  ProfileFacts facts;
+  facts.causes = {cause("runtime", 0.5)};
+  facts.nodes = 4;
+  facts.mapped = 100;
+  facts.most_mapped = 70;
+  facts.busiest_mapper = 2;
+  facts.could_replicate = "main";
+  facts.spreads = {spread("t", "GPU")};
+  EXPECT_THAT(guide_profile(facts).explain,
+              Contains(HasSubstr("node 2 maps 70 of the 100 tasks: a mapping shortens that if it "
+                                 "gives each node as many tasks, or by ControlReplicate; ")));
+  facts.most_mapped = 25;
+  facts.could_replicate.clear();
+  EXPECT_THAT(guide_profile(facts).explain,
+              Contains(HasSubstr("and each of the 4 nodes maps about as many: only the program "
+                                 "shortens that, with fewer")));
+}
+
+TEST(Copies, TasksOnOtherNodesThanTheirDataAreNamed) {
+  ProfileFacts facts;
+  facts.causes = {cause("copy", 0.4)};
+  facts.causes[0].region = "edge";
+  facts.causes[0].from = "SYSMEM";
+  facts.causes[0].to = "FBMEM";
+  facts.causes[0].other_node = true;
+  facts.apart = {{"load", "gather", 16, 8, {"vertex", "edge"}}, {"a", "b", 4, 2, {"vertex"}}};
+  facts.spreads = {spread("gather", "GPU")};
+  EXPECT_THAT(guide_profile(facts).explain,
+              AllOf(Contains(HasSubstr("8 of the 16 points of `load` run on another node than the "
+                                       "same point of `gather`, and both tasks use `edge`")),
+                    Not(Contains(HasSubstr("`a`")))));
 }
 
 // Facts of a real program, or of an old recording, get the general advice.

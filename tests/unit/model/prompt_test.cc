@@ -97,7 +97,8 @@ TEST(ProblemBlock, SaysWhatTheMachineAndTheApplicationHave) {
   EXPECT_THAT(text, HasSubstr("reduce"));
   EXPECT_THAT(text, HasSubstr("read-write"));
   // What it says of a region's size, a point's.
-  EXPECT_THAT(text, ::testing::ContainsRegex("rp_private \\(part of all_nodes\\) [a-z-]+ [0-9.]+"));
+  EXPECT_THAT(text, ::testing::ContainsRegex(
+                        "rp_private \\(part of all_nodes\\) \\{[a-z_ ]+\\} [a-z-]+ [0-9.]+"));
 }
 
 TEST(ProblemBlock, NamesEachTaskThatIsLaunchedOfEveryBenchmark) {

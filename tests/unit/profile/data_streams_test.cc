@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 
+#include "profile/task_spreads.h"
 #include "unit/profile/records.h"
 
 namespace groma::profile {
@@ -139,6 +141,62 @@ TEST(TaskSpreads, CountThePointsOfTheBusiestProcessor) {
   record->events[1].where = record->events[2].where = 1;
   record->events[0].end = 150;
   EXPECT_EQ(spreads_of().at(0).lost, 0);
+}
+
+// Eight points on two processors; the first takes as long as the other seven together.
+std::shared_ptr<RunRecord> uneven_points() {
+  auto record = one_task();
+  record->processors = {{"GPU", 0, 0}, {"GPU", 1, 0}};
+  record->points.clear();
+  record->events.clear();
+  for (std::int32_t i = 0; i < 8; ++i) {
+    record->points.push_back("(" + std::to_string(i) + ")");
+    Event event;
+    event.name = 0;
+    event.point = i;
+    event.where = i % 2;
+    event.start = i * RunTime{100};
+    event.end = event.start + (i == 0 ? 70 : 10);
+    event.cost = 0;
+    record->events.push_back(event);
+  }
+  record->end = 800;
+  return record;
+}
+
+TEST(TaskSpreads, WeighPointsOfOneDimensionByTheirTime) {
+  auto record = uneven_points();
+  const auto spread = [&] {
+    const Profile profile = make_profile(record);
+    return task_spreads(profile, measured_spans(profile, "")).at(0);
+  };
+  EXPECT_EQ(spread().busiest, 0);
+  EXPECT_EQ(spread().busiest_point_count, 4);
+  EXPECT_EQ(spread().busiest_points.front(), 0);
+  EXPECT_DOUBLE_EQ(spread().heaviest, 4);
+  // Blocks of four would give the first processor 100 too.
+  EXPECT_EQ(spread().lost, 0);
+  for (Event& event : record->events) event.where = 0;
+  EXPECT_EQ(spread().lost, 40);
+}
+
+TEST(TasksApart, CountPointsOnDifferentNodes) {
+  auto record = uneven_points();
+  record->tasks = {"load", "use"};
+  record->descriptions = {{{"GPU"}, {{{"r"}, 0}}}, {{"GPU"}, {{{"q"}, 1}, {{"r"}, 0}}}};
+  for (std::int32_t i = 0; i < 8; ++i) {
+    Event event = record->events[static_cast<std::size_t>(i)];
+    event.name = 1;
+    event.where = i / 4;
+    record->events.push_back(event);
+  }
+  const std::vector<TasksApart> apart = tasks_apart(*record);
+  ASSERT_EQ(apart.size(), 1U);
+  EXPECT_EQ(apart[0].points, 8);
+  EXPECT_EQ(apart[0].apart, 4);
+  EXPECT_THAT(apart[0].regions, ::testing::ElementsAre(0));
+  record->descriptions[1] = {{"GPU"}, {{{"q"}, 1}}};
+  EXPECT_THAT(tasks_apart(*record), IsEmpty());
 }
 
 // Single tasks whose parents are points can run where their parents do.
