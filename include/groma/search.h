@@ -139,6 +139,12 @@ struct Proposal {
   std::string why;
   // A number for the proposer's own use.
   std::int64_t tag = 0;
+  // The numbers of the steps from whose texts this text was made, the most important one first.
+  // Empty if the text was not made from an earlier one, or if the proposer does not say. The search
+  // ignores numbers that are not those of earlier steps, repeated numbers, and all numbers after
+  // the first kMaxParents.
+  std::vector<std::int64_t> parents = {};
+  static constexpr std::size_t kMaxParents = 8;
 };
 
 // A step of a search: a proposal that was tried, with its evaluation.
@@ -161,6 +167,8 @@ class History {
   bool is_better(const Evaluation& evaluation) const;
   // Adds a step to the lists.
   void add(Step step);
+  // Adds the step that tries the text with which the search begins.
+  void add_start(Step step);
 
   // Returns the best step so far: the last one that is_better() accepted. Null if no step was
   // valid.
@@ -174,9 +182,14 @@ class History {
   // Returns the steps whose proposals were invalid, the oldest first. Of several with the same
   // message only the latest is kept.
   const std::vector<Step>& failures() const { return failures_; }
+  // Returns Proposal::parents for a change of the text of this step. Null stands for the text with
+  // which the search begins; the result is empty if no step has tried that text.
+  std::vector<std::int64_t> parents_of(const Step* step) const;
 
  private:
   std::vector<Step> best_, recent_, failures_;
+  // The number of the step that tried the text with which the search begins; 0 if there is none.
+  std::int64_t start_number_ = 0;
 };
 
 // One round of a search: the services for a proposer while it makes its proposals.

@@ -24,8 +24,8 @@ namespace groma::tuning {
 
 // Options of read_search_report().
 struct SearchReportOptions {
-  // Limit on the steps that are shown with their texts. Shown are the start, the improvements and
-  // the last steps.
+  // Limit on the steps that are shown with their texts. Shown are the start, the ancestors of the
+  // best, the improvements and the last steps.
   std::size_t max_steps = 500;
   // Limit on the steps whose results are read at all.
   std::size_t max_results = 1'000'000;
@@ -55,6 +55,8 @@ struct ReportedStep {
   // The step. Its text may be cut: `left_out_bytes` is what is missing.
   Step step;
   std::size_t left_out_bytes = 0;
+  // The index of the step in SearchReport::results.
+  std::size_t index = 0;
   // True if the step was better than all earlier ones by more than the noise.
   bool is_improvement = false;
   // True as in the journal: better than the best only within the noise; tried before; without cost
@@ -78,6 +80,9 @@ struct ReportedResult {
   bool is_improvement = false;
   // True if the search had tried the text before.
   bool repeated = false;
+  // The indices in SearchReport::results of the parents of the step (Proposal::parents), the most
+  // important one first. Parents that the report does not have are left out.
+  std::vector<std::uint32_t> parents;
 };
 
 // What was found out about the best mapping for the report, beside what the search recorded.
@@ -139,6 +144,13 @@ struct SearchReport {
   std::vector<ReportedExchange> last_exchanges;
   // The index of the start and of the best in `results`.
   std::optional<std::size_t> start, best;
+  // How many steps name parents. 0 if the proposer does not record them, or if the search is older
+  // than this record.
+  std::size_t steps_with_parents = 0;
+  // The line of the best: the indices in `results` of the oldest ancestor, of its child, and so on
+  // to the best, each the first parent of the next one. Empty unless there is a best and some step
+  // names parents.
+  std::vector<std::size_t> line_of_best;
   // The measurement of the best beside the start at the end of the search.
   std::optional<Evaluation> beside_start;
   // What the steps and replies in the journal cost.
@@ -162,6 +174,8 @@ struct SearchReport {
 
 // Limit on the points of the chart for which `changes` has a text.
 inline constexpr std::size_t kMaxChartPoints = 1500;
+// Limit on the steps of the family tree in the page, and on those of `line_of_best` in the JSON.
+inline constexpr std::size_t kMaxTreeSteps = 1000;
 
 // Reads the directory of a search. A damaged journal is read as far as possible, and `notes` says
 // what is missing. Fails if the directory does not exist, has no search (kUnreadable), or if one of

@@ -48,18 +48,19 @@ class Anneal : public Proposer {
   void learn(const Step& step) override;
 
  private:
-  // A mapping, given by the chosen option of each decision, and its score. The score is infinite if
-  // the mapping did not run.
+  // A mapping, given by the chosen option of each decision, its score, and the number of the step
+  // that tried it. The score is infinite if the mapping did not run.
   struct ScoredMapping {
     Choice choice;
     double score = std::numeric_limits<double>::infinity();
+    std::int64_t step = 0;
     bool runs() const { return std::isfinite(score); }
   };
 
   bool next(Choice& choice);
   Choice neighbour();
   void widen(std::size_t d, Choice& choice) const;
-  void go_on(Choice choice, double score);
+  void go_on(Choice choice, double score, std::int64_t step);
 
   SearchSpace space_;
   RandomNumbers draws_;
@@ -98,9 +99,10 @@ std::vector<Proposal> Anneal::propose(SearchRound& round) {
   while (proposals.size() < wanted) {
     Choice choice;
     if (!next(choice)) break;
-    proposals.push_back({space_.text_of(choice),
-                         current_.runs() ? "near the one that it stands on" : "to begin with",
-                         ++tags_});
+    proposals.push_back(
+        {space_.text_of(choice),
+         current_.runs() ? "near the one that it stands on" : "to begin with", ++tags_,
+         current_.runs() ? std::vector{current_.step} : std::vector<std::int64_t>()});
     pending_.push_back({tags_, std::move(choice)});
   }
   return proposals;
@@ -124,7 +126,7 @@ bool Anneal::next(Choice& choice) {
     }
     const TriedScore* known = memory_.find(hash);
     if (known == nullptr) return true;
-    go_on(choice, known->score);
+    go_on(choice, known->score, known->step);
   }
   return false;
 }
@@ -161,11 +163,11 @@ void Anneal::widen(std::size_t d, Choice& choice) const {
 
 // Makes a mapping the current one if it is better than the current one, or else with probability
 // exp(-worse / temperature). A mapping that failed is never accepted.
-void Anneal::go_on(Choice choice, double score) {
+void Anneal::go_on(Choice choice, double score, std::int64_t step) {
   if (!std::isfinite(score)) return;
   const double worse = (score - current_.score) / std::max(std::abs(current_.score), 1e-300);
   if (!current_.runs() || worse <= 0 || draws_.chance(std::exp(-worse / temperature_))) {
-    current_ = {std::move(choice), score};
+    current_ = {std::move(choice), score, step};
   }
 }
 
@@ -175,9 +177,9 @@ void Anneal::learn(const Step& step) {
     if (tried.tag != step.proposal.tag) continue;
     const double score =
         step.evaluation.ok() ? step.evaluation.score : std::numeric_limits<double>::infinity();
-    memory_.add(hash_of(tried.choice), {score, step.evaluation.ok()});
-    if (score < best_.score) best_ = {tried.choice, score};
-    go_on(tried.choice, score);
+    memory_.add(hash_of(tried.choice), {score, step.evaluation.ok(), false, step.number});
+    if (score < best_.score) best_ = {tried.choice, score, step.number};
+    go_on(tried.choice, score, step.number);
   }
 }
 

@@ -109,6 +109,8 @@ class Ccd : public Proposer {
 
   Choice best_;
   double best_score_ = std::numeric_limits<double>::infinity();
+  // The number of the step that tried the best mapping; none before a mapping has run.
+  std::vector<std::int64_t> best_step_;
   std::vector<Axis> axes_;
   std::size_t next_axis_ = 0;
   int rotation_ = 0;
@@ -259,7 +261,7 @@ std::vector<Proposal> Ccd::propose(SearchRound& round) {
   for (Choice& choice : fresh) {
     if (proposals.size() == round.max_proposals()) break;
     tried_.add(hash_of(choice), {});
-    proposals.push_back({space_.text_of(choice), why, ++tags_});
+    proposals.push_back({space_.text_of(choice), why, ++tags_, best_step_});
     pending_.push_back({tags_, std::move(choice)});
   }
   return proposals;
@@ -274,6 +276,7 @@ void Ccd::learn(const Step& step) {
     if (step.evaluation.ok() && step.evaluation.score < best_score_ * (1 - step.evaluation.noise)) {
       best_ = tried.choice;
       best_score_ = step.evaluation.score;
+      best_step_ = {step.number};
     }
     if (step.evaluation.ok() && !profiled_) {
       profiled_ = true;

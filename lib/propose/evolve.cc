@@ -145,6 +145,8 @@ class Evolve : public Proposer {
           asker_.make_proposal(round, answer, "a change of a program of the population");
       if (!proposal) continue;
       proposal->tag = ++tags_;
+      proposal->parents = attempts[i].parent == nullptr ? round.history().parents_of(nullptr)
+                                                        : std::vector{attempts[i].parent->id};
       attempts[i].change = proposal->why;
       pending_.emplace(tags_, attempts[i]);
       if (pending_.size() > kMaxPending) pending_.erase(pending_.begin());

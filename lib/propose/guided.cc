@@ -86,8 +86,21 @@ class Guided : public Proposer {
     // The tag of the proposal that was made from this draft of the elite. 0: none was made yet;
     // kPassedOver: none will be made.
     std::int64_t tag = 0;
+    // The numbers of the steps from which the draft was made, and of the step that tried it (0: it
+    // was not tried).
+    std::vector<std::int64_t> parents = {};
+    std::int64_t step = 0;
   };
   static constexpr std::int64_t kPassedOver = -1;
+  // Returns Proposal::parents for a change of this mapping. A draft that was only estimated is not
+  // a step, so its own parents are returned.
+  static std::vector<std::int64_t> parents_of(const KnownMapping& changed) {
+    return changed.step > 0 ? std::vector{changed.step} : changed.parents;
+  }
+  // Returns Proposal::parents for a change of the text with which the search begins.
+  static std::vector<std::int64_t> start_parents(const SearchRound& round) {
+    return round.history().parents_of(nullptr);
+  }
 
   // ---- Functions for a search that has a cheaper evaluator, which gives estimates
   void search(SearchRound& round);
@@ -114,7 +127,7 @@ class Guided : public Proposer {
   void remember(const KnownMapping& known);
   // Returns the entry of the elite (the drafts with the best estimates) from which a proposal was
   // made; null if the proposal was made otherwise.
-  const KnownMapping* liked_as(const Proposal& proposal) const {
+  KnownMapping* liked_as(const Proposal& proposal) {
     const auto liked = std::find_if(elite_.begin(), elite_.end(), [&](const KnownMapping& each) {
       return each.tag == proposal.tag && each.tag > 0;
     });
@@ -132,7 +145,7 @@ class Guided : public Proposer {
   std::vector<Proposal> next_change(SearchRound& round);
   void begin_with_the_best(const History& history);
   void use_better();
-  MappingDraft draft_of(const Step& step) const;
+  MappingDraft draft_of(const Step& step);
   std::vector<Proposal> jump(SearchRound& round);
   void fill_queues();
   double prior(DraftChange::Aspect what) const;
@@ -307,6 +320,7 @@ std::vector<Guided::KnownMapping> Guided::estimate_moves(SearchRound& round,
     if (!estimates[i].ok() || estimates[i].score > kWorthIt * from.score) continue;
     better.push_back(
         {std::move(tried[i]->draft), std::move(tried[i]->description), estimates[i].score, {}});
+    better.back().parents = parents_of(from);
   }
   std::stable_sort(better.begin(), better.end(),
                    [](const auto& a, const auto& b) { return a.score < b.score; });
@@ -333,7 +347,9 @@ void Guided::search(SearchRound& round) {
   if (first || text != searched_from_) {
     searched_from_ = text;
     KnownMapping at{start_, start_words(), HUGE_VAL, {}};
+    at.parents = start_parents(round);
     if (best != nullptr) {
+      at.step = best->number;
       at.draft = draft_of(*best);
       at.facts = best->evaluation.feedback.profile;
     }
@@ -384,6 +400,8 @@ void Guided::search_around_best(SearchRound& round) {
     const double best = elite_.front().score;
     KnownMapping at = elite_.front();
     at.tag = 0;
+    at.parents = parents_of(at);
+    at.step = 0;
     const std::size_t jumps = 1 + random() % 3;
     for (std::size_t j = 0; j < jumps; ++j) {
       DraftChange move = drafts_.random_change(at.draft, random());
@@ -436,7 +454,7 @@ std::optional<MemoryShortage> Guided::shortage_of(const SearchRound& round,
 // last failure or check() names the data. Returns false if there is no shortage, or if no further
 // memory helps.
 bool Guided::make_room(const SearchRound& round, KnownMapping& known) const {
-  KnownMapping at{known.draft, "", HUGE_VAL, {}, known.shortage};
+  KnownMapping at{known.draft, "", HUGE_VAL, {}, known.shortage, 0, parents_of(known)};
   if (!at.shortage) at.shortage = shortage_of(round, drafts_.text_of(at.draft));
   for (int left = kMostShort; at.shortage && left > 0; --left) {
     std::optional<DraftChange> move = drafts_.change_for_memory_shortage(at.draft, *at.shortage);
@@ -460,7 +478,7 @@ std::vector<Proposal> Guided::with_room(const SearchRound& round) {
   if (history.best() != nullptr || history.last() == nullptr) return {};
   // The first failure is that of the start, which this proposer did not propose.
   if (!failed_) {
-    failed_ = KnownMapping{start_, "", HUGE_VAL, {}, {}};
+    failed_ = KnownMapping{start_, "", HUGE_VAL, {}, {}, 0, start_parents(round)};
     const std::string start = drafts_.text_of(start_);
     for (const Step& step : history.failures()) {
       if (step.proposal.text == start) failed_->shortage = step.evaluation.feedback.shortage;
@@ -470,7 +488,7 @@ std::vector<Proposal> Guided::with_room(const SearchRound& round) {
   pending_ = *failed_;
   pending_what_ = DraftChange::kAspectCount;
   tried_here_ = kBreadth;
-  return {{drafts_.text_of(failed_->draft), failed_->why}};
+  return {{drafts_.text_of(failed_->draft), failed_->why, 0, failed_->parents}};
 }
 
 // Removes the decisions of a draft that gain nothing by the estimates: first all that gain nothing
@@ -529,7 +547,7 @@ std::vector<Proposal> Guided::next_schedule_change(SearchRound& round) {
     pending_ = KnownMapping{std::move(move.draft), move.description, HUGE_VAL, {}};
     pending_what_ = static_cast<std::size_t>(DraftChange::Aspect::kSchedule);
     ++tries_[pending_what_];
-    return {{std::move(text), move.description}};
+    return {{std::move(text), move.description, 0, parents_of(best_)}};
   }
   return {};
 }
@@ -582,7 +600,7 @@ std::vector<Proposal> Guided::next_of_elite(SearchRound& round) {
       last_estimate_ = known.score;
       if (tried_.size() == kMaxCompared) tried_.erase(tried_.begin());
       tried_.push_back(text);
-      return {{std::move(text), known.why, known.tag}};
+      return {{std::move(text), known.why, known.tag, parents_of(known)}};
     }
   }
   return {};
@@ -599,12 +617,13 @@ void Guided::begin_with_the_best(const History& history) {
   best_.draft = draft_of(*best);
   best_.score = best->evaluation.score;
   best_.facts = best->evaluation.feedback.profile;
+  best_.step = best->number;
   better_.reset();
   queues_stale_ = true;
 }
 
 // Returns the draft whose text a step tried: one of this proposer, or the text as a base mapping.
-MappingDraft Guided::draft_of(const Step& step) const {
+MappingDraft Guided::draft_of(const Step& step) {
   if (const KnownMapping* liked = liked_as(step.proposal)) return liked->draft;
   if (better_ && drafts_.text_of(better_->draft) == step.proposal.text) return better_->draft;
   if (began_ && drafts_.text_of(best_.draft) == step.proposal.text) return best_.draft;
@@ -624,7 +643,7 @@ void Guided::use_better() {
 std::vector<Proposal> Guided::next_change(SearchRound& round) {
   if (!began_) {
     began_ = true;
-    best_ = {start_, start_words(), HUGE_VAL, {}};
+    best_ = {start_, start_words(), HUGE_VAL, {}, {}, 0, start_parents(round)};
     is_new(drafts_.text_of(best_.draft));
     if (round.history().last() == nullptr) {
       tried_here_ = kBreadth;
@@ -676,7 +695,7 @@ std::vector<Proposal> Guided::next_change(SearchRound& round) {
     pending_what_ = chosen;
     ++tries_[chosen];
     ++tried_here_;
-    return {{std::move(text), move.description}};
+    return {{std::move(text), move.description, 0, parents_of(best_)}};
   }
   return {};
 }
@@ -695,7 +714,7 @@ std::vector<Proposal> Guided::jump(SearchRound& round) {
     std::string text = drafts_.text_of(at.draft);
     if (!is_worth_it(round, text)) continue;
     pending_ = at;
-    return {{std::move(text), at.why}};
+    return {{std::move(text), at.why, 0, parents_of(best_)}};
   }
   return {};
 }
@@ -776,10 +795,12 @@ double Guided::usual_weight(DraftChange::Aspect what) {
 // Learns the result of the last proposal. A change that is better by more than the noise counts as
 // a success of its kind. A failure is kept for with_room().
 void Guided::learn(const Step& step) {
-  const KnownMapping* liked = liked_as(step.proposal);
+  KnownMapping* liked = liked_as(step.proposal);
+  if (liked != nullptr) liked->step = step.number;
   if (!step.evaluation.ok() && (liked != nullptr || pending_)) {
     failed_ = liked != nullptr ? *liked : *pending_;
     failed_->shortage = step.evaluation.feedback.shortage;
+    failed_->step = step.number;
   }
   if (!pending_) return;
   const double before = better_ ? better_->score : best_.score;
@@ -787,6 +808,7 @@ void Guided::learn(const Step& step) {
     better_ = std::move(pending_);
     better_->score = step.evaluation.score;
     better_->facts = step.evaluation.feedback.profile;
+    better_->step = step.number;
     if (pending_what_ < DraftChange::kAspectCount) ++wins_[pending_what_];
   }
   pending_.reset();

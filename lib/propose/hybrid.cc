@@ -82,6 +82,7 @@ class Hybrid : public Proposer {
       auto proposal = asker_.make_proposal(round, answer, "as the model suggests");
       if (!proposal) continue;
       proposal->tag = kAsked;
+      proposal->parents = round.history().parents_of(best);
       proposals.push_back(std::move(*proposal));
     }
     failed_ = proposals.empty() ? failed_ + 1 : 0;

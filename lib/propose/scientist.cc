@@ -231,11 +231,16 @@ class Scientist : public Proposer {
                                          : one_line(answer.refusal_reason, kMaxLineBytes)));
         continue;
       }
+      proposal->parents = round.history().parents_of(nullptr);
       if (pair.base != nullptr) {
+        proposal->parents = {pair.base->id};
         experiment.base = pair.base->id;
         experiment.base_score = pair.base->evaluation.score;
       }
-      if (pair.reference != nullptr) experiment.reference = pair.reference->id;
+      if (pair.reference != nullptr) {
+        experiment.reference = pair.reference->id;
+        proposal->parents.push_back(pair.reference->id);
+      }
       proposal->why = experiment.description;
       proposal->tag = ++tags_;
       pending_.emplace(tags_, std::move(experiment));

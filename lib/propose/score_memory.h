@@ -24,6 +24,8 @@ struct TriedScore {
   bool ok = false;
   // True if the result was better than all earlier results, or was the first result.
   bool was_best = false;
+  // The number of the step that tried the configuration; 0 if the proposer does not need it.
+  std::int64_t step = 0;
 };
 
 using ScoreMemory = RecentMap<TriedScore>;

@@ -1,6 +1,7 @@
 // The history of a search, and the defaults of the functions that proposers and evaluators may
 // leave out.
 #include <algorithm>
+#include <utility>
 
 #include "groma/search.h"
 
@@ -68,6 +69,16 @@ void History::add(Step step) {
   }
   recent_.push_back(std::move(step));
   keep_last(recent_);
+}
+
+void History::add_start(Step step) {
+  start_number_ = step.number;
+  add(std::move(step));
+}
+
+std::vector<std::int64_t> History::parents_of(const Step* step) const {
+  const std::int64_t number = step == nullptr ? start_number_ : step->number;
+  return number > 0 ? std::vector{number} : std::vector<std::int64_t>();
 }
 
 const Step* History::best() const { return best_.empty() ? nullptr : &best_.front(); }

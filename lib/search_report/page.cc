@@ -25,7 +25,8 @@ class SearchPageWriter {
   explicit SearchPageWriter(const SearchReport& report) : report_(report) {}
 
   std::string write() {
-    const std::string head = profile::html_head("Search: " + subject(), search_page_style());
+    const std::string head = profile::html_head(
+        "Search: " + subject(), fmt::format("{}{}", search_page_style(), lineage_style()));
     // The mark stands behind the document type, which must come first.
     html_ = kDocumentType;
     html_ += kMark;
@@ -34,12 +35,14 @@ class SearchPageWriter {
     notes();
     best();
     add_chart(report_, &html_);
+    add_lineage(report_, &html_);
     add_steps(report_, &html_);
     add_comparison(report_, &html_);
     put("<footer class=\"dim\">Written by <code>groma report</code> {} from <code>{}</code>. The "
         "texts come from the search's journal; nothing on this page was run, except simulated runs "
-        "of the best mapping.</footer>\n</main>\n<script>{}</script>\n</body>\n</html>\n",
-        kVersion, html_text(report_.directory), search_page_script());
+        "of the best mapping.</footer>\n</main>\n<script>{}{}</script>\n</body>\n</html>\n",
+        kVersion, html_text(report_.directory), search_page_script(),
+        report_.steps_with_parents > 0 ? lineage_script() : std::string_view());
     return std::move(html_);
   }
 

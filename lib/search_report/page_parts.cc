@@ -302,6 +302,20 @@ std::string_view search_page_script() {
       sides.replaceChildren(line, table);
     }
     compare();
+    // A link to #compare-A-B shows step A beside step B.
+    const openComparison = () => {
+      const numbers = /^#compare-(\d+)-(\d+)$/.exec(location.hash);
+      if (!numbers) return;
+      const [from, to] = numbers.slice(1).map(
+          number => texts.findIndex(text => text[2] === Number(number)));
+      if (from < 0 || to < 0) return;
+      left.value = from;
+      right.value = to;
+      compare();
+      byId('compare').scrollIntoView();
+    };
+    addEventListener('hashchange', openComparison);
+    openComparison();
     let width = innerWidth;
     addEventListener('resize', () => { if (width !== innerWidth) { width = innerWidth; compare(); } });
   }

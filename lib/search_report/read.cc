@@ -112,6 +112,8 @@ class ReportReader {
   // Reads the results of all steps.
   std::optional<Error> read_results();
   LineVerdict add_result(const RecordedStep& recorded);
+  std::vector<std::uint32_t> indices_of(const std::vector<std::int64_t>& parents) const;
+  void find_line_of_best();
   void count_cost(const RecordedReply& recorded);
   // Chooses the steps that are shown with their texts.
   void choose_steps();
@@ -127,6 +129,9 @@ class ReportReader {
   SearchReport report_;
   JournalPass first_pass_;
   double best_score_ = HUGE_VAL;
+  // The indices of the results whose number is greater than those of all results before them. Only
+  // a forged journal has others, which are nobody's parents.
+  std::vector<std::uint32_t> ascending_;
   // The number of replies before each step, and after the last one.
   std::vector<std::uint32_t> replies_before_ = {0};
   // For each result: true if the step is shown.
@@ -194,6 +199,12 @@ LineVerdict ReportReader::add_result(const RecordedStep& recorded) {
     result.value = report_.higher_is_better ? 1 / evaluation.score : evaluation.score;
   }
   result.repeated = recorded.repeated;
+  result.parents = indices_of(recorded.step.proposal.parents);
+  if (!recorded.step.proposal.parents.empty()) ++report_.steps_with_parents;
+  const auto index = static_cast<std::uint32_t>(report_.results.size() - 1);
+  if (ascending_.empty() || report_.results[ascending_.back()].number < result.number) {
+    ascending_.push_back(index);
+  }
   result.is_improvement =
       evaluation.ok() && evaluation.score < best_score_ && !recorded.within_noise;
   if (result.is_improvement) {
@@ -206,6 +217,33 @@ LineVerdict ReportReader::add_result(const RecordedStep& recorded) {
   if (recorded.again) ++spent.again;
   spent.seconds = std::max(spent.seconds, recorded.seconds);
   return LineVerdict::kFine;
+}
+
+// Returns the indices of earlier results with these numbers.
+std::vector<std::uint32_t> ReportReader::indices_of(
+    const std::vector<std::int64_t>& parents) const {
+  std::vector<std::uint32_t> indices;
+  for (const std::int64_t parent : parents) {
+    const auto found = std::lower_bound(ascending_.begin(), ascending_.end(), parent,
+                                        [this](std::uint32_t index, std::int64_t number) {
+                                          return report_.results[index].number < number;
+                                        });
+    if (found != ascending_.end() && report_.results[*found].number == parent) {
+      indices.push_back(*found);
+    }
+  }
+  return indices;
+}
+
+// Parents have smaller indices than their children, so the loop ends.
+void ReportReader::find_line_of_best() {
+  if (!report_.best || report_.steps_with_parents == 0) return;
+  std::vector<std::size_t>& line = report_.line_of_best;
+  line.push_back(*report_.best);
+  while (!report_.results[line.back()].parents.empty()) {
+    line.push_back(report_.results[line.back()].parents.front());
+  }
+  std::reverse(line.begin(), line.end());
 }
 
 // Counts as the search does: a question that a budget forbade was not asked.
@@ -244,10 +282,12 @@ std::optional<Error> ReportReader::read_results() {
   if (!pass) return pass.error();
   first_pass_ = *pass;
   if (report_.results.empty()) report_.start.reset();
+  find_line_of_best();
   return std::nullopt;
 }
 
-// Shows the start, up to a third of the limit of improvements (the last ones), and the last steps.
+// Shows the start, up to a third of the limit of ancestors of the best (the nearest ones), up to a
+// third of improvements (the last ones), and the last steps.
 void ReportReader::choose_steps() {
   const std::size_t count = report_.results.size();
   const std::size_t most = std::max<std::size_t>(options_.max_steps, 3);
@@ -259,16 +299,20 @@ void ReportReader::choose_steps() {
   };
   if (count > most) {
     show(0);
-    for (std::size_t i = count; i-- > 0 && shown < most / 3;) {
+    const std::vector<std::size_t>& line = report_.line_of_best;
+    for (std::size_t i = line.size(); i-- > 0 && shown < most / 3;) show(line[i]);
+    const std::size_t with_improvements = line.empty() ? most / 3 : shown + most / 3;
+    for (std::size_t i = count; i-- > 0 && shown < with_improvements;) {
       if (report_.results[i].is_improvement) show(i);
     }
     if (report_.best) show(*report_.best);
     for (std::size_t i = count; i-- > 0 && shown < most;) show(i);
     report_.notes.push_back(
-        fmt::format("Of {} steps {} are shown with their texts: the start, the last improvements "
+        fmt::format("Of {} steps {} are shown with their texts: the start, {}the last improvements "
                     "and the last steps. The journal has all of them.",
                     counted(static_cast<std::int64_t>(count), ""),
-                    counted(static_cast<std::int64_t>(shown), "")));
+                    counted(static_cast<std::int64_t>(shown), ""),
+                    line.empty() ? "" : "ancestors of the best, "));
   }
   std::size_t replies = replies_before_.back();
   for (std::size_t i = 0; i < count; ++i) replies += is_shown_[i] ? replies_before_[i] : 0;
@@ -305,6 +349,7 @@ void ReportReader::add_step(RecordedStep recorded, std::size_t index) {
   const ReportedResult& result = report_.results[index];
   ReportedStep step;
   step.step = std::move(recorded.step);
+  step.index = index;
   step.is_improvement = result.is_improvement;
   step.within_noise = recorded.within_noise;
   step.repeated = recorded.repeated;

@@ -12,6 +12,10 @@ namespace groma::tuning {
 // Appends the chart of all results, with the best so far as a line, and the data for the script.
 void add_chart(const SearchReport& report, std::string* html);
 
+// Appends the family tree of the steps and the line of the best. Appends nothing if the search
+// recorded no parents.
+void add_lineage(const SearchReport& report, std::string* html);
+
 // Appends the list of the steps that are shown in full. Each can be opened.
 void add_steps(const SearchReport& report, std::string* html);
 
@@ -35,5 +39,8 @@ void add_sentences(std::string_view title, const std::vector<std::string>& sente
 // in the elements `chart-data` and `texts`.
 std::string_view search_page_style();
 std::string_view search_page_script();
+// Those of the family tree. The script reads the JSON in the element `tree-data`.
+std::string_view lineage_style();
+std::string_view lineage_script();
 
 }  // namespace groma::tuning

@@ -73,14 +73,51 @@ std::string remarks_on(const ReportedStep& step) {
   return words;
 }
 
+// Appends from which steps a step was made, and a link to the comparison with the first of them.
+// Links lead only to steps in the list, whose numbers are `listed` in ascending order.
+void add_parents(const ReportedStep& step, const std::vector<std::int64_t>& listed,
+                 std::string* html) {
+  const std::vector<std::int64_t>& parents = step.step.proposal.parents;
+  if (parents.empty()) return;
+  const auto is_listed = [&](std::int64_t number) {
+    return std::binary_search(listed.begin(), listed.end(), number);
+  };
+  *html += "<p>Made from ";
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    if (i > 0) *html += i + 1 == parents.size() ? " and " : ", ";
+    if (is_listed(parents[i])) {
+      put(html, "<a href=\"#step-{0}\">step {0}</a>", parents[i]);
+    } else {
+      put(html, "step {}", parents[i]);
+    }
+  }
+  *html += ".";
+  if (is_listed(parents.front())) {
+    put(html, " <a href=\"#compare-{0}-{1}\">Compare it with step {0}</a>", parents.front(),
+        step.step.number);
+  }
+  *html += "</p>\n";
+}
+
+// Returns the parents of a step in a few characters: "from 12, 7". Empty if there are none.
+std::string from_words(const ReportedStep& step) {
+  std::string words;
+  for (const std::int64_t parent : step.step.proposal.parents) {
+    words += fmt::format("{}{}", words.empty() ? "from " : ", ", parent);
+  }
+  return words;
+}
+
 // Appends what is shown when a step is opened. `asked_at` is the number of the last step before
-// this one that has questions to the model; 0 if there is none.
-void add_body(const ReportedStep& step, std::int64_t asked_at, std::string* html) {
+// this one that has questions to the model; 0 if there is none. `listed` as in add_parents().
+void add_body(const ReportedStep& step, const std::vector<std::int64_t>& listed,
+              std::int64_t asked_at, std::string* html) {
   const GuideFeedback& feedback = step.step.evaluation.feedback;
   *html += "<div class=\"body\">\n";
   if (const std::string remarks = remarks_on(step); !remarks.empty()) {
     put(html, "<p class=\"dim\">{}</p>\n", remarks);
   }
+  add_parents(step, listed, html);
   if (!feedback.execution.empty()) {
     put(html, "<p class=\"said\">{}</p>\n", html_sentence(feedback.execution));
   }
@@ -219,26 +256,31 @@ void add_steps(const SearchReport& report, std::string* html) {
       has_causes ? "<button data-key=\"cause\" aria-pressed=\"false\">What took the most time"
                    "</button>"
                  : "");
+  std::vector<std::int64_t> listed;
+  for (const ReportedStep& step : report.steps) listed.push_back(step.step.number);
+  std::sort(listed.begin(), listed.end());
   std::int64_t position = 0, asked_at = 0;
   for (const ReportedStep& step : report.steps) {
     const bool is_start = report.start && step.step.number == report.results.front().number;
     const ReportedResult result = result_of(step, report);
     const bool ok = result.status == Evaluation::Status::kOk;
     const std::string cause = main_cause_words(step.step.evaluation.feedback);
+    const std::string from = from_words(step);
     // Failed steps are sorted behind all others.
     put(html,
         "<details class=\"step{}{}\" id=\"step-{}\" data-at=\"{}\" data-value=\"{}\">"
         "<summary><span class=\"no\">{}</span><span class=\"result\">{}</span>"
-        "<span class=\"change\">{}</span>",
+        "<span class=\"change\">{}{}</span>",
         is_start              ? " start"
         : step.is_improvement ? " better"
                               : "",
         ok ? "" : " failed", result.number, position++,
         ok ? fmt::format("{:.9g}", report.higher_is_better ? -result.value : result.value) : "",
-        result.number, html_text(result_words(result, report)), html_text(step.step.proposal.why));
+        result.number, html_text(result_words(result, report)), html_text(step.step.proposal.why),
+        from.empty() ? from : fmt::format(" <span class=\"from\">{}</span>", from));
     if (has_causes) put(html, "<span class=\"cause\">{}</span>", html_sentence(cause));
     *html += "</summary>\n";
-    add_body(step, asked_at, html);
+    add_body(step, listed, asked_at, html);
     if (!step.exchanges.empty()) asked_at = step.step.number;
     *html += "</details>\n";
   }
@@ -263,19 +305,20 @@ void add_comparison(const SearchReport& report, std::string* html) {
       "<script type=\"application/json\" id=\"texts\">[",
       report.is_mapping() ? "mappings" : "texts");
   bool first = true;
-  const auto add = [&](std::string_view name, std::string_view text) {
-    put(html, "{}[{},{}]", first ? "" : ",\n", script_json(name),
-        script_json(harmless_lines(text)));
+  // The script finds a step by its number; 0 stands for a text that is not that of a step.
+  const auto add = [&](std::string_view name, std::string_view text, std::int64_t number) {
+    put(html, "{}[{},{},{}]", first ? "" : ",\n", script_json(name),
+        script_json(harmless_lines(text)), number);
     first = false;
   };
-  if (report.best_is_simplified) add("the best, simplified", *report.best_text);
+  if (report.best_is_simplified) add("the best, simplified", *report.best_text, 0);
   for (std::size_t i = 0; i < report.steps.size(); ++i) {
     const ReportedStep& step = report.steps[i];
     std::string name =
         fmt::format("step {}: {}", step.step.number, result_words(result_of(step, report), report));
     const bool is_start = report.start && i == 0;
     if (is_start || step.is_improvement) name += is_start ? ", the start" : ", an improvement";
-    add(name, step.step.proposal.text);
+    add(name, step.step.proposal.text, step.step.number);
   }
   // The script selects the start and the best first.
   std::size_t best = report.steps.size() - 1;

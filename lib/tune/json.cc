@@ -4,6 +4,14 @@
 #include "tune/journal.h"
 
 namespace groma::tuning {
+namespace {
+
+// Adds the numbers of the steps from which a step was made, if the proposer says them.
+void add_parents(const Step& step, Json* json) {
+  if (!step.proposal.parents.empty()) (*json)["parents"] = step.proposal.parents;
+}
+
+}  // namespace
 
 // Returns an event as one line of JSON. Every event also has the numbers of evaluations, model
 // calls and tokens that were spent so far.
@@ -26,6 +34,7 @@ std::string to_json(const TuneEvent& event) {
       if (event.from_cache) json["repeated"] = true;
       if (event.in_front) json["front"] = true;
       json["why"] = event.step->proposal.why;
+      add_parents(*event.step, &json);
       const GuideFeedback& feedback = evaluation.feedback;
       if (!evaluation.ok()) json["execution"] = feedback.execution;
       if (!feedback.last_lines.empty()) json["last_lines"] = feedback.last_lines;
@@ -68,6 +77,7 @@ std::string to_json(const TuneOutcome& outcome) {
                     {"score", outcome.best->evaluation.score},
                     {"values", outcome.best->evaluation.values},
                     {"text", outcome.best->proposal.text}};
+    add_parents(*outcome.best, &json["best"]);
   }
   for (const Step& step : outcome.front) {
     json["front"].push_back({{"number", step.number},

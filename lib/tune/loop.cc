@@ -363,6 +363,7 @@ void SearchLoop::try_all(std::vector<Proposal> proposals) {
 // If the process is killed in between, the resumed search takes the step from the journal.
 void SearchLoop::take(Trial trial) {
   Step step{++steps_, std::move(trial.proposal), *std::move(trial.evaluation)};
+  keep_valid_parents(&step);
   const bool is_start = step.number == 1 && options_.evaluate_start;
   if (is_start) outcome_.start = step;
   // If the start of a search for another text than a mapping fails, run() ends the search with an
@@ -396,7 +397,7 @@ void SearchLoop::take(Trial trial) {
   // more.
   Step seen = step;
   if (!trial.repeated) remove_details_above(wanted(), &seen.evaluation.feedback);
-  history_.add(seen);
+  is_start ? history_.add_start(seen) : history_.add(seen);
   proposer_.learn(seen);
   if (trial.recorded) return;
   progress_.worked = true;

@@ -238,6 +238,17 @@ bool has_valid_numbers(const Evaluation& evaluation) {
           std::all_of(evaluation.values.begin(), evaluation.values.end(), is_finite));
 }
 
+// Keeps the first of several equal parents.
+void keep_valid_parents(Step* step) {
+  std::vector<std::int64_t> valid;
+  for (const std::int64_t parent : step->proposal.parents) {
+    if (valid.size() == Proposal::kMaxParents) break;
+    const bool is_new = std::find(valid.begin(), valid.end(), parent) == valid.end();
+    if (is_new && parent >= 1 && parent < step->number) valid.push_back(parent);
+  }
+  step->proposal.parents = std::move(valid);
+}
+
 // Removes the fixes, the matches and the score from the feedback, because they are only of use at
 // the time of the run.
 void drop_unrecorded_feedback(Evaluation* evaluation) {
@@ -313,6 +324,7 @@ Json json_of(const RecordedStep& recorded) {
   Json json = {{"number", step.number}, {"text", step.proposal.text}, {"why", step.proposal.why}};
   add(step.evaluation, &json);
   if (step.proposal.tag != 0) json["tag"] = step.proposal.tag;
+  if (!step.proposal.parents.empty()) json["parents"] = step.proposal.parents;
   if (recorded.within_noise) json["within_noise"] = true;
   if (recorded.repeated) json["repeated"] = true;
   if (recorded.free) json["free"] = true;
@@ -321,7 +333,7 @@ Json json_of(const RecordedStep& recorded) {
   return json;
 }
 
-// Refuses a step whose number is not at least 1.
+// Refuses a step whose number is not at least 1, and parents that are not different earlier steps.
 std::optional<RecordedStep> step_from_json(const Json& json) {
   using Limits = std::numeric_limits<std::int64_t>;
   auto evaluation = evaluation_of(json);
@@ -331,12 +343,19 @@ std::optional<RecordedStep> step_from_json(const Json& json) {
   recorded.step.proposal.text = members.text("text");
   recorded.step.proposal.why = members.text("why");
   recorded.step.proposal.tag = members.in("tag", Limits::min(), Limits::max());
+  // The size is checked first, so that a forged list is not copied.
+  if (member(json, "parents").size() > Proposal::kMaxParents) return std::nullopt;
+  recorded.step.proposal.parents = members.list(
+      "parents", [](const Json& each) { return number(each, std::int64_t{1}, Limits::max()); });
   recorded.within_noise = members.flag("within_noise");
   recorded.repeated = members.flag("repeated");
   recorded.free = members.flag("free");
   recorded.again = members.flag("again");
   recorded.seconds = members.in("seconds", 0.0, kMostSeconds);
   if (!evaluation || !members.good()) return std::nullopt;
+  const std::size_t parents = recorded.step.proposal.parents.size();
+  keep_valid_parents(&recorded.step);
+  if (recorded.step.proposal.parents.size() != parents) return std::nullopt;
   recorded.step.evaluation = *std::move(evaluation);
   return recorded;
 }

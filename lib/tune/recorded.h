@@ -30,6 +30,10 @@ bool has_valid_numbers(const Evaluation& evaluation);
 // search then sees the same evaluation as the first run.
 void drop_unrecorded_feedback(Evaluation* evaluation);
 
+// Removes the parents of a step that Proposal::parents does not allow. A proposer may be the user's
+// own code.
+void keep_valid_parents(Step* step);
+
 // Converts an evaluation to JSON, and back.
 Json json_of(const Evaluation& evaluation);
 std::optional<Evaluation> evaluation_of(const Json& json);
@@ -48,7 +52,8 @@ struct RecordedStep {
   // The seconds from the start of the search to the step; 0 if they are not known.
   double seconds = 0;
 };
-// Converts a step to JSON, and back.
+// Converts a step to JSON, and back. Refuses parents that keep_valid_parents() would remove. Steps
+// that older versions wrote have no parents.
 Json json_of(const RecordedStep& recorded);
 std::optional<RecordedStep> step_from_json(const Json& json);
 

@@ -3,6 +3,7 @@
 #include "tune/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -283,6 +284,8 @@ void add_step(const RecordedStep& recorded, const SearchProblem& problem,
           recorded.repeated ? " (tried before)"
           : recorded.again  ? " (it looked better and was measured again)"
                             : "");
+  const std::vector<std::int64_t>& parents = step.proposal.parents;
+  if (!parents.empty()) out.add("  made from step {}\n", fmt::join(parents, " and "));
   const GuideFeedback& feedback = step.evaluation.feedback;
   if (!feedback.execution.empty()) out.add_indented(feedback.execution, "  execution: ");
   for (const std::string& each : feedback.last_lines) out.add_indented(each, "  output: ");

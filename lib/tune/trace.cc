@@ -70,6 +70,7 @@ class Trace : public Proposer {
     const ModelAnswer answer = read_answer(*replies.front(), *base, asker_.expected_reply_form());
     std::vector<Proposal> proposals;
     if (auto proposal = asker_.make_proposal(round, answer, "as the model suggests")) {
+      proposal->parents = history.parents_of(current);
       proposals.push_back(std::move(*proposal));
     }
     return proposals;

@@ -80,6 +80,52 @@ TEST(SearchReport, HasTheQuestionsToTheModel) {
   EXPECT_TRUE(report->spent.estimated);
 }
 
+TEST(SearchReport, HasTheParentsOfSteps) {
+  const TemporaryFolder folder;
+  // Step 3 is damaged, so a parent of step 4 and of step 6 is not known.
+  const std::string directory = forged_search(
+      folder, first_line() + step_line(1, 9, "a") + step_line(2, 8, "b", "", {1}) +
+                  step_line(3, 7, "c", "", {3}) + step_line(4, 6, "d", "", {3}) +
+                  step_line(5, 5, "e", "", {2, 1}) + step_line(6, 7, "f", "", {3, 5}));
+  const auto report = read_search_report(directory);
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->results.size(), 5U);
+  EXPECT_EQ(report->steps_with_parents, 4U);
+  EXPECT_THAT(report->results[1].parents, ElementsAre(0U));
+  EXPECT_THAT(report->results[2].parents, IsEmpty());
+  EXPECT_THAT(report->results[3].parents, ElementsAre(1U, 0U));
+  EXPECT_THAT(report->results[4].parents, ElementsAre(3U));
+  EXPECT_THAT(report->line_of_best, ElementsAre(0U, 1U, 3U));
+  EXPECT_THAT(report->notes, ElementsAre(HasSubstr("the first of them is line 4")));
+  EXPECT_EQ(nlohmann::json::parse(to_json(*report, "")).at("lineage"), nlohmann::json::parse(R"({
+    "steps_with_parents": 4, "left_out": 0, "line_of_best": [
+      {"step": 1, "status": "ok", "value": 9.0, "parents": []},
+      {"step": 2, "status": "ok", "value": 8.0, "parents": [1]},
+      {"step": 5, "status": "ok", "value": 5.0, "parents": [2, 1]}]})"));
+  const auto without = read_search_report(
+      forged_search(folder, first_line() + step_line(1, 2, "a") + step_line(2, 1, "b")));
+  EXPECT_THAT(without->line_of_best, IsEmpty());
+  EXPECT_TRUE(nlohmann::json::parse(to_json(*without, "")).at("lineage").is_null());
+}
+
+TEST(SearchReport, ShowsTheAncestorsOfTheBest) {
+  const TemporaryFolder folder;
+  std::string lines = first_line() + step_line(1, 9, "a");
+  // Steps 20, 40, 60, 80 and 90 descend from each other; only the last one is an improvement.
+  for (int i = 2; i <= 100; ++i) {
+    const int parent = i == 90 ? 80 : i > 20 && i <= 80 && i % 20 == 0 ? i - 20 : 1;
+    lines += step_line(i, i == 90 ? 1 : 10 + i, "b", "", {parent});
+  }
+  tuning::SearchReportOptions options;
+  options.max_steps = 12;
+  const auto report = read_search_report(forged_search(folder, lines), options);
+  ASSERT_TRUE(report.ok());
+  std::vector<std::int64_t> shown;
+  for (const tuning::ReportedStep& step : report->steps) shown.push_back(step.step.number);
+  EXPECT_THAT(shown, ElementsAre(1, 60, 80, 90, 93, 94, 95, 96, 97, 98, 99, 100));
+  EXPECT_THAT(report->line_of_best, ElementsAre(0U, 19U, 39U, 59U, 79U, 89U));
+}
+
 TEST(SearchReport, OfARunningSearch) {
   const TemporaryFolder folder;
   const std::string half = step_line(3, 0.5, "c");

@@ -79,7 +79,7 @@ std::string first_line(const std::string& start) {
 }
 
 std::string step_line(std::int64_t number, double score, const std::string& text,
-                      const std::string& why) {
+                      const std::string& why, const std::vector<std::int64_t>& parents) {
   Json step = {{"number", number}, {"text", text}, {"why", why}, {"values", Json::array()}};
   step["status"] = score > 0 ? "ok" : "failed";
   if (score > 0) {
@@ -88,6 +88,7 @@ std::string step_line(std::int64_t number, double score, const std::string& text
   } else {
     step["execution"] = "it fails";
   }
+  if (!parents.empty()) step["parents"] = parents;
   return Json{{"step", step}}.dump() + "\n";
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "groma/search.h"
 #include "groma/search_setup.h"
@@ -26,6 +27,7 @@ std::string forged_search(const TemporaryFolder& folder, const std::string& line
 std::string first_line(const std::string& start = "");
 // Returns the line of a step. A score of 0 makes a step that failed.
 std::string step_line(std::int64_t number, double score, const std::string& text,
-                      const std::string& why = "a change");
+                      const std::string& why = "a change",
+                      const std::vector<std::int64_t>& parents = {});
 
 }  // namespace groma::test
