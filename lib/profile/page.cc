@@ -233,9 +233,9 @@ void add_page_timeline(const Profile& profile, const std::string& measured, std:
       "<p id=\"what\" aria-live=\"polite\">Point at a task or a copy.</p>\n"
       "<noscript><p>The time line needs JavaScript.</p></noscript>\n"
       "<p class=\"dim\">Lanes of each kind are sorted by the share of the run in which they were "
-      "busy. An idle lane was busy for less than 1 %. What is not on the critical path is pale. "
-      "Drag "
-      "to move; Ctrl and wheel, or + and -, to zoom; a double click shows one task.";
+      "busy. An idle lane was busy for less than 1 %. A lane with &times; 3 has up to three copies "
+      "at once. What is not on the critical path is pale. Drag to move; Ctrl and wheel, or + and "
+      "-, to zoom; a double click shows one task.";
   if (timeline.left_out > 0) {
     put_html(html,
              " Of {} tasks and copies the {} longest are drawn; none of the rest takes longer than "

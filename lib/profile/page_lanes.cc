@@ -189,7 +189,7 @@ class LanesJsonWriter {
   }
 
   void lane(const PageLane& lane, bool is_runtime) {
-    put("{{\"name\":{},\"busy\":{:.4f},\"idle\":{:d},\"most\":{},\"spans\":[",
+    put("{{\"name\":{},\"busy\":{:.6f},\"idle\":{:d},\"most\":{},\"spans\":[",
         script_json(lane.name), fraction_of(lane.busy, profile_.total), lane.is_idle, lane.most);
     RunTime at = 0;
     // The begin of a span is written as the gap since the previous span, which keeps the numbers

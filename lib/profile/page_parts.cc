@@ -71,7 +71,8 @@ std::string_view page_script() {
   let from = 0, to = total, width = 0, height = 0, gutter = 170;
 
   // Begin, end and label of every span, and how much of the time before each was busy. In a lane
-  // where several events may happen at once, `counts` has their number for each span.
+  // where several events happen at once, `counts` has their number for each span, and the name is
+  // followed by the largest one.
   const made = (lane, group) => {
     const count = lane.spans.length / kFields;
     const begin = new Float64Array(count), end = new Float64Array(count);
@@ -88,7 +89,7 @@ std::string_view page_script() {
       detail[i] = lane.spans[f + 5];
       busy[i + 1] = busy[i] + end[i] - begin[i];
     }
-    const many = lane.most > 1 ? `, up to ${lane.most} at once` : '';
+    const many = lane.most > 1 ? ` \u00d7 ${lane.most}` : '';
     return {name: lane.name + many, share: lane.busy, idle: lane.idle === 1, most: lane.most,
             counts: lane.counts, group, count, begin, end, busy, label, path, event, detail};
   };
