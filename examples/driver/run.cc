@@ -120,8 +120,9 @@ int run(RunArguments options) {
     result.raw = "the run takes longer than `--time` allows";
     diags->report(groma::DiagId::kCannotRun, std::nullopt, with->app->name, result.raw);
   }
+  const groma::Program* const program = bound ? &bound->program() : nullptr;
   const groma::ProfileWords words =
-      groma::profile_words_of(*with->workload, *with->machine, bound ? &bound->program() : nullptr);
+      groma::profile_words_of(*with->workload, *with->machine, program);
   std::optional<groma::Profile> profile;
   if (result.ok()) profile = groma::make_profile(result.record);
   // The guide gives advice on the result. It may try changes in the simulator.
@@ -132,7 +133,10 @@ int run(RunArguments options) {
   // execute as many point tasks as this run did, if that is more than the default limit.
   limits.tasks = std::max(limits.tasks, result.tasks);
   const groma::GuideFeedback feedback = groma::guide_run(guided, limits);
-  bool fine = !profile || write_files(*profile, words, options.map.files);
+  bool fine = !profile || write_files(*profile, words,
+                                      groma::summary_of(result, *with->workload, *with->machine,
+                                                        program, feedback),
+                                      options.map.files);
   std::optional<groma::Fit> fit;
   // --fit runs the application many times with other sizes, and without a record.
   if (options.fit && memory_decides(result)) {

@@ -143,7 +143,7 @@ std::optional<groma::Error> check_files(const MapArguments& arguments,
 // Writes the trace and the report of the profile if their files are named. Tries to write the
 // report even if the trace cannot be written.
 bool write_files(const groma::Profile& profile, const groma::ProfileWords& words,
-                 const ProfileFiles& files) {
+                 const groma::RunSummary& summary, const ProfileFiles& files) {
   const auto write = [](const std::string& path, const std::string& text) {
     const auto error = groma::write_file(path, text);
     if (error) print_error(fmt::format("groma: {}\n", error->message));
@@ -152,7 +152,7 @@ bool write_files(const groma::Profile& profile, const groma::ProfileWords& words
   bool written = true;
   if (!files.trace.empty()) written = write(files.trace, groma::to_trace(profile, words));
   if (!files.report.empty()) {
-    written = write(files.report, groma::to_html(profile, words)) && written;
+    written = write(files.report, groma::to_html(profile, words, summary)) && written;
   }
   return written;
 }
@@ -205,7 +205,10 @@ int run_under_mapping(const MapArguments& arguments) {
   if (result->record != nullptr) profile = groma::make_profile(result->record);
   bool fine = result->ok() && (profile || !run->profile);
   if (result->ok() && !fine) print_error(fmt::format("groma: {}\n", result->why_no_record));
-  if (profile) fine = write_files(*profile, words, arguments.files) && fine;
+  if (profile) {
+    const groma::RunSummary summary = groma::summary_of(*result, mapping, *run);
+    fine = write_files(*profile, words, summary, arguments.files) && fine;
+  }
   const groma::Profile* const shown = profile && arguments.profile ? &*profile : nullptr;
   std::string text;
   if (arguments.json) {

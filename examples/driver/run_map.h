@@ -72,7 +72,7 @@ struct ProfileFiles {
 };
 // Returns false, with the reason on standard error, if a file cannot be written.
 bool write_files(const groma::Profile& profile, const groma::ProfileWords& words,
-                 const ProfileFiles& files);
+                 const groma::RunSummary& summary, const ProfileFiles& files);
 
 // What run_under_mapping() runs and what it writes.
 struct MapArguments {

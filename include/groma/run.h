@@ -12,6 +12,7 @@
 #include "groma/guide.h"
 #include "groma/log.h"
 #include "groma/profile.h"
+#include "groma/profile_page.h"
 #include "groma/simulate.h"
 #include "groma/workload.h"
 
@@ -31,6 +32,11 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
 // `program` must outlive the result; null: the default mapper's run.
 ProfileWords profile_words_of(const Workload& workload, const Machine& machine,
                               const Program* program);
+
+// Returns what the page of a run that came to its end says beside the profile. `program` is null
+// for the default mapper's run.
+RunSummary summary_of(const RunResult& result, const Workload& workload, const Machine& machine,
+                      const Program* program, const GuideFeedback& feedback);
 
 // Returns the value of GuideContext::lacking for a known machine.
 std::vector<std::string> missing_machine_kinds(const Machine& machine);

@@ -14,6 +14,7 @@
 #include "groma/guide.h"
 #include "groma/layout_overrides.h"
 #include "groma/profile.h"
+#include "groma/profile_page.h"
 #include "groma/program.h"
 #include "groma/result.h"
 #include "groma/results.h"
@@ -160,6 +161,8 @@ std::string program_name(const std::vector<std::string>& words);
 // Returns the words for a profile of the run: its title, and the text and place of each statement.
 // `mapping` must outlive the result.
 ProfileWords profile_words_of(const ProgramRun& run, const Program& mapping);
+// Returns what the page of a run that came to its end says beside the profile.
+RunSummary summary_of(const ProgramResult& result, const Program& mapping, const ProgramRun& run);
 
 // Returns one line of JSON (docs/commands.md): {"status": "ok", "seconds": ..., "runtime":
 // "legion", ...} or {"status": "error", ...}. "profile" is added if it is not null. `diags` is of

@@ -6,6 +6,7 @@
 
 #include "groma/guide.h"
 #include "groma/syntax.h"
+#include "guide/printed.h"
 
 namespace groma {
 namespace {
@@ -136,15 +137,19 @@ std::string to_json(const GuideFeedback& feedback, const Source* source) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
+std::vector<std::string> guide::printed_suggestions(const GuideFeedback& feedback) {
+  std::vector<std::string> suggest = feedback.suggest;
+  std::transform(suggest.begin(), suggest.end(), suggest.begin(), with_blocks);
+  return suggest;
+}
+
 // Returns the explanations and the suggestions of a feedback as text for a person.
 std::string draw_advice(const GuideFeedback& feedback, bool color) {
   const std::string_view bold = color ? "\x1b[1m" : "";
   const std::string_view off = color ? "\x1b[0m" : "";
   std::string text;
   draw_list("Explain", feedback.explain, bold, off, &text);
-  std::vector<std::string> suggest = feedback.suggest;
-  std::transform(suggest.begin(), suggest.end(), suggest.begin(), with_blocks);
-  draw_list("Suggest", suggest, bold, off, &text);
+  draw_list("Suggest", guide::printed_suggestions(feedback), bold, off, &text);
   return text;
 }
 

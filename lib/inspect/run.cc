@@ -11,7 +11,9 @@
 #include "explain/locate.h"
 #include "explain/words.h"
 #include "groma/program_mapper.h"
+#include "guide/printed.h"
 #include "profile/json_text.h"
+#include "profile/words.h"
 
 namespace groma {
 namespace {
@@ -88,6 +90,25 @@ ProfileWords profile_words_of(const Workload& workload, const Machine& machine,
   const int measured = workload.data().metric_phase;
   if (measured >= 0) words.measured = workload.data().phases[static_cast<std::size_t>(measured)];
   return words;
+}
+
+RunSummary summary_of(const RunResult& result, const Workload& workload, const Machine& machine,
+                      const Program* program, const GuideFeedback& feedback) {
+  RunSummary summary;
+  summary.application = workload.name();
+  summary.machine = machine.name();
+  if (program != nullptr) summary.mapping = profile::without_folders(program->source().name());
+  summary.simulated = true;
+  summary.time = seconds_words(result.seconds);
+  summary.rate = rate_words(result.throughput, result.unit);
+  const int measured = workload.data().metric_phase;
+  if (measured >= 0) {
+    summary.time_of = fmt::format("The measured phase, {}",
+                                  workload.data().phases[static_cast<std::size_t>(measured)]);
+  }
+  summary.explain = feedback.explain;
+  summary.suggest = guide::printed_suggestions(feedback);
+  return summary;
 }
 
 // Returns the JSON of a run that began. `feedback`, `profile` and `fit` may be null.

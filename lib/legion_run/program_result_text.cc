@@ -9,7 +9,9 @@
 #include "explain/words.h"
 #include "groma/harmless.h"
 #include "groma/run_program.h"
+#include "guide/printed.h"
 #include "profile/json_text.h"
+#include "profile/words.h"
 
 namespace groma {
 namespace {
@@ -135,6 +137,24 @@ std::string run_time_text(const ProgramResult& result, const Program& mapping,
                      seconds_words(result.measured->seconds),
                      rate_words(result.measured->throughput, harmless(result.measured->unit)),
                      checks);
+}
+
+RunSummary summary_of(const ProgramResult& result, const Program& mapping, const ProgramRun& run) {
+  RunSummary summary;
+  summary.application = run.app == nullptr ? program_name(run.words) : run.app->name();
+  summary.machine = "Legion";
+  summary.mapping = profile::without_folders(mapping.source().name());
+  if (result.measured) {
+    summary.time = seconds_words(result.measured->seconds);
+    summary.time_of = "The part that the application measures";
+    summary.rate = rate_words(result.measured->throughput, result.measured->unit);
+  } else {
+    summary.time = seconds_words(result.seconds);
+    summary.time_of = "The whole program";
+  }
+  summary.explain = result.feedback.explain;
+  summary.suggest = guide::printed_suggestions(result.feedback);
+  return summary;
 }
 
 // Returns the feedback on a failed run as text for a person. For a run that went well, returns the

@@ -95,6 +95,9 @@ class LaneMaker {
       lane.kind = kind;
       lane.node = node;
       lane.name = name();
+      if (kind == TimelineLane::Kind::kProcessor) {
+        lane.processor_kind = record_.processors[static_cast<std::size_t>(number)].kind;
+      }
     }
     lane.spans.push_back(span);
   }
@@ -152,7 +155,7 @@ class LaneMaker {
           lanes_.longest_left_out = std::max(lanes_.longest_left_out, span.end - span.begin);
           continue;
         }
-        rows.push_back({lane.kind, lane.name, lane.node, {}});
+        rows.push_back({lane.kind, lane.name, lane.node, {}, {}});
         row = rows.end() - 1;
       }
       row->spans.push_back(span);

@@ -22,6 +22,8 @@ struct TimelineLane {
   enum class Kind : std::uint8_t { kProcessor, kLink, kMemory, kRuntime } kind;
   std::string name;
   std::int64_t node;
+  // The kind of the processor. Empty for other lanes.
+  std::string processor_kind;
   // The events of the row in the order of time.
   std::vector<EventSpan> spans;
 };

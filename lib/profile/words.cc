@@ -108,6 +108,11 @@ std::string describe_statement(const ProfileWords& words, std::int32_t statement
   return text.place.empty() ? text.text : fmt::format("{}: {}", text.place, text.text);
 }
 
+std::string_view without_folders(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? path : path.substr(slash + 1);
+}
+
 // The addition saturates, because a record from another process may have any numbers.
 void add_saturating(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) {

@@ -41,6 +41,9 @@ std::string words_of(const Profile& profile, const Profile::PathCause& cause);
 // "the default mapper" for 0, and words for an unknown statement if the number is negative.
 std::string describe_statement(const ProfileWords& words, std::int32_t statement);
 
+// Returns the end of a path behind its last `/`: "a.mapper:6:1" for "maps/a.mapper:6:1".
+std::string_view without_folders(std::string_view path);
+
 // Adds `value` to `sum`. If the sum overflows, it becomes the largest or the smallest number.
 void add_saturating(std::int64_t& sum, std::int64_t value);
 // Returns part / whole, or 0 if `whole` is not positive.

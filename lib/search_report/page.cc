@@ -12,7 +12,9 @@
 namespace groma::tuning {
 namespace {
 
+using profile::add_html_list;
 using profile::html_lines;
+using profile::html_sentence;
 using profile::html_text;
 
 // The beginning of a page, by which another report recognises the file that it may replace.
@@ -106,9 +108,7 @@ class SearchPageWriter {
 
   // Writes one figure with its name and a remark.
   void tile(std::string_view name, std::string_view value, std::string_view remark) {
-    put("<div><dt>{}</dt><dd>{}</dd>", name, html_text(value));
-    if (!remark.empty()) put("<dd class=\"dim\">{}</dd>", html_text(remark));
-    html_ += "</div>\n";
+    profile::add_html_tile(name, value, remark, &html_);
   }
 
   // Writes the figures about what the search spent, beside its budgets.
@@ -230,8 +230,8 @@ class SearchPageWriter {
     html_ += "<h3>What its run says</h3>\n";
     const std::string cause = main_cause_words(*found);
     if (!cause.empty()) put("<p>What took the most time: {}.</p>\n", html_sentence(cause));
-    add_sentences("Explain", found->explain, &html_);
-    add_sentences("Suggest", found->suggest, &html_);
+    add_html_list("Explain", found->explain, &html_);
+    add_html_list("Suggest", found->suggest, &html_);
     if (was_run) {
       html_ += "<p class=\"dim\">From a simulated run that was made for this page.</p>\n";
     }

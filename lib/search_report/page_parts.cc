@@ -7,29 +7,12 @@ namespace groma::tuning {
 // Colours that the common style sheet does not have: added and removed lines, and improvements.
 std::string_view search_page_style() {
   return R"css(
-:root { --good: #1a7f37; --add: #e2f4e6; --del: #fbe6e4; --card: #f7f8fa; }
-@media (prefers-color-scheme: dark) { :root { --good: #5fd07f; --add: #16341f; --del: #43201d;
-  --card: #1d2025; } }
-body { line-height: 1.5; } main { min-width: 0; }
-header h1 { font-size: 2rem; line-height: 1.2; margin: .2rem 0 .3rem; }
-.lead { font-size: 1.05rem; margin-top: 0; overflow-wrap: anywhere; }
-h2 { font-size: 1.25rem; margin: 2.6rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
-.tiles { display: grid; gap: .7rem; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr));
-  margin: 1.2rem 0; }
-.tiles > div { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
-  padding: .6rem .8rem; }
-dt { color: var(--dim); font-size: .85rem; } dd { margin: 0; overflow-wrap: anywhere; }
-dd:not(.dim) { font-size: 1.2rem; font-weight: 600; font-variant-numeric: tabular-nums; }
-dd.dim { font-size: .85rem; }
+:root { --good: #1a7f37; --add: #e2f4e6; --del: #fbe6e4; }
+@media (prefers-color-scheme: dark) { :root { --good: #5fd07f; --add: #16341f; --del: #43201d; } }
 .notes { background: var(--card); border-left: 4px solid var(--bar); margin: 1rem 0;
   padding: .6rem 1rem .6rem 2rem; }
 .notes li { overflow-wrap: anywhere; }
-.columns { display: grid; gap: 0 2rem; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); }
 .decisions { max-height: 38rem; overflow-y: auto; }
-.columns > div > :first-child { margin-top: .3rem; }
-a { color: var(--bar); } li { overflow-wrap: anywhere; } ul { margin: .2rem 0; max-width: 46rem;
-  padding-left: 1.3rem; }
-.label { font-size: .9rem; font-weight: 600; margin: .9rem 0 .2rem; }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: 6px;
   font-size: .83rem; line-height: 1.45; margin: .3rem 0 .8rem; max-height: 34rem; overflow: auto;
   padding: .5rem .7rem; }
@@ -43,7 +26,6 @@ header pre { white-space: pre-wrap; overflow-wrap: anywhere; } pre.code { paddin
 .code .del, .sides .del { background: var(--del); } .code .del b { color: var(--accent); }
 .code .gap { color: var(--dim); padding-left: 3.3rem; }
 .code span:target { outline: 2px solid var(--bar); outline-offset: -2px; }
-details { margin: .4rem 0; } summary { cursor: pointer; }
 .chart { display: grid; grid-template-columns: 5.2rem minmax(0, 1fr); }
 .ys { position: relative; } .ys span { color: var(--dim); font-size: .8rem; position: absolute;
   right: .5rem; transform: translateY(-50%); white-space: nowrap; }
@@ -61,8 +43,6 @@ path.failed { stroke: var(--accent); stroke-linecap: square !important; stroke-w
   pointer-events: none; position: absolute; width: 12px; }
 .xs { color: var(--dim); display: flex; font-size: .8rem; grid-column: 2;
   justify-content: space-between; }
-.legend { color: var(--dim); display: flex; flex-wrap: wrap; font-size: .85rem; gap: .2rem 1.2rem;
-  margin: .5rem 0; }
 .key::before { border-radius: 50%; content: ''; display: inline-block; height: .6rem;
   margin-right: .4rem; width: .6rem; }
 .key.start::before { background: var(--bar); }
@@ -70,11 +50,6 @@ path.failed { stroke: var(--accent); stroke-linecap: square !important; stroke-w
 .key.failed::before { background: var(--accent); border-radius: 0; }
 #point { background: var(--card); border-radius: 6px; margin: .5rem 0; max-width: none;
   min-height: 1.5em; overflow-wrap: anywhere; padding: .35rem .7rem; }
-.tools { align-items: center; display: flex; flex-wrap: wrap; gap: .5rem 1rem; margin: .6rem 0; }
-.tools[hidden] { display: none; }
-.tools button { background: var(--card); border: 1px solid var(--line); border-radius: 6px;
-  color: var(--text); cursor: pointer; padding: .2rem .7rem; }
-.tools button[aria-pressed=true] { border-color: var(--bar); color: var(--bar); font-weight: 600; }
 .list { border-top: 1px solid var(--line); }
 .step { border-bottom: 1px solid var(--line); margin: 0; }
 .step > summary { display: grid; gap: 0 1rem; grid-template-columns: 3rem 7rem minmax(0, 1fr);
@@ -108,11 +83,7 @@ select { font: inherit; max-width: 100%; } .compare label { max-width: 100%; min
   white-space: pre-wrap; }
 .sides td:nth-child(2):not(:last-child) { border-left: 1px solid var(--line); }
 .sides .none { background: var(--row); }
-footer { border-top: 1px solid var(--line); font-size: .85rem; margin-top: 3rem; max-width: none;
-  overflow-wrap: anywhere; padding-top: .7rem; }
-:focus-visible { outline: 2px solid var(--bar); outline-offset: 2px; }
-@media (max-width: 760px) { .columns { grid-template-columns: minmax(0, 1fr); }
-  header h1 { font-size: 1.6rem; } .body { padding-left: .4rem; }
+@media (max-width: 760px) { .body { padding-left: .4rem; }
   .chart { grid-template-columns: 4.2rem minmax(0, 1fr); } .plot { height: 220px; }
   .step > summary, .causes .step > summary { grid-template-columns: 3rem minmax(0, 1fr); }
   .result { text-align: left; } .change, .cause { grid-column: 2; }

@@ -28,13 +28,6 @@ void add_comparison(const SearchReport& report, std::string* html);
 void add_difference(std::string_view before, std::string_view after, bool whole,
                     std::string_view prefix, std::string* html);
 
-// Returns a sentence, escaped. Words in backticks are shown as code.
-std::string html_sentence(std::string_view sentence);
-
-// Appends a list of sentences; nothing if there are none.
-void add_sentences(std::string_view title, const std::vector<std::string>& sentences,
-                   std::string* html);
-
 // Return the style sheet and the script of the page, without their tags. The script reads the JSON
 // in the elements `chart-data` and `texts`.
 std::string_view search_page_style();

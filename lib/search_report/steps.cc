@@ -15,7 +15,9 @@
 namespace groma::tuning {
 namespace {
 
+using profile::add_html_list;
 using profile::html_lines;
+using profile::html_sentence;
 using profile::html_text;
 using profile::script_json;
 
@@ -121,8 +123,8 @@ void add_body(const ReportedStep& step, const std::vector<std::int64_t>& listed,
   if (!feedback.execution.empty()) {
     put(html, "<p class=\"said\">{}</p>\n", html_sentence(feedback.execution));
   }
-  add_sentences("Explain", feedback.explain, html);
-  add_sentences("Suggest", feedback.suggest, html);
+  add_html_list("Explain", feedback.explain, html);
+  add_html_list("Suggest", feedback.suggest, html);
   if (!feedback.last_lines.empty()) {
     *html += "<p class=\"label\">Last lines of its output</p>\n<pre>";
     for (const std::string& line : feedback.last_lines) *html += html_text(line) + "\n";
@@ -209,30 +211,6 @@ void add_difference(std::string_view before, std::string_view after, bool whole,
   }
   end_gap();
   *html += "</pre>\n";
-}
-
-std::string html_sentence(std::string_view sentence) {
-  std::string html;
-  bool open = false;
-  for (const char c : html_text(sentence)) {
-    if (c != '`') {
-      html += c;
-      continue;
-    }
-    html += open ? "</code>" : "<code>";
-    open = !open;
-  }
-  return open ? html + "</code>" : html;
-}
-
-void add_sentences(std::string_view title, const std::vector<std::string>& sentences,
-                   std::string* html) {
-  if (sentences.empty()) return;
-  put(html, "<p class=\"label\">{}</p>\n<ul>\n", title);
-  for (const std::string& sentence : sentences) {
-    put(html, "<li>{}</li>\n", html_sentence(sentence));
-  }
-  *html += "</ul>\n";
 }
 
 void add_steps(const SearchReport& report, std::string* html) {

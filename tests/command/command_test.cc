@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "command/run.h"
 #include "groma/benchmarks.h"
@@ -856,6 +857,30 @@ TEST(Run, WritesWhatItIsAskedFor) {
   const Outcome nowhere = run("groma run --app cosma:size=small --trace " + trace + "/x");
   EXPECT_EQ(nowhere.exit_code, 1);
   EXPECT_THAT(nowhere.err, HasSubstr(trace + "/x"));
+}
+
+// The page begins with the sentences that the command prints.
+TEST(Run, ThePageExplainsTheRun) {
+  const TemporaryFolder folder;
+  folder.write("slow.mapper", "Task * GPU, CPU;\nRegion * * GPU ZCMEM;\n");
+  const std::string path = folder.path() + "/p.html";
+  const Outcome outcome = run("groma run " + folder.path() +
+                              "/slow.mapper --app circuit:size=small --json --report " + path);
+  EXPECT_EQ(outcome.exit_code, 0);
+  const json document = json::parse(outcome.out);
+  const std::string page = test::read_text(path);
+  std::string head = page.substr(0, page.find("</header>"));
+  EXPECT_THAT(head, HasSubstr("a <b>simulated</b> run"));
+  EXPECT_THAT(head, HasSubstr("mapped by <b>slow.mapper</b>"));
+  // The page shows words in backticks as code.
+  head = std::regex_replace(head, std::regex("</?code>"), "`");
+  ASSERT_FALSE(document["explain"].empty());
+  ASSERT_FALSE(document["suggest"].empty());
+  for (const char* list : {"explain", "suggest"}) {
+    for (const json& sentence : document[list]) {
+      EXPECT_THAT(head, HasSubstr("<li>" + sentence.get<std::string>() + "</li>"));
+    }
+  }
 }
 
 TEST(Run, TheSameSeedIsTheSameRun) {

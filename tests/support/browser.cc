@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -49,26 +50,36 @@ std::string browser() {
   return "";
 }
 
-Json run_in_browser(const std::string& page, const std::string& probe) {
+Json run_in_browser(const std::string& page, const std::string& probe, int width) {
   const Folder folder;
   const std::size_t end = page.rfind("</body>");
   const std::size_t body = page.find("<body>");
   // No window, no frames.
-  std::ofstream(folder.file("page.html"))
+  const bool is_framed = width != 1000;
+  std::ofstream(folder.file(is_framed ? "inner.html" : "page.html"))
       << page.substr(0, body) << "<script>requestAnimationFrame = f => setTimeout(f, 0);</script>"
       << page.substr(body, end - body)
       << "<pre id=\"answer\"></pre><script>const answer = {};\n(async () => {"
       << "const frame = () => new Promise(done => setTimeout(done, 20));\ntry {" << probe
       << "} catch (error) { answer.error = String(error); }\n"
-      << "document.getElementById('answer').textContent = "
-         "encodeURIComponent(JSON.stringify(answer));})();</script>"
-      << page.substr(end);
-  const std::string command =
-      "timeout 120 " + browser() +
-      " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage" +
-      " --user-data-dir=" + folder.file("profile") +
-      " --window-size=1000,900 --virtual-time-budget=20000 --dump-dom file://" +
-      folder.file("page.html") + " 2>" + folder.file("errors");
+      << "const coded = encodeURIComponent(JSON.stringify(answer));\n"
+      << (is_framed ? "parent.postMessage(coded, '*');"
+                    : "document.getElementById('answer').textContent = coded;")
+      << "})();</script>" << page.substr(end);
+  if (is_framed) {
+    std::ofstream(folder.file("page.html"))
+        << "<!doctype html><body><script>addEventListener('message', event => {"
+           "document.getElementById('answer').textContent = event.data;});</script>"
+        << "<pre id=\"answer\"></pre><iframe src=\"inner.html\" "
+           "style=\"border:0;height:900px;width:"
+        << width << "px\"></iframe></body>";
+  }
+  const std::string command = "timeout 120 " + browser() +
+                              " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage" +
+                              " --user-data-dir=" + folder.file("profile") +
+                              " --window-size=" + std::to_string(std::max(width, 1000)) +
+                              ",900 --virtual-time-budget=20000 --dump-dom file://" +
+                              folder.file("page.html") + " 2>" + folder.file("errors");
   std::FILE* pipe = popen(command.c_str(), "r");
   std::string text;
   char buffer[1 << 16];

@@ -10,7 +10,9 @@ namespace groma::test {
 std::string browser();
 
 // Returns what the page has become once its scripts ran. The script `probe` is put at its end, and
-// may leave an object in `answer`, which comes back.
-nlohmann::json run_in_browser(const std::string& page, const std::string& probe);
+// may leave an object in `answer`, which comes back. The window is `width` pixels wide. A browser
+// has a least width, so the page is in a frame of that width in a wide window if `width` is not
+// 1000.
+nlohmann::json run_in_browser(const std::string& page, const std::string& probe, int width = 1000);
 
 }  // namespace groma::test

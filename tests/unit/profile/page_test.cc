@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "groma/profile.h"
+#include "groma/profile_page.h"
+#include "profile/page_lanes.h"
 #include "support/browser.h"
 #include "unit/profile/records.h"
 
@@ -36,6 +37,30 @@ ProfileWords hostile_words() {
           }};
 }
 
+RunSummary some_summary() {
+  RunSummary summary;
+  summary.application = "stencil";
+  summary.machine = "p100x4";
+  summary.mapping = "good.mapper";
+  summary.simulated = true;
+  summary.time = "12.3 ms";
+  summary.time_of = "The measured phase, loop";
+  summary.rate = "4.5 Gpoint/s";
+  summary.explain = {"48 % of the time is task `step` on GPU."};
+  summary.suggest = {"good.mapper: in line 2 write this function:\n      def f(Task t) {\n      }"};
+  return summary;
+}
+
+// A record with a memory that is nearly empty, one that is half full, and one that holds nothing.
+std::shared_ptr<RunRecord> run_with_memories() {
+  auto record = std::make_shared<RunRecord>();
+  record->memories = {
+      {"SYSMEM", 0, 0, 1000, 16}, {"FBMEM", 0, 0, 1000, 500}, {"ZCMEM", 0, 0, 1000}};
+  record->allocations = {{0, 0, 0, 16}, {10, 1, 0, 500}};
+  record->end = 100;
+  return record;
+}
+
 // ---- Without a browser
 
 TEST(ProfilePage, NeedsNothingElse) {
@@ -45,7 +70,8 @@ TEST(ProfilePage, NeedsNothingElse) {
   EXPECT_THAT(page, Not(HasSubstr("http:")));
   EXPECT_THAT(page, Not(HasSubstr("https:")));
   EXPECT_THAT(page, HasSubstr("default-src 'none'"));
-  for (const char* id : {"path", "time", "causes", "moves", "matrix", "memory", "tasks"}) {
+  for (const char* id : {"waited", "path", "time", "legend", "causes", "moves", "matrix", "memory",
+                         "tasks", "processors", "channels"}) {
     EXPECT_THAT(page, HasSubstr("id=\"" + std::string(id) + "\"")) << id;
   }
 }
@@ -61,6 +87,131 @@ TEST(ProfilePage, EscapesNames) {
   int scripts = 0;
   for (std::size_t at = 0; (at = page.find("</script>", at)) != std::string::npos; ++at) ++scripts;
   EXPECT_EQ(scripts, 2);
+}
+
+TEST(ProfilePage, BeginsWithWhatTheRunWaitedForAndWhatToDo) {
+  const Profile profile = make_profile(test::simulated("p100x4", 16, 3, false));
+  ProfileWords words{"stencil on p100x4 by maps/good.mapper", {}};
+  words.measured = "loop";
+  const std::string page = to_html(profile, words, some_summary());
+  const std::string head = page.substr(0, page.find("</header>"));
+  EXPECT_THAT(head, HasSubstr("a <b>simulated</b> run"));
+  EXPECT_THAT(head, HasSubstr("<h1>stencil: 12.3 ms simulated</h1>"));
+  EXPECT_THAT(head, HasSubstr("On <b>p100x4</b>, mapped by <b>good.mapper</b>"));
+  EXPECT_THAT(head, HasSubstr("<dt>The measured phase, loop</dt><dd>12.3 ms</dd>"));
+  EXPECT_THAT(head, HasSubstr("simulated, 4.5 Gpoint/s"));
+  EXPECT_THAT(head, HasSubstr("<dt>The whole run</dt>"));
+  EXPECT_TRUE(std::regex_search(
+      head, std::regex("The measured phase <code>loop</code> waited [0-9]+ % of its time for ")));
+  EXPECT_THAT(head, HasSubstr("<li>48 % of the time is task <code>step</code> on GPU.</li>"));
+  EXPECT_THAT(head, HasSubstr("write this function:\n      def f(Task t) {"));
+  RunSummary measured = some_summary();
+  measured.simulated = false;
+  measured.suggest.clear();
+  const std::string other = to_html(profile, words, measured);
+  EXPECT_THAT(other, HasSubstr("a <b>measured</b> run"));
+  EXPECT_THAT(other, Not(HasSubstr("simulated")));
+  EXPECT_THAT(other, HasSubstr("No change of the mapping is suggested."));
+}
+
+TEST(ProfilePage, EscapesTheSummary) {
+  RunSummary summary;
+  summary.application = summary.machine = summary.mapping = summary.rate = test::kHostileNames[0];
+  summary.time = summary.time_of = test::kHostileNames[1];
+  summary.explain = summary.suggest = {test::kHostileNames, test::kHostileNames + 6};
+  const std::string page = to_html(make_profile(hostile_run(50)), hostile_words(), summary);
+  EXPECT_THAT(page, Not(HasSubstr("<script>document")));
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
+  EXPECT_THAT(page, Not(HasSubstr("<!--")));
+  EXPECT_THAT(page, Not(HasSubstr("\x1b")));
+}
+
+TEST(ProfilePage, NamesFilesWithoutFolders) {
+  const ProfileWords words = {"", [](std::int32_t) {
+                                return StatementText{"Region * * GPU ZCMEM", "/a/b/c.mapper:2:1"};
+                              }};
+  const std::string page = to_html(make_profile(test::random_run(5, 300)), words);
+  EXPECT_THAT(page, HasSubstr("<code>c.mapper:2:1: Region * * GPU ZCMEM</code>"));
+  EXPECT_THAT(page, Not(HasSubstr("/a/b")));
+}
+
+TEST(ProfilePage, SortsTheRowsOfTables) {
+  const std::string page = to_html(make_profile(test::random_run(5, 3000)), {"a run", {}});
+  const std::regex row("<table|data-share=\"([0-9.]+)\"");
+  double last = 2;
+  int rows = 0;
+  for (std::sregex_iterator at(page.begin(), page.end(), row), end; at != end; ++at) {
+    const std::string share = (*at)[1];
+    const double value = share.empty() ? 2 : std::stod(share);
+    EXPECT_TRUE(value <= last || share.empty()) << share;
+    last = value;
+    rows += share.empty() ? 0 : 1;
+  }
+  EXPECT_GT(rows, 20);
+  EXPECT_TRUE(std::regex_search(page, std::regex("and [0-9]+ more, [0-9.]+ % together")));
+}
+
+TEST(ProfilePage, DrawsMemoriesAgainstTheirCapacity) {
+  const std::string page = to_html(make_profile(run_with_memories()), {"a run", {}});
+  const std::size_t half = page.find("<b>FBMEM (0, 0)</b> 50.0 % full");
+  const std::size_t little = page.find("<b>SYSMEM (0, 0)</b> 1.6 % full");
+  ASSERT_NE(half, std::string::npos);
+  ASSERT_NE(little, std::string::npos);
+  EXPECT_LT(half, little) << "the fullest memory comes first";
+  // The height of a picture is 100, and y points down.
+  EXPECT_THAT(page.substr(little, 900), HasSubstr("y1=\"98.4\""));
+  EXPECT_THAT(page.substr(half, 900), HasSubstr("L100.0 50.0"));
+  EXPECT_THAT(page, HasSubstr("<summary>1 memory holds nothing</summary>"));
+}
+
+// Three copies inside one memory overlap. The time in which at least one runs counts once.
+TEST(ProfilePage, FoldsLanesOfOneName) {
+  auto record = run_with_memories();
+  record->regions = {"grid"};
+  record->routes = {{}};
+  for (const RunTime start : {0, 10, 20, 60}) {
+    RunRecord::Event copy;
+    copy.kind = RunRecord::Event::Kind::kCopy;
+    copy.where = copy.from = 1;
+    copy.region = copy.route = 0;
+    copy.bytes = 1024;
+    copy.start = start;
+    copy.end = start + 25;
+    record->events.push_back(copy);
+  }
+  const Profile profile = make_profile(record);
+  const auto groups = profile::page_lane_groups(profile, profile::make_timeline(profile, 100));
+  ASSERT_EQ(groups.size(), 1U);
+  ASSERT_EQ(groups[0].lanes.size(), 1U);
+  const profile::PageLane& lane = groups[0].lanes[0];
+  EXPECT_EQ(lane.name, "inside FBMEM (0, 0)");
+  EXPECT_EQ(lane.busy, 45 + 25);
+  EXPECT_EQ(lane.most, 3);
+  RunTime last = 0;
+  for (const profile::PageSpan& span : lane.spans) {
+    EXPECT_GE(span.begin, last);
+    last = span.end;
+  }
+  EXPECT_EQ(last, 85);
+}
+
+TEST(ProfilePage, SortsLanesByTheTimeBusy) {
+  const Profile profile = make_profile(test::simulated("p100x4:nodes=2", 32, 4, false));
+  const auto groups = profile::page_lane_groups(profile, profile::make_timeline(profile, 100000));
+  ASSERT_GT(groups.size(), 2U);
+  RunTime most = profile.total;
+  for (const profile::PageLaneGroup& group : groups) {
+    EXPECT_LE(group.lanes.front().busy, most);
+    most = group.lanes.front().busy;
+    RunTime last = most;
+    for (const profile::PageLane& lane : group.lanes) {
+      EXPECT_LE(lane.busy, last) << lane.name;
+      last = lane.busy;
+      EXPECT_EQ(lane.is_idle, static_cast<double>(lane.busy) <
+                                  profile::kIdleBelow * static_cast<double>(profile.total))
+          << lane.name;
+    }
+  }
 }
 
 // ---- In one
@@ -110,11 +261,12 @@ TEST_F(BrowserPage, DrawsTheRunAndZoomsAndPans) {
     answer.button = at();
     await key('Home');
     const box = canvas.getBoundingClientRect();
-    for (let x = 180; x < box.width && !document.getElementById('what').textContent; x += 3) {
+    for (let x = 210; x < box.width && !answer.what; x += 3) {
       canvas.dispatchEvent(new PointerEvent('pointermove',
-          {clientX: box.left + x, clientY: box.top + 32, bubbles: true}));
+          {clientX: box.left + x, clientY: box.top + 52, bubbles: true}));
+      const said = document.getElementById('what').textContent;
+      if (said.includes('critical path')) answer.what = said;
     }
-    answer.what = document.getElementById('what').textContent;
     answer.scrolls = document.getElementById('lanes').scrollHeight;
     answer.wide = document.documentElement.scrollWidth <= innerWidth;
     answer.rows = document.querySelectorAll('#path').length;
@@ -134,7 +286,7 @@ TEST_F(BrowserPage, DrawsTheRunAndZoomsAndPans) {
   EXPECT_NEAR(view("button")[1] - view("button")[0], total / 2, 1);
   EXPECT_GT(answer.at("drawn"), 100);
   EXPECT_GT(answer.at("colors"), 8);
-  EXPECT_THAT(answer.at("what").get<std::string>(), HasSubstr("critical path"));
+  EXPECT_THAT(answer.value("what", ""), HasSubstr("critical path"));
   EXPECT_TRUE(answer.at("wide").get<bool>()) << "the page is wider than the window";
   EXPECT_EQ(answer.at("unnamed"), 0);
   EXPECT_GT(answer.at("pictures"), 0);
@@ -161,6 +313,93 @@ TEST_F(BrowserPage, ShowsHostileNamesAsTheyAre) {
   EXPECT_TRUE(answer.at("text").get<bool>());
 }
 
+TEST_F(BrowserPage, FoldsAndUnfolds) {
+  const auto record = test::simulated("p100x4:nodes=2", 32, 4, false);
+  ASSERT_NE(record, nullptr);
+  ProfileWords words{"a run", {}};
+  words.measured = "loop";
+  const Json answer = run_in_browser(to_html(make_profile(record), words, some_summary()), R"js(
+    const canvas = document.querySelector('#lanes canvas');
+    const idle = document.getElementById('idle');
+    answer.label = idle.parentElement.textContent.trim();
+    answer.rows = [Number(canvas.dataset.rows)];
+    for (let i = 0; i < 2; ++i) {
+      idle.click();
+      await frame();
+      answer.rows.push(Number(canvas.dataset.rows));
+    }
+    const more = document.querySelector('.more');
+    const rest = more.closest('tbody').nextElementSibling;
+    answer.rest = [rest.offsetHeight];
+    for (let i = 0; i < 2; ++i) {
+      more.click();
+      answer.rest.push(rest.offsetHeight);
+    }
+    answer.ticks = canvas.dataset.ticks.split('|');
+    answer.legend = document.getElementById('legend').innerText;
+    const swatch = document.querySelector('#legend .swatch');
+    answer.swatch = getComputedStyle(swatch).backgroundColor;
+    answer.empty = document.getElementById('empty').open;
+    // What the tooltip says about everything that can be pointed at.
+    const box = canvas.getBoundingClientRect(), said = new Set();
+    for (let y = 30; y < box.height; y += 20) {
+      for (let x = 325; x < box.width; x += 2) {
+        canvas.dispatchEvent(new PointerEvent('pointermove',
+            {clientX: box.left + x, clientY: box.top + y, bubbles: true}));
+        said.add(document.getElementById('what').textContent);
+      }
+    }
+    answer.said = [...said].join('\n');
+    document.querySelector('[data-key=m]').click();
+    await frame();
+    answer.from = Number(canvas.dataset.from);
+  )js");
+  EXPECT_FALSE(answer.contains("error")) << answer.at("error");
+  const auto rows = answer.at("rows").get<std::vector<int>>();
+  EXPECT_GT(rows[1], rows[0]);
+  EXPECT_EQ(rows[2], rows[0]);
+  EXPECT_THAT(answer.at("label").get<std::string>(),
+              ::testing::MatchesRegex("show .* idle lanes?"));
+  const auto rest = answer.at("rest").get<std::vector<int>>();
+  EXPECT_EQ(rest[0], 0);
+  EXPECT_GT(rest[1], 10);
+  EXPECT_EQ(rest[2], 0);
+  EXPECT_EQ(answer.at("ticks").at(0), "0");
+  for (const char* name : {"step", "copies", "the runtime", "measured phase loop"}) {
+    EXPECT_THAT(answer.at("legend").get<std::string>(), HasSubstr(name));
+  }
+  EXPECT_THAT(answer.at("swatch").get<std::string>(), HasSubstr("rgb("));
+  EXPECT_FALSE(answer.at("empty").get<bool>());
+  EXPECT_THAT(answer.at("said").get<std::string>(), HasSubstr("step, point ("));
+  EXPECT_THAT(answer.at("said").get<std::string>(),
+              ::testing::ContainsRegex("copy of grid from .* to .*, .* [KM]iB"));
+  EXPECT_GT(answer.at("from"), 0);
+}
+
+TEST_F(BrowserPage, FitsEveryWindow) {
+  auto record = hostile_run(300);
+  const std::string long_word(300, 'w');
+  record->tasks[1] = record->regions[0] = long_word;
+  RunSummary summary = some_summary();
+  summary.application = summary.machine = summary.mapping = long_word;
+  summary.explain = {long_word};
+  for (const int width : {390, 1024, 1440}) {
+    const Json answer = run_in_browser(to_html(make_profile(record), hostile_words(), summary),
+                                       R"js(
+      for (const button of document.querySelectorAll('.more')) button.click();
+      for (const one of document.querySelectorAll('details')) one.open = true;
+      document.getElementById('idle').click();
+      await frame();
+      answer.inner = innerWidth;
+      answer.wide = document.documentElement.scrollWidth;
+    )js",
+                                       width);
+    EXPECT_FALSE(answer.contains("error")) << answer.at("error");
+    EXPECT_EQ(answer.at("inner"), width);
+    EXPECT_LE(answer.at("wide"), width);
+  }
+}
+
 // At full size the picture is made of pixels, not of events.
 TEST_F(BrowserPage, DrawsAtMostAPixelForEachColumnOfALane) {
   const Json answer =
@@ -168,7 +407,7 @@ TEST_F(BrowserPage, DrawsAtMostAPixelForEachColumnOfALane) {
     const canvas = document.querySelector('#lanes canvas');
     answer.drawn = Number(canvas.dataset.drawn);
     answer.ms = Number(canvas.dataset.ms);
-    answer.lanes = JSON.parse(document.getElementById('run').textContent).lanes.length;
+    answer.lanes = Number(canvas.dataset.rows);
     answer.width = canvas.clientWidth;
   )js");
   EXPECT_FALSE(answer.contains("error")) << answer.at("error");
