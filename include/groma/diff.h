@@ -146,6 +146,9 @@ class MappingDecisions {
   // is no difference among the decisions that are compared. Both programs must be bound to the same
   // machine.
   std::optional<MappingDifference> first_difference_from(const MappingDecisions& other) const;
+  // Returns all decisions in which this mapping (A) differs from another mapping (B), as
+  // first_difference_from() returns the first one.
+  std::vector<MappingDifference> differences_from(const MappingDecisions& other) const;
   // Returns false if the application has more launches than are compared.
   bool are_complete() const;
 

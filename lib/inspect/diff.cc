@@ -383,6 +383,13 @@ std::optional<MappingDifference> MappingDecisions::first_difference_from(
   return std::move(found.front());
 }
 
+std::vector<MappingDifference> MappingDecisions::differences_from(
+    const MappingDecisions& other) const {
+  return MappingComparer(parts_->mapping, other.parts_->mapping, parts_->workload.data(),
+                         parts_->launches())
+      .differences();
+}
+
 namespace {
 
 // Measures by simulated runs how much faster or slower mapping A becomes with some decisions of
