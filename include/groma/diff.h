@@ -79,14 +79,19 @@ struct MappingDifference {
 // more or less than all of them together: data is copied between tasks that keep it in different
 // memories.
 struct StatementDifference {
-  // The statement of B that makes the decisions. If B leaves them to the default mapper: the
-  // statement of A that makes them. 0 if both leave them to the default mapper.
+  // The statement of A or of B that makes the decisions. 0 if both mappings leave them to the
+  // default mapper.
   DecisionOrigin by;
   // True if `by` is a statement of mapping A. False if it is a statement of mapping B, or 0.
   bool is_of_a = false;
-  // The differences that the statement makes, as indices into MappingDiff::differences.
+  // The differences that the statement makes, as ascending indices into MappingDiff::differences. A
+  // difference can belong to a statement of A and to one of B.
   std::vector<std::size_t> parts;
+  // The statement of A that makes all these decisions and at least one more, as an index into
+  // MappingDiff::statements. nullopt if there is none.
+  std::optional<std::size_t> within;
   // How the run of A changes if all these decisions are made as in B (see MappingDifference::cost).
+  // One run measures all of them together.
   std::optional<MappingDifference::Cost> cost;
   // The reason why a run of mapping A with these decisions of mapping B fails. Empty if the run
   // does not fail.
@@ -100,8 +105,12 @@ struct MappingDiff {
   // Sorted by task (in the application's order), then by MappingDifference::Aspect, then by the
   // position of the requirement.
   std::vector<MappingDifference> differences;
-  // The differences, grouped by the statement that makes them. A group with an earlier first
-  // difference comes first.
+  // The differences, grouped by the statement that makes them. The groups are
+  // * every statement of B that makes a decision,
+  // * every statement of A that makes a decision, unless one statement of B makes all its
+  //   decisions,
+  // * the decisions that both mappings leave to the default mapper.
+  // A group with an earlier first difference comes first; of several, the largest.
   std::vector<StatementDifference> statements;
 };
 
@@ -137,6 +146,9 @@ class MappingDecisions {
   // is no difference among the decisions that are compared. Both programs must be bound to the same
   // machine.
   std::optional<MappingDifference> first_difference_from(const MappingDecisions& other) const;
+  // Returns all decisions in which this mapping (A) differs from another mapping (B), as
+  // first_difference_from() returns the first one.
+  std::vector<MappingDifference> differences_from(const MappingDecisions& other) const;
   // Returns false if the application has more launches than are compared.
   bool are_complete() const;
 
@@ -144,6 +156,11 @@ class MappingDecisions {
   struct Parts;
   std::unique_ptr<const Parts> parts_;
 };
+
+// Returns true if the costs of a statement's parts do not explain the cost of the statement: their
+// sum misses it by more than half of it and by more than 1 % of the time of A, or A does not run
+// with one of the parts alone. Returns false if a run is missing.
+bool parts_interact(const MappingDiff& diff, const StatementDifference& statement);
 
 // Returns a word for the aspect, such as "placement".
 std::string_view name_of(MappingDifference::Aspect what);

@@ -11,6 +11,7 @@
 
 #include "app/data.h"
 #include "explain/explain_query.h"
+#include "groma/advise.h"
 #include "groma/machine.h"
 #include "groma/profile.h"
 #include "groma/program.h"
@@ -48,5 +49,14 @@ void add_function_changes(const ChangeInput& subject, std::uint32_t task, ProcKi
 std::vector<ProposedChange> faster_changes(const ChangeInput& subject, const Profile& profile,
                                            const std::string& measured);
 std::vector<ProposedChange> repairing_changes(const ChangeInput& subject, const Refusal& refusal);
+
+// Returns changes of the mapping program `at`, which a run refused, in the order in which they are
+// worth a simulated run of `run`. Each changed mapping is rehearsed (check_run()): first come the
+// changes with which the run cannot fail, then those with which the result depends on the timing or
+// is unknown, last those with which the run fails for another reason. Changes with the same result
+// keep their order. Changes that certainly lead to the same refusal are left out.
+std::vector<ProposedChange> ordered_by_rehearsal(std::vector<ProposedChange> changes,
+                                                 const Source& at, const GuidedRun& run,
+                                                 const Refusal& refusal);
 
 }  // namespace groma::inspect

@@ -169,13 +169,22 @@ class Adviser {
       const Program program = compile(at, diags);
       std::vector<TriedChange> found;
       std::optional<TriedChange> further;
-      for (ProposedChange& change :
-           inspect::repairing_changes({program, *run_.machine, app_, uses_}, why.front())) {
+      std::vector<ProposedChange> changes =
+          inspect::repairing_changes({program, *run_.machine, app_, uses_}, why.front());
+      if (why.front().diagnostic.id == DiagId::kOutOfMemory) {
+        changes = inspect::ordered_by_rehearsal(std::move(changes), at, run_, why.front());
+      }
+      // A third of the trials is kept for the next step, if there is one.
+      const std::size_t kept = runs_left_ / 3;
+      for (ProposedChange& change : changes) {
+        if (further && found.empty() && runs_left_ <= kept) break;
         auto attempt = this->attempt(at, change.fix);
         if (!attempt) continue;
         if (attempt->result.ok()) {
           found.push_back({std::move(change), std::move(*attempt)});
-        } else if (!further && is_another(attempt->result, why.front())) {
+        } else if (is_another(attempt->result, why.front()) &&
+                   (!further || attempt->result.tasks > further->attempt.result.tasks)) {
+          // The change with which the most tasks ran before the failure is the best first step.
           further = {std::move(change), std::move(*attempt)};
         }
       }

@@ -1,7 +1,10 @@
 // repairing_changes(): proposes changes of a mapping that the runtime refused to run, so that it
 // may become possible.
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "advise/changes.h"
 #include "guide/advice.h"
@@ -9,6 +12,62 @@
 
 namespace groma::inspect {
 namespace {
+
+// Limit on the regions for which changes are proposed when a memory is full.
+constexpr std::size_t kLargeRegions = 2;
+// The instance limits that are proposed when a memory is full.
+constexpr std::int64_t kProposedLimits[] = {4, 1};
+
+// A region, and the tasks that use it.
+struct RegionUsers {
+  std::uint32_t region = 0;
+  // The bytes of the whole region, in the fields that the tasks use.
+  double bytes = 0;
+  // The tasks, as indices into app::Data::tasks, in ascending order.
+  std::vector<std::uint32_t> tasks;
+  // True if a mapping can refer to the region by its name in each of the tasks.
+  bool has_name = false;
+};
+
+// Returns the regions that tasks of this processor kind use, or tasks of all kinds if it is
+// nullopt, the largest region first. A region of which nothing is known is left out.
+std::vector<RegionUsers> regions_used_on(const ChangeInput& subject, std::optional<ProcKind> kind) {
+  struct Uses {
+    std::set<std::uint32_t> tasks, fields;
+    bool has_name = true;
+  };
+  std::map<std::uint32_t, Uses> found;
+  for (std::uint32_t t = 0; t < subject.app.tasks.size(); ++t) {
+    const app::Task& task = subject.app.tasks[t];
+    if (kind && chosen_processor_kind(subject, task) != kind) continue;
+    for (const app::DistinctLaunch& launch : subject.uses[t].launches) {
+      for (std::size_t r = 0; r < task.requirements.size(); ++r) {
+        const app::RequirementData& data = app::data_of_requirement(task, launch.launch, r);
+        if (data.kind == app::RequirementData::Kind::kUnknown || data.fields.empty()) continue;
+        Uses& uses = found[data.region];
+        uses.tasks.insert(t);
+        uses.fields.insert(data.fields.begin(), data.fields.end());
+        uses.has_name = uses.has_name && task.requirements[r].names.empty();
+      }
+    }
+  }
+  std::vector<RegionUsers> regions;
+  for (const auto& [number, uses] : found) {
+    const app::Region& region = subject.app.regions[number];
+    double bytes = 0;
+    for (const std::uint32_t field : uses.fields) {
+      bytes += static_cast<double>(region.box.volume()) *
+               static_cast<double>(region.fields[field].bytes);
+    }
+    regions.push_back({number,
+                       bytes,
+                       {uses.tasks.begin(), uses.tasks.end()},
+                       uses.has_name && !region.names.empty()});
+  }
+  std::stable_sort(regions.begin(), regions.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  return regions;
+}
 
 // Proposes changes of a mapping because of one reason for which the runtime refused to run it.
 class RefusalFixes {
@@ -32,8 +91,11 @@ class RefusalFixes {
         memories();
         break;
       case DiagId::kOutOfMemory:
-        memories();
         collect();
+        limits();
+        memories();
+        memories_of_large_regions();
+        kinds_of_large_regions();
         kinds(argument(1));
         placement(argument(1));
         break;
@@ -166,6 +228,105 @@ class RefusalFixes {
       editor_.add_statement_change(of_task);
     }
     editor_.add_statement_change(all);
+  }
+
+  // Returns the regions that may fill the memory which has no room: the region of the refused
+  // requirement, then the largest ones. Their users are the tasks of the requirement's processor
+  // kind, or of all kinds if `any_kind`.
+  std::vector<RegionUsers> large_regions(bool any_kind = false) const {
+    const auto about = wanted();
+    if (!about) return {};
+    std::vector<RegionUsers> regions =
+        regions_used_on(subject_, any_kind ? std::nullopt : std::optional(about->kind));
+    const int number = subject_.app.find_task(about->task.name);
+    const auto refused = refused_regions(static_cast<std::uint32_t>(number), about->position);
+    std::stable_partition(regions.begin(), regions.end(),
+                          [&](const RegionUsers& each) { return refused.contains(each.region); });
+    if (regions.size() > kLargeRegions) regions.resize(kLargeRegions);
+    return regions;
+  }
+  // Returns the regions that launches of a task give to one of its region requirements.
+  std::set<std::uint32_t> refused_regions(std::uint32_t task, std::uint32_t position) const {
+    std::set<std::uint32_t> regions;
+    const app::Task& of = subject_.app.tasks[task];
+    if (position >= of.requirements.size()) return regions;
+    for (const app::DistinctLaunch& launch : subject_.uses[task].launches) {
+      const app::RequirementData& data = app::data_of_requirement(of, launch.launch, position);
+      if (data.kind != app::RequirementData::Kind::kUnknown) regions.insert(data.region);
+    }
+    return regions;
+  }
+  // Returns the names of the tasks, as mapping statements write them. The list is empty if one of
+  // them cannot be written.
+  std::vector<std::string> names_of(const std::vector<std::uint32_t>& tasks) const {
+    std::vector<std::string> names;
+    for (const std::uint32_t task : tasks) {
+      const auto written = syntax::name_as_written(subject_.app.tasks[task].name);
+      if (!written) return {};
+      names.push_back(*written);
+    }
+    return names;
+  }
+
+  // Proposes InstanceLimit statements for the tasks that use a large region, and for all tasks.
+  // Fewer tasks at a time need fewer instances of their regions. Tasks of all processor kinds
+  // count, because a task keeps the instance from which its own instance is copied.
+  void limits() {
+    std::vector<std::vector<std::string>> lists;
+    for (const RegionUsers& region : large_regions(true)) lists.push_back(names_of(region.tasks));
+    lists.push_back({"*"});
+    for (const std::vector<std::string>& tasks : lists) {
+      if (tasks.empty()) continue;
+      for (const std::int64_t limit : kProposedLimits) {
+        editor_.add_statement_change(
+            {.kind = MappingStatement::kInstanceLimit, .tasks = tasks, .limit = limit});
+      }
+    }
+  }
+
+  // Proposes to put a large region into another memory, for all tasks of the processor kind that
+  // use the region. If only one task did so, the others would still fill the memory.
+  void memories_of_large_regions() {
+    const auto about = wanted();
+    for (const RegionUsers& region : large_regions()) {
+      const std::vector<std::string> tasks = names_of(region.tasks);
+      if (tasks.empty() || !region.has_name) continue;
+      const auto name = syntax::name_as_written(subject_.app.regions[region.region].names.front());
+      if (!name) continue;
+      const std::vector<MemKind> all = addressable_memory_kinds(subject_.machine, about->kind);
+      for (const MemKind first : all) {
+        if (first == MemKind::kRdmem) continue;
+        edit::StatementParts statement{.kind = MappingStatement::kRegion,
+                                       .tasks = tasks,
+                                       .regions = {*name},
+                                       .place = about->kind,
+                                       .memories = {first}};
+        for (const MemKind other : all) {
+          if (other != first && other != MemKind::kRdmem) statement.memories.push_back(other);
+        }
+        editor_.add_statement_change(statement);
+      }
+    }
+  }
+
+  // Proposes to move all tasks that use a large region to another processor kind, which addresses
+  // other memories. A kind is proposed only if each of these tasks can run on it.
+  void kinds_of_large_regions() {
+    const auto about = wanted();
+    for (const RegionUsers& region : large_regions()) {
+      const std::vector<std::string> tasks = names_of(region.tasks);
+      if (tasks.empty()) continue;
+      for (const ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
+        const bool can =
+            std::all_of(region.tasks.begin(), region.tasks.end(), [&](const std::uint32_t task) {
+              const auto kinds = possible_processor_kinds(subject_, subject_.app.tasks[task]);
+              return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+            });
+        if (kind != about->kind && can) {
+          editor_.add_statement_change({.tasks = tasks, .processors = {kind}});
+        }
+      }
+    }
   }
 
   // Proposes Layout statements with the layouts that the task's variants for this processor kind

@@ -19,6 +19,7 @@
 #include "groma/program_mapper.h"
 #include "groma/run.h"
 #include "inspect/mixed_mapper.h"
+#include "inspect/statement_groups.h"
 #include "mapper/decisions.h"
 
 namespace groma {
@@ -382,24 +383,14 @@ std::optional<MappingDifference> MappingDecisions::first_difference_from(
   return std::move(found.front());
 }
 
-namespace {
-
-// Groups the differences by the statements that cause them. A difference belongs to the statement
-// of B. If B leaves the decision to the default mapper, the difference belongs to the statement of
-// A.
-std::vector<StatementDifference> by_statement(const std::vector<MappingDifference>& differences) {
-  std::vector<StatementDifference> statements;
-  std::map<std::pair<bool, std::uint32_t>, std::size_t> known;
-  for (std::size_t i = 0; i < differences.size(); ++i) {
-    const MappingDifference& each = differences[i];
-    const bool is_of_a = !each.b.by && each.a.by;
-    const DecisionOrigin by = is_of_a ? each.a.by : each.b.by;
-    const auto [at, is_new] = known.emplace(std::pair(is_of_a, by.statement), statements.size());
-    if (is_new) statements.push_back({by, is_of_a, {}, {}, {}});
-    statements[at->second].parts.push_back(i);
-  }
-  return statements;
+std::vector<MappingDifference> MappingDecisions::differences_from(
+    const MappingDecisions& other) const {
+  return MappingComparer(parts_->mapping, other.parts_->mapping, parts_->workload.data(),
+                         parts_->launches())
+      .differences();
 }
+
+namespace {
 
 // Measures by simulated runs how much faster or slower mapping A becomes with some decisions of
 // mapping B. At most kMaxDiffRuns runs are made.
@@ -444,15 +435,16 @@ class DecisionExchanger {
   const Progress& progress_;
 };
 
-// Returns true if a statement causes several differences. Only then is the whole statement measured
+// Returns true if a statement makes several decisions. Only then is the whole statement measured
 // by a run of its own. Otherwise the run of its only difference tells the cost.
 bool has_several(const StatementDifference& statement) {
   return statement.by && statement.parts.size() > 1;
 }
 
-// Measures the cost of each statement with several differences, then the cost of each difference.
-// The instance limits of all tasks must come from the same mapping, so all differences in instance
-// limits are measured by one run together.
+// Measures the cost of each statement with several differences by one run, then the cost of each
+// difference, so that the limit on runs leaves out parts before statements. The instance limits of
+// all tasks must come from the same mapping, so all differences in instance limits are measured by
+// one run together.
 void find_costs(MappingDiff& diff, DecisionExchanger& exchanger) {
   for (StatementDifference& statement : diff.statements) {
     if (!has_several(statement)) continue;
@@ -485,7 +477,7 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
   bool are_all_compared = true;
   const auto uses = launches_by_task(workload.data(), are_all_compared);
   diff.differences = MappingComparer(first, second, workload.data(), uses).differences();
-  diff.statements = by_statement(diff.differences);
+  diff.statements = group_by_statement(diff.differences);
   const auto run_alone = [&](const BoundProgram& bound, Diagnostics& diags) {
     // If the mapping has errors, explain() has already reported them.
     Diagnostics ignored(diags.source());

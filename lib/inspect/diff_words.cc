@@ -71,10 +71,20 @@ class Writer {
     }
     const std::size_t count = diff_.differences.size();
     text_ += fmt::format(
-        "{} decided differently. What A gains or loses by each statement, and by each of its parts "
-        "alone:\n",
+        "{} decided differently. The effect of a statement is measured by one simulated run of A\n"
+        "in which B makes all decisions of the statement, and the effect of a part by a run in "
+        "which "
+        "B\nmakes only this decision. Effects do not add up, because decisions depend on each "
+        "other.\n",
         count == 1 ? "1 thing is" : fmt::format("{} things are", count));
-    for (const StatementDifference* statement : statements_by_cost()) write(*statement);
+    const std::vector<const StatementDifference*> order = statements_by_cost();
+    for (const StatementDifference* statement : order) {
+      if (statement->within) continue;
+      write(*statement);
+      for (const StatementDifference* inner : order) {
+        if (inner->within && &diff_.statements[*inner->within] == statement) write(*inner);
+      }
+    }
     if (gains_together()) text_ += "\nNone of them gains alone: together they do.\n";
     return std::move(text_);
   }
@@ -135,14 +145,20 @@ class Writer {
     return order;
   }
 
+  // Returns the words that name a statement: "with B's b.mapper:3:1: Task * CPU".
+  std::string heading(const StatementDifference& statement) const {
+    if (!statement.by) return "by no statement";
+    return fmt::format("{} {}", statement.is_of_a ? "without A's" : "with B's",
+                       statement_line(statement.is_of_a ? a_ : b_, statement.by));
+  }
+
   // Writes a statement with the cost of all its differences together. Then writes the differences,
-  // grouped by equal decisions of A and of B.
+  // grouped by equal decisions of A and of B. A difference that a statement of B makes is written
+  // only there. If the parts depend on each other, their own costs are folded to one line.
   void write(const StatementDifference& statement) {
-    const Program& program = statement.is_of_a ? a_ : b_;
     const std::string head =
-        !statement.by ? "by no statement"
-                      : fmt::format("{} {}", statement.is_of_a ? "without A's" : "with B's",
-                                    statement_line(program, statement.by));
+        heading(statement) +
+        (statement.within ? " (in place of A's statement above)" : std::string());
     text_ += '\n' + (color_ ? fmt::format("\x1b[1m{}\x1b[0m", head) : head) + '\n';
     if (statement.parts.size() > 1) {
       const std::string all = fmt::format("its {} parts together", statement.parts.size());
@@ -152,8 +168,20 @@ class Writer {
         refused(statement.alone, all);
       }
     }
+    has_several_ = statement.parts.size() > 1;
+    folds_ = parts_interact(diff_, statement);
+    if (folds_) write_interaction(statement);
     std::vector<const MappingDifference*> rest;
-    for (const std::size_t part : statement.parts) rest.push_back(&diff_.differences[part]);
+    for (const std::size_t part : statement.parts) {
+      const MappingDifference& each = diff_.differences[part];
+      if (!statement.is_of_a || !each.b.by) rest.push_back(&each);
+    }
+    if (rest.size() < statement.parts.size()) {
+      text_ += fmt::format("  B decides {} by statements of its own\n",
+                           rest.empty()
+                               ? "all of them"
+                               : fmt::format("{} of them", statement.parts.size() - rest.size()));
+    }
     sort_by_size(rest, [](const MappingDifference& each) { return size_of(each.cost); });
     while (!rest.empty()) {
       const auto same = [&first = *rest.front()](const MappingDifference* each) {
@@ -163,6 +191,39 @@ class Writer {
       write({rest.begin(), end});
       rest.erase(rest.begin(), end);
     }
+  }
+
+  // Writes the range of the effects of a statement's parts, which depend on each other.
+  void write_interaction(const StatementDifference& statement) {
+    std::optional<double> least, most;
+    std::size_t refused = 0;
+    for (const std::size_t part : statement.parts) {
+      const MappingDifference& each = diff_.differences[part];
+      if (!each.alone.empty()) ++refused;
+      if (!each.cost) continue;
+      least = std::min(least.value_or(each.cost->seconds), each.cost->seconds);
+      most = std::max(most.value_or(each.cost->seconds), each.cost->seconds);
+    }
+    std::string words = "  the parts depend on each other:";
+    if (least) {
+      words += fmt::format(
+          " alone they change {}",
+          *least == *most ? signed_seconds(*least)
+                          : fmt::format("{} to {}", signed_seconds(*least), signed_seconds(*most)));
+    }
+    if (refused > 0) {
+      words += fmt::format("{} {} of {} alone does not run", least ? "," : "", refused,
+                           statement.parts.size());
+    }
+    text_ += words + '\n';
+  }
+
+  // Returns true if the effect of one of several parts is too small to be worth a line.
+  bool changes_little(const MappingDifference::Cost& cost) const {
+    constexpr double kMinShareOfTime = 0.001, kMinShareOfBytes = 0.01;
+    return has_several_ && std::abs(cost.seconds) < kMinShareOfTime * diff_.a.seconds &&
+           std::abs(static_cast<double>(cost.moved_bytes)) <
+               kMinShareOfBytes * static_cast<double>(diff_.a.moved_bytes);
   }
 
   // Writes a line with the changes of time and of moved bytes.
@@ -182,11 +243,19 @@ class Writer {
     side("A", a_, first.a);
     side("B", b_, first.b);
     if (first.what == Aspect::kLimit) return write_limits(group);
-    // The tasks and regions for which the difference changes nothing.
-    std::string without;
+    // The tasks and regions for which the difference changes nothing or little, and those whose
+    // effects are folded.
+    std::string without, little, folded;
+    const auto list = [](std::string& names, const std::string& name) {
+      names += (names.empty() ? "" : "; ") + name;
+    };
     for (const MappingDifference* each : group) {
-      if (each->cost && each->cost->seconds == 0 && each->cost->moved_bytes == 0) {
-        without += (without.empty() ? "" : "; ") + where(*each);
+      if (folds_) {
+        list(folded, where(*each));
+      } else if (each->cost && each->cost->seconds == 0 && each->cost->moved_bytes == 0) {
+        list(without, where(*each));
+      } else if (each->cost && changes_little(*each->cost)) {
+        list(little, where(*each));
       } else if (each->cost) {
         changes(*each->cost, where(*each));
       } else if (each->alone.empty()) {
@@ -195,6 +264,8 @@ class Writer {
         refused(each->alone, where(*each));
       }
     }
+    if (!folded.empty()) text_ += fmt::format("  {}\n", folded);
+    if (!little.empty()) text_ += fmt::format("  changes little: {}\n", little);
     if (!without.empty()) text_ += fmt::format("  changes nothing: {}\n", without);
   }
 
@@ -239,6 +310,9 @@ class Writer {
   const Program& a_;
   const Program& b_;
   bool color_;
+  // About the statement that is written: true if it has several parts, and true if the effects of
+  // its parts are folded.
+  bool has_several_ = false, folds_ = false;
   std::string text_;
 };
 
@@ -315,6 +389,8 @@ std::string to_json(const MappingDiff& diff, const Program& a, const Program& b,
     OrderedJson one = {{"of", each.is_of_a ? "a" : "b"},
                        {"by", json_of(each.is_of_a ? a : b, each.by)},
                        {"differences", each.parts}};
+    if (each.within) one["within"] = *each.within;
+    if (parts_interact(diff, each)) one["parts_interact"] = true;
     add_cost(one, each.cost, each.alone);
     json["statements"].push_back(std::move(one));
   }

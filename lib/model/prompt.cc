@@ -74,30 +74,19 @@ std::string lines_without(std::string_view a, std::string_view b, char sign) {
 std::string left_out_words(
     const std::array<std::size_t, static_cast<std::size_t>(RemovalStage::kNever)>& removed,
     std::size_t limit) {
-  constexpr std::string_view kOf[] = {"the profile", "lines about earlier texts",
+  constexpr std::string_view kOf[] = {"the profile", "entries about earlier texts",
                                       "lines about failures and decisions",
                                       "details of the problem", "parts of the reference card"};
   std::vector<std::string> words;
   for (std::size_t stage = 0; stage < removed.size(); ++stage) {
-    if (removed[stage] > 0) words.emplace_back(kOf[stage]);
+    if (removed[stage] == 0) continue;
+    words.emplace_back(kOf[stage]);
+    const bool is_history = stage == static_cast<std::size_t>(RemovalStage::kHistory);
+    if (is_history) words.back() += fmt::format(" ({})", removed[stage]);
   }
   if (words.empty()) return "";
   return fmt::format("(This prompt may have {} bytes. It leaves out: {}.)\n\n", limit,
                      fmt::join(words, ", "));
-}
-
-// Describes the largest cause of a run's time, or of its failure, in a few words. Returns an empty
-// text if `detail` allows none.
-std::string cause_words(const Evaluation& evaluation, GuideDetail detail) {
-  const GuideFeedback& feedback = evaluation.feedback;
-  if (!evaluation.ok()) {
-    return detail >= GuideDetail::kExecution ? one_line(strip_directories(feedback.execution), 160)
-                                             : "";
-  }
-  if (detail < GuideDetail::kProfile || !feedback.profile || feedback.profile->causes.empty()) {
-    return "";
-  }
-  return describe_cause(feedback.profile->causes.front());
 }
 
 // Formats a measured value with two significant digits if the noise is at least 5 %, with four if
@@ -361,6 +350,19 @@ std::string describe_result(const Evaluation& evaluation, const Evaluator& evalu
   return "stopped, being far slower than the best";
 }
 
+// A failure is described by the error message of the run.
+std::string describe_main_cause(const Evaluation& evaluation, GuideDetail detail) {
+  const GuideFeedback& feedback = evaluation.feedback;
+  if (!evaluation.ok()) {
+    return detail >= GuideDetail::kExecution ? one_line(strip_directories(feedback.execution), 160)
+                                             : "";
+  }
+  if (detail < GuideDetail::kProfile || !feedback.profile || feedback.profile->causes.empty()) {
+    return "";
+  }
+  return describe_cause(feedback.profile->causes.front());
+}
+
 // The line about the profile is the first part that is removed from a prompt which is too long.
 std::vector<FeedbackLine> feedback_lines(const GuideFeedback& feedback, GuideDetail detail) {
   std::vector<FeedbackLine> lines;
@@ -451,7 +453,7 @@ void add_search_state(Prompt& prompt, const SearchRound& round, GuideDetail deta
         fmt::format("#{} {}{}", step.number, describe_result(step.evaluation, round.evaluator()),
                     is_best ? " (the best)" : "");
     for (const std::string& words : {one_line(strip_directories(step.proposal.why), 160),
-                                     cause_words(step.evaluation, detail)}) {
+                                     describe_main_cause(step.evaluation, detail)}) {
       if (!words.empty()) line += "; " + words;
     }
     prompt.add_user_text(line + "\n", RemovalStage::kHistory);

@@ -101,6 +101,9 @@ std::string format_score(const Evaluation& evaluation, const Evaluator& evaluato
 // Describes how the evaluation of a text ended: "valid, 0.0331 s", "refused before it ran",
 // "failed", or that it was stopped because it was far slower than the best.
 std::string describe_result(const Evaluation& evaluation, const Evaluator& evaluator);
+// Describes the largest cause of a run's time, or of its failure, in a few words. Returns an empty
+// text if `detail` allows none.
+std::string describe_main_cause(const Evaluation& evaluation, GuideDetail detail);
 // Lists the measured value for each input of the application: " (small 0.1, large 2.4)". Returns an
 // empty text if there is only one input.
 std::string format_input_values(const Evaluation& evaluation, const Evaluator& evaluator);

@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "propose/proposers.h"
+#include "propose/winning_decisions.h"
 #include "search/recent.h"
 #include "space/draft.h"
 
@@ -26,8 +27,9 @@ constexpr std::size_t kMaxWide = 128, kBeginnings = 3;
 constexpr double kWorthIt = 0.999;
 // The number of single changes that are sampled for estimates after random changes.
 constexpr std::size_t kSampled = 64;
-// The number of changes of one mapping that are tried before the search moves to the best of them.
-constexpr int kBreadth = 3;
+// The number of changes of one mapping that are tried before the search moves to the best of them,
+// if the proposer works alone or takes turns.
+constexpr int kBreadthAlone = 3, kBreadthInTurns = 1;
 // The number of best drafts that are kept.
 constexpr std::size_t kEliteDrafts = 32;
 // Two estimates that differ by at most this share are the same.
@@ -48,18 +50,41 @@ constexpr int kMostShort = 64;
 
 class Guided : public Proposer {
  public:
-  Guided(const SearchProblem& problem, std::uint64_t seed)
-      : drafts_(*problem.machine, problem.inputs.front()),
+  // `breadth` is the number of changes of one mapping that are tried before the search moves to the
+  // best of them.
+  Guided(const SearchProblem& problem, std::uint64_t seed, int breadth)
+      : problem_(problem),
+        breadth_(breadth),
+        drafts_(*problem.machine, problem.inputs.front()),
         start_(drafts_.draft_without_decisions(problem.start)),
-        draws_(seed) {}
+        draws_(seed) {
+    own_.add(hash_of(problem.start), {});
+  }
 
   std::string_view name() const override { return "guided"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
+  // Proposes the next mapping of the search. If another proposer made the best mapping, changes
+  // that take its decisions back are proposed only if nothing else is left.
+  std::vector<Proposal> propose(SearchRound& round) override {
+    note_best(round.history());
+    std::vector<Proposal> proposals = next_proposals(round);
+    if (proposals.empty() && won_ && !round.stop()) {
+      won_.reset();
+      queues_stale_ = true;
+      proposals = next_proposals(round);
+    }
+    for (const Proposal& proposal : proposals) own_.add(hash_of(proposal.text), {});
+    return proposals;
+  }
+
+  void learn(const Step& step) override;
+
+ private:
   // Proposes the start first, since its profile tells where the time goes. While no mapping has run
   // because memory is short, proposes mappings that make room. Then proposes the drafts with the
   // best estimates, and then one change at a time.
-  std::vector<Proposal> propose(SearchRound& round) override {
+  std::vector<Proposal> next_proposals(SearchRound& round) {
     const bool estimates =
         round.has_estimates() && round.history().last() != nullptr && !gives_none_;
     std::vector<Proposal> proposals = with_room(round);
@@ -72,9 +97,6 @@ class Guided : public Proposer {
     return proposals.empty() ? next_likely_change(round) : proposals;
   }
 
-  void learn(const Step& step) override;
-
- private:
   // A mapping with its measured result or its estimated result.
   struct KnownMapping {
     MappingDraft draft;
@@ -101,6 +123,11 @@ class Guided : public Proposer {
   static std::vector<std::int64_t> start_parents(const SearchRound& round) {
     return round.history().parents_of(nullptr);
   }
+
+  // ---- Functions for the results of other proposers
+  void note_best(const History& history);
+  bool was_tried_by_other(const SearchRound& round, const std::string& text) const;
+  bool takes_back_a_win(const std::string& text) const { return won_ && won_->are_undone_by(text); }
 
   // ---- Functions for a search that has a cheaper evaluator, which gives estimates
   void search(SearchRound& round);
@@ -162,21 +189,32 @@ class Guided : public Proposer {
   // Returns true if the text was not estimated or proposed before, and remembers it.
   bool is_new(const std::string& text) { return seen_.add(hash_of(text), {}); }
   // Returns true if a run of the text should succeed, the text was not tried, and it makes other
-  // decisions than the best mapping.
+  // decisions than the best mapping and than those that other proposers tried.
   bool is_worth_it(const SearchRound& round, const std::string& text) {
-    return seen_.find(hash_of(text)) == nullptr && is_fine(round, text) && is_new(text) &&
-           !round.evaluator().acts_alike(drafts_.text_of(best_.draft), text);
+    return seen_.find(hash_of(text)) == nullptr && is_fine(round, text) &&
+           !takes_back_a_win(text) && is_new(text) &&
+           !round.evaluator().acts_alike(drafts_.text_of(best_.draft), text) &&
+           !was_tried_by_other(round, text);
   }
 
   const char* start_words() const {
     return start_.base->text.empty() ? "the default mapper" : "the start";
   }
 
+  const SearchProblem& problem_;
+  const int breadth_;
   DraftMaker drafts_;
   const MappingDraft start_;
   RandomNumbers draws_;
   // The hashes of the texts that were estimated or proposed by this proposer.
   RecentMap<std::monostate> seen_;
+  // The hashes of the start and of the texts that this proposer proposed.
+  RecentMap<std::monostate> own_;
+  // The text of the best step when note_best() was called last; nullopt if there was none.
+  std::optional<std::string> known_best_;
+  // The decisions by which the best mapping won, as note_best() noted them; nullopt if changes may
+  // take them back.
+  std::optional<WinningDecisions> won_;
   // The drafts with the best estimates, the best first.
   std::vector<KnownMapping> elite_;
   // True if the present round of the search gets no more estimates.
@@ -216,6 +254,37 @@ class Guided : public Proposer {
   bool queues_stale_ = true, began_ = false, risky_ = false;
   std::array<int, DraftChange::kAspectCount> tries_{}, wins_{};
 };
+
+// ------------------------------------------------------------------------ results of other
+// proposers
+
+// If there is a new best mapping, notes by which decisions it won, if another proposer made it or
+// takes turns with this one. If another proposer made it, drops the drafts that were made from
+// earlier mappings, because they lack these decisions. The search with estimates then begins again
+// from the new best mapping.
+void Guided::note_best(const History& history) {
+  const Step* best = history.best();
+  if (best == nullptr || (known_best_ && *known_best_ == best->proposal.text)) return;
+  won_.reset();
+  const bool is_own = own_.find(hash_of(best->proposal.text)) != nullptr;
+  if (known_best_ && (!is_own || breadth_ == kBreadthInTurns)) {
+    won_ = WinningDecisions::between(problem_, *known_best_, best->proposal.text);
+  }
+  if (known_best_ && !is_own) elite_.clear();
+  known_best_ = best->proposal.text;
+}
+
+// Returns true if one of the last mappings that other proposers tried decides everything alike.
+bool Guided::was_tried_by_other(const SearchRound& round, const std::string& text) const {
+  const std::vector<Step>& steps = round.history().recent();
+  std::size_t compared = 0;
+  for (auto step = steps.rbegin(); step != steps.rend() && compared < kMaxCompared; ++step) {
+    if (own_.find(hash_of(step->proposal.text)) != nullptr) continue;
+    ++compared;
+    if (round.evaluator().acts_alike(step->proposal.text, text)) return true;
+  }
+  return false;
+}
 
 // --------------------------------------------------------------------------- search with estimates
 
@@ -487,7 +556,7 @@ std::vector<Proposal> Guided::with_room(const SearchRound& round) {
   if (!make_room(round, *failed_) || !is_new(drafts_.text_of(failed_->draft))) return {};
   pending_ = *failed_;
   pending_what_ = DraftChange::kAspectCount;
-  tried_here_ = kBreadth;
+  tried_here_ = breadth_;
   return {{drafts_.text_of(failed_->draft), failed_->why, 0, failed_->parents}};
 }
 
@@ -589,12 +658,15 @@ std::vector<Proposal> Guided::next_of_elite(SearchRound& round) {
       const bool same = std::abs(known.score - last_estimate_) <= kSameEstimate * last_estimate_;
       if (known.tag != 0 || (same && !any)) continue;
       if (known.score > kWorthARun * elite_.front().score) break;
+      // Such a draft may be proposed later, when no other change is left.
+      if (takes_back_a_win(drafts_.text_of(known.draft))) continue;
       simplify(round, known);
       std::string text = drafts_.text_of(known.draft);
-      if (!is_fine(round, text) || was_tried(round, text)) {
+      if (!is_fine(round, text) || was_tried(round, text) || was_tried_by_other(round, text)) {
         known.tag = kPassedOver;
         continue;
       }
+      if (takes_back_a_win(text)) continue;
       known.tag = ++proposed_;
       repeats_ = same ? repeats_ + 1 : 0;
       last_estimate_ = known.score;
@@ -638,15 +710,15 @@ void Guided::use_better() {
   queues_stale_ = true;
 }
 
-// Proposes one change of the best mapping. After kBreadth changes, continues from the best of them
-// if it is an improvement.
+// Proposes one change of the best mapping. After `breadth_` changes, continues from the best of
+// them if it is an improvement.
 std::vector<Proposal> Guided::next_change(SearchRound& round) {
   if (!began_) {
     began_ = true;
     best_ = {start_, start_words(), HUGE_VAL, {}, {}, 0, start_parents(round)};
     is_new(drafts_.text_of(best_.draft));
     if (round.history().last() == nullptr) {
-      tried_here_ = kBreadth;
+      tried_here_ = breadth_;
       pending_ = best_;
       return {{drafts_.text_of(best_.draft), best_.why}};
     }
@@ -658,7 +730,7 @@ std::vector<Proposal> Guided::next_change(SearchRound& round) {
     queues_stale_ = true;
   }
   begin_with_the_best(round.history());
-  if (tried_here_ >= kBreadth) use_better();
+  if (tried_here_ >= breadth_) use_better();
   if (queues_stale_) {
     risky_ = std::isfinite(best_.score) && round.evaluator().may_fail(drafts_.text_of(best_.draft));
     fill_queues();
@@ -676,7 +748,7 @@ std::vector<Proposal> Guided::next_change(SearchRound& round) {
       most = std::max(most, promise);
     }
     if (chosen == DraftChange::kAspectCount && better_) {
-      tried_here_ = kBreadth;
+      tried_here_ = breadth_;
       return next_change(round);
     }
     // All single changes were tried. Try random jumps, and after those also changes that may fail.
@@ -817,7 +889,11 @@ void Guided::learn(const Step& step) {
 }  // namespace
 
 std::unique_ptr<Proposer> make_guided_proposer(const SearchProblem& problem, std::uint64_t seed) {
-  return std::make_unique<Guided>(problem, seed);
+  return std::make_unique<Guided>(problem, seed, kBreadthAlone);
+}
+std::unique_ptr<Proposer> make_guided_proposer_in_turns(const SearchProblem& problem,
+                                                        std::uint64_t seed) {
+  return std::make_unique<Guided>(problem, seed, kBreadthInTurns);
 }
 
 }  // namespace groma::tuning

@@ -1,13 +1,14 @@
 // hybrid: a language model and the proposer `guided` take turns. The model changes segments of the
-// best text, and sees earlier texts as differences from it. Of three samples, the one with the best
-// estimate is tried. If one of the two has no proposal, the other continues alone. For texts that
-// are not mappings, only the model proposes.
+// best text, and sees the earlier steps in their order, with the change and verdict of each. Of
+// three samples, the one with the best estimate is tried. If one of the two has no proposal, the
+// other continues alone. For texts that are not mappings, only the model proposes.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "model/asking.h"
 #include "model/problem_words.h"
+#include "model/step_history.h"
 #include "propose/proposers.h"
 
 namespace groma::tuning {
@@ -16,7 +17,6 @@ namespace {
 constexpr double kHybridTemperature = 0.7;
 // The number of replies to each question, if estimates can choose one of them.
 constexpr std::size_t kSamples = 3;
-constexpr std::size_t kBestShown = 4, kRecentShown = 2;
 // The number of rounds without a usable reply after which the model is asked rarely.
 constexpr int kMostFailed = 2;
 // The number of turns until the model is asked again after such rounds.
@@ -29,7 +29,7 @@ class Hybrid : public Proposer {
  public:
   Hybrid(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options)
       : asker_(problem, seed, options),
-        guided_(problem.is_mapping() ? make_guided_proposer(problem, seed) : nullptr) {}
+        guided_(problem.is_mapping() ? make_guided_proposer_in_turns(problem, seed) : nullptr) {}
 
   std::string_view name() const override { return "hybrid"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
@@ -107,8 +107,8 @@ class Hybrid : public Proposer {
     proposals = {std::move(proposals[best])};
   }
 
-  // Builds the prompt: the descriptions of the language and the problem, the best text, earlier
-  // texts, failures, and the feedback about the best text.
+  // Builds the prompt: the descriptions of the language and the problem, the best text, the earlier
+  // steps, and the feedback about the best text.
   void build(Prompt& prompt, SearchRound& round, const Step* best, const Segments& base) {
     const SearchProblem& problem = round.problem();
     const GuideDetail detail = std::min(round.detail(), reads());
@@ -127,46 +127,12 @@ class Hybrid : public Proposer {
               describe_decisions(base.text(), *problem.machine, problem.inputs.front()),
           RemovalStage::kTried);
     }
-    add_history(prompt, round, base);
-    add_failures(prompt, round, base, detail);
+    add_step_history(prompt, round, detail);
     prompt.add_user_text("\n");
-    add_search_state(prompt, round, detail);
+    add_budget(prompt, round);
     if (best != nullptr) add_feedback(prompt, best->evaluation, round, detail);
     prompt.add_user_text(asker_.take_remarks() +
                          "You may change all segments. PLAN, then blocks.\n");
-  }
-
-  // Adds to the prompt the best and the most recent texts that ran, as differences from the current
-  // text. The best text stands last.
-  static void add_history(Prompt& prompt, const SearchRound& round, const Segments& base) {
-    const History& history = round.history();
-    std::vector<const Step*> shown;
-    const auto add = [&](const Step& step) {
-      const bool known = std::any_of(shown.begin(), shown.end(), [&](const Step* other) {
-        return other->proposal.text == step.proposal.text;
-      });
-      if (step.evaluation.ok() && &step != history.best() && !known) shown.push_back(&step);
-    };
-    const std::vector<Step>& best = history.best_first();
-    const std::vector<Step>& recent = history.recent();
-    for (std::size_t i = 0; i < std::min(best.size(), kBestShown + 1); ++i) add(best[i]);
-    for (std::size_t i = recent.size() - std::min(recent.size(), kRecentShown); i < recent.size();
-         ++i) {
-      add(recent[i]);
-    }
-    std::stable_sort(shown.begin(), shown.end(), [](const Step* a, const Step* b) {
-      return a->evaluation.score > b->evaluation.score;
-    });
-    prompt.add_heading("HISTORY (difference to CURRENT; best last)\n", RemovalStage::kHistory);
-    for (const Step* step : shown) {
-      const Result<Segments> text = segments_of(round.problem(), step->proposal.text);
-      if (!text.ok()) continue;
-      const std::string differs = describe_segment_changes(*text, base);
-      if (differs.empty()) continue;
-      prompt.add_user_text(fmt::format("#{} {}\n{}", step->number,
-                                       format_score(step->evaluation, round.evaluator()), differs),
-                           RemovalStage::kHistory);
-    }
   }
 
   ModelAsker asker_;

@@ -12,6 +12,10 @@ namespace groma::tuning {
 // guided: finds in a profile where the run time goes, and changes the mapping decisions that cause
 // it.
 std::unique_ptr<Proposer> make_guided_proposer(const SearchProblem& problem, std::uint64_t seed);
+// The same proposer for a search in which it takes turns with another proposer: each of its changes
+// is a change of the best mapping so far.
+std::unique_ptr<Proposer> make_guided_proposer_in_turns(const SearchProblem& problem,
+                                                        std::uint64_t seed);
 // anneal: simulated annealing over the search space, in cycles of increasing length.
 std::unique_ptr<Proposer> make_anneal_proposer(const SearchProblem& problem, std::uint64_t seed);
 // ccd: AutoMap's constrained coordinate-wise descent over the search space. Uses no random numbers.

@@ -19,6 +19,7 @@
 #include "guide/profile_advice.h"
 #include "support/guide_rules.h"
 #include "support/sanitized.h"
+#include "support/temporary_folder.h"
 
 namespace groma {
 namespace {
@@ -439,6 +440,74 @@ TEST(Possible, AFullMemoryNamesWhatFillsItAndWhoPutItThere) {
   EXPECT_THAT(feedback.explain, Contains("Line 1 of a.mapper says so: `Region * * GPU ZCMEM`."));
   EXPECT_THAT(feedback.explain, Contains(HasSubstr("ZCMEM (0, 0) holds ")));
   EXPECT_GE(check_proposals("cannon:n=30000", text), 1);
+}
+
+// Twelve shots write a snapshot on GPUs in each of 14 steps, and read all of them back. Tasks are
+// mapped as soon as the program launches them, so that more snapshots are in use than fit.
+constexpr std::string_view kShots = R"({
+  "name": "shots", "top_level": "main",
+  "regions": [
+    {"name": "wave", "extents": [12, 64000000], "fields": [{"name": "p", "bytes": 8}]},
+    {"name": "snapshots", "extents": [12, 14, 64000000], "fields": [{"name": "p", "bytes": 8}]}],
+  "partitions": [
+    {"name": "wave_of", "of": "wave", "colors": [12], "index": ["k"],
+     "lower": ["k", 0], "extents": [1, 64000000]},
+    {"name": "snap_of", "of": "snapshots", "colors": [12, 14], "index": ["k", "t"],
+     "lower": ["k", "t", 0], "extents": [1, 1, 64000000]}],
+  "tasks": [
+    {"name": "main", "variants": [{"kind": "CPU", "inner": true}], "body": [
+      {"launch": "clear", "domain": [12]},
+      {"repeat": 14, "variable": "t", "body": [
+        {"launch": "snap", "domain": [12], "index": ["k"],
+         "data": [{}, {"of": "snap_of", "color": ["k", "t"]}]},
+        {"launch": "spool", "domain": [12], "index": ["k"],
+         "data": [{"of": "snap_of", "color": ["k", "t"]}]}]},
+      {"repeat": 14, "variable": "t", "body": [
+        {"launch": "sum", "domain": [12], "index": ["k"],
+         "data": [{}, {"of": "snap_of", "color": ["k", "t"]}]}]}]},
+    {"name": "clear", "variants": [{"kind": "CPU", "leaf": true}, {"kind": "GPU", "leaf": true}],
+     "requirements": [{"privilege": "write-discard", "data": "wave_of"}]},
+    {"name": "snap", "variants": [{"kind": "CPU", "leaf": true}, {"kind": "GPU", "leaf": true}],
+     "requirements": [{"privilege": "read-write", "data": "wave_of"},
+                      {"privilege": "write-discard", "data": "snap_of"}]},
+    {"name": "sum", "variants": [{"kind": "CPU", "leaf": true}, {"kind": "GPU", "leaf": true}],
+     "requirements": [{"privilege": "read-write", "data": "wave_of"},
+                      {"privilege": "read-only", "data": "snap_of"}]},
+    {"name": "spool", "variants": [{"kind": "CPU", "leaf": true}],
+     "requirements": [{"privilege": "read-only", "data": "snap_of"}]}]})";
+
+// No change of one task helps: all tasks that use the snapshots must be limited, or run elsewhere.
+TEST(Possible, AFullMemoryIsRelievedByAllTasksThatFillIt) {
+  const test::TemporaryFolder folder;
+  const std::string app = folder.write("shots.json", std::string(kShots));
+  for (const std::string text : {"", "Region * * GPU FBMEM;\n"}) {
+    const MappedRun run(app, text);
+    ASSERT_FALSE(run.result->ok());
+    const GuideFeedback feedback = run.feedback();
+    EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`InstanceLimit snap, ")))
+        << fmt::format("{}", fmt::join(feedback.suggest, "\n"));
+    EXPECT_THAT(feedback.suggest, Contains(HasSubstr("snap, sum CPU;`")));
+    EXPECT_GE(check_proposals(app, text), 2);
+  }
+}
+
+// What does not fit by any order of the tasks is tried last.
+TEST(Possible, RehearsalsPutChangesThatRunFirst) {
+  // One instance of `grid` fits into the memory of a GPU, but not into the part of the host's
+  // memory that GPUs reach.
+  const test::TemporaryFolder folder;
+  const std::string app = folder.write("grid.json", R"({
+    "name": "grid", "top_level": "main",
+    "regions": [{"name": "grid", "extents": [1000000000], "fields": [{"name": "p", "bytes": 20}]}],
+    "tasks": [
+      {"name": "main", "variants": [{"kind": "CPU", "inner": true}], "body": [{"launch": "t"}]},
+      {"name": "t", "variants": [{"kind": "CPU", "leaf": true}, {"kind": "GPU", "leaf": true}],
+       "requirements": [{"privilege": "write-discard", "data": "grid"}]}]})");
+  const MappedRun run(app, "");
+  ASSERT_FALSE(run.result->ok());
+  GuideLimits limits;
+  limits.runs = 1;
+  EXPECT_THAT(run.feedback(limits).suggest, Contains(HasSubstr("`Task t CPU;`")));
 }
 
 // A run that is too long to be tried is not said to fail.

@@ -231,6 +231,76 @@ TEST(Diff, AStatementThatBLacksIsOfA) {
               HasSubstr("\nwithout A's a.mapper:1:1: Region * * GPU ZCMEM\n"));
 }
 
+// Each of B's statements keeps the data of one task away from the other task and so costs time,
+// although A's statement costs time as a whole.
+TEST(Diff, AStatementOfAIsExchangedAsAWholeToo) {
+  Bound a("Region * * GPU ZCMEM", p100x4(), "a.mapper"),
+      b("Region stencil * GPU FBMEM\nRegion increment * GPU FBMEM", p100x4(), "b.mapper");
+  const MappingDiff found = diff_of(a, b, small("stencil"));
+  ASSERT_TRUE(found.a.ok() && found.b.ok());
+  ASSERT_EQ(found.statements.size(), 3U);
+  const StatementDifference& all = found.statements[0];
+  EXPECT_TRUE(all.is_of_a);
+  EXPECT_FALSE(all.within);
+  EXPECT_EQ(all.parts.size(), found.differences.size());
+  ASSERT_TRUE(all.cost);
+  EXPECT_EQ(all.cost->seconds, found.b.seconds - found.a.seconds);
+  EXPECT_LT(all.cost->seconds, 0);
+  for (const std::size_t i : {1U, 2U}) {
+    EXPECT_FALSE(found.statements[i].is_of_a);
+    EXPECT_EQ(found.statements[i].within, 0U);
+    ASSERT_TRUE(found.statements[i].cost);
+    EXPECT_GT(found.statements[i].cost->seconds, 0);
+  }
+  const std::string text = draw(found, a.program.program(), b.program.program());
+  EXPECT_THAT(text, HasSubstr("\nwithout A's a.mapper:1:1: Region * * GPU ZCMEM\n"));
+  EXPECT_THAT(text, HasSubstr("  B decides all of them by statements of its own\n\nwith B's "));
+  EXPECT_THAT(text, HasSubstr("Region increment * GPU FBMEM (in place of A's statement above)\n"));
+  const auto json = nlohmann::json::parse(
+      to_json(found, a.program.program(), b.program.program(), a.diags, b.diags));
+  EXPECT_EQ(json["statements"].at(0)["of"], "a");
+  EXPECT_FALSE(json["statements"].at(0).contains("within"));
+  EXPECT_EQ(json["statements"].at(1)["within"], 0);
+}
+
+// One task whose data lies elsewhere than that of the other costs more than the whole statement, so
+// the effects of the parts are not listed.
+TEST(Diff, FoldsThePartsThatDependOnEachOther) {
+  Bound a(""), b("Region * * GPU ZCMEM", p100x4(), "b.mapper");
+  MappingDiff found = diff_of(a, b, small("stencil"));
+  ASSERT_EQ(found.statements.size(), 1U);
+  ASSERT_TRUE(found.statements[0].cost);
+  double sum = 0;
+  for (const MappingDifference& each : found.differences) {
+    ASSERT_TRUE(each.cost);
+    sum += each.cost->seconds;
+  }
+  EXPECT_GT(sum, 1.5 * found.statements[0].cost->seconds);
+  EXPECT_TRUE(parts_interact(found, found.statements[0]));
+  const auto text = [&] { return draw(found, a.program.program(), b.program.program()); };
+  EXPECT_THAT(text(), HasSubstr(" together\n  the parts depend on each other: alone they change "));
+  EXPECT_THAT(text(), Not(HasSubstr("moved  stencil 0")));
+  EXPECT_THAT(text(), HasSubstr("stencil 0 private"));
+  EXPECT_THAT(text(), HasSubstr("Effects do not add up"));
+  const auto json = nlohmann::json::parse(
+      to_json(found, a.program.program(), b.program.program(), a.diags, b.diags));
+  EXPECT_EQ(json["statements"].at(0)["parts_interact"], true);
+  EXPECT_TRUE(json["differences"].at(0).contains("seconds"));
+  // The effects of independent parts are listed, and the small ones share a line.
+  found.statements[0].cost->seconds = sum;
+  EXPECT_FALSE(parts_interact(found, found.statements[0]));
+  EXPECT_THAT(text(), HasSubstr("moved  stencil 0 private"));
+  EXPECT_THAT(text(), HasSubstr("  changes little: "));
+  // Missing runs say nothing about the parts.
+  found.statements[0].cost->seconds = 0;
+  found.differences[0].cost.reset();
+  EXPECT_FALSE(parts_interact(found, found.statements[0]));
+  found.differences[0].alone = "no room";
+  EXPECT_TRUE(parts_interact(found, found.statements[0]));
+  EXPECT_THAT(text(),
+              HasSubstr(fmt::format(", 1 of {} alone does not run\n", found.differences.size())));
+}
+
 TEST(Diff, CountsThePointsThatStandElsewhere) {
   Bound a(R"(m = Machine(GPU)
              def block(Task task) { return m[0, task.ipoint[0] * m.size[1] / task.ispace[0]]; }

@@ -184,11 +184,11 @@ TEST(Prompt, LeavesOutWhatItCanDoWithoutInItsOrder) {
   EXPECT_EQ(in_short(whole - 1),
             "[role]c" + without("the profile", whole - 1) + "a[history]wb[tried]f[current]");
   EXPECT_EQ(in_short(whole - 401),
-            "[role]c" + without("the profile, lines about earlier texts", whole - 401) +
+            "[role]c" + without("the profile, entries about earlier texts (1)", whole - 401) +
                 "a[history]b[tried]f[current]");
   const std::string all =
-      "the profile, lines about earlier texts, lines about failures and decisions, details of the "
-      "problem, parts of the reference card";
+      "the profile, entries about earlier texts (2), lines about failures and decisions, details "
+      "of the problem, parts of the reference card";
   EXPECT_EQ(in_short(0), "[role]" + without(all, 0) + "[names][current]");
   const auto messages = prompt.messages(10'000);
   ASSERT_EQ(messages.size(), 2U);

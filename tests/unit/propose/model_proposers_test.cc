@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "groma/benchmarks.h"
+#include "groma/diff.h"
 #include "groma/dsl_files.h"
 #include "groma/proposers.h"
 #include "groma/segments.h"
@@ -1181,29 +1182,167 @@ TEST(Hybrid, GoesOnWithTheModelAloneWhereThereIsNoMapping) {
   EXPECT_EQ(play.round.left, 0U);
 }
 
-TEST(Hybrid, ShowsTheBestAndTheRestAsDifferencesToIt) {
+TEST(Hybrid, ShowsTheStepsInOrderWithChangeAndVerdict) {
   Play play("hybrid");
   play.evaluate_start();
   play.try_text(1, "Task a CPU;\n");
   play.try_text(2, "Task a CPU;\n\nLayout * * * AOS;\n");
   play.try_text(3, "Task FAIL CPU;\n");
+  play.try_text(4, "# again\nTask a CPU;\n");
   play.round.model = Obliging();
   play.go();  // guided's
   play.go();
   const std::string text = text_of(play.round.asked.front());
   std::size_t at = 0;
-  for (const char* part : {"REFERENCE CARD", "MACHINE",
-                           "CURRENT (#1, the best)\n```task\nTask a CPU;\n```\n```region\nNONE",
-                           "DECISIONS of CURRENT\n", "HISTORY (difference to CURRENT; best last)\n",
-                           "#2 1.03 s\n  layout:\n    + Layout * * * AOS;\n", "TRIED, NOT VALID",
-                           "#3 failed: it CRASHED in run EXPLAINED.\n  task:\n    - Task a CPU;\n  "
-                           "  + Task FAIL CPU;\n",
-                           "BUDGET: ", "TRIED SO FAR", "RESULT: valid, 1.01 s",
-                           "SUGGEST: SUGGESTED.", "PROFILE: ", "You may change all segments"}) {
+  for (const char* part :
+       {"REFERENCE CARD", "MACHINE",
+        "CURRENT (#1, the best)\n```task\nTask a CPU;\n```\n```region\nNONE",
+        "DECISIONS of CURRENT\n",
+        "HISTORY (the steps in their order; each difference is against the best text before it)\n",
+        "#0 valid, 1.04 s, the first that ran\n",
+        "#1 valid, 1.01 s, BETTER than #0, the best before it (1.04 s) (the best so far)\n",
+        "  task:\n    - Task * GPU, CPU;\n    + Task a CPU;\n  region:\n    - Region * * GPU "
+        "FBMEM;\n",
+        "#2 valid, 1.03 s, WORSE than #1, the best before it (1.01 s)\n",
+        "  layout:\n    + Layout * * * AOS;\n",
+        "#3 failed: it CRASHED in run EXPLAINED.\n  task:\n    - Task a CPU;\n    + Task FAIL "
+        "CPU;\n",
+        "#4 valid, ", "#5 valid, ", "; change: guided: ", "BUDGET: ", "RESULT: valid, 1.01 s",
+        "SUGGEST: SUGGESTED.", "PROFILE: ", "You may change all segments"}) {
     const std::size_t found = text.find(part, at);
-    ASSERT_NE(found, text.npos) << part << text.substr(at);
+    ASSERT_NE(found, text.npos) << part << "\n" << text.substr(at);
     at = found;
   }
+  EXPECT_THAT(text, Not(HasSubstr("left out")));
+}
+
+// The history of a long search says how many steps it leaves out. The best step is old and stays.
+TEST(Hybrid, SaysHowManyStepsAreLeftOut) {
+  Play play("hybrid", kernel_problem());
+  play.evaluate_start();
+  play.try_text(1, "// groma: begin sizes the tile\n1\n// groma: end\n");
+  for (std::int64_t step = 2; step < 100; ++step) {
+    const std::string length(static_cast<std::size_t>(20 + step % 30), 'x');
+    play.try_text(
+        step, fmt::format("// groma: begin sizes the tile\n{}{}\n// groma: end\n", step, length));
+  }
+  play.round.model = Obliging();
+  ASSERT_EQ(play.go(), 1U);
+  const std::string text = text_of(play.round.asked.front());
+  EXPECT_THAT(text, HasSubstr(" of 100 steps are left out for space. Shown are the last 16, "));
+  std::int64_t shown = 0;
+  for (std::int64_t step = 0, last = -1; step < 100; ++step) {
+    const std::size_t at = text.find(fmt::format("\n#{} ", step));
+    if (at == text.npos) continue;
+    ++shown;
+    EXPECT_GT(static_cast<std::int64_t>(at), last);
+    last = static_cast<std::int64_t>(at);
+  }
+  EXPECT_THAT(text, HasSubstr(fmt::format("\n({} of 100 steps", 100 - shown)));
+  EXPECT_THAT(text, HasSubstr("\n#84 "));
+  EXPECT_THAT(text, HasSubstr("(the best so far)"));
+}
+
+// Values only that both tasks of stencil are on CPUs, which no single change of `guided` reaches.
+// Compares decisions.
+class LikesTasksOnCpus : public FakeEvaluator {
+ public:
+  explicit LikesTasksOnCpus(const tuning::SearchProblem& problem)
+      : FakeEvaluator([](const std::string& text) { return are_on_cpus(text) ? 0.5 : 1.0; }),
+        problem_(problem) {}
+  static bool are_on_cpus(const std::string& text) {
+    Diagnostics diags(Source("", text));
+    const Program program = compile(diags.source(), diags);
+    const auto is_on_cpus = [&](std::string_view task) {
+      const auto decision = program.task(task);
+      return decision && !decision->kinds.empty() && decision->kinds.front() == ProcKind::kCpu;
+    };
+    return is_on_cpus("stencil") && is_on_cpus("increment");
+  }
+  bool acts_alike(const std::string& a, const std::string& b) const override {
+    return decisions(a).are_same_as(decisions(b));
+  }
+
+ private:
+  MappingDecisions decisions(const std::string& text) const {
+    Diagnostics diags(Source("", text));
+    const auto bound = bind(compile(diags.source(), diags), *problem_.machine, diags);
+    return MappingDecisions(bound.value(), problem_.inputs.front());
+  }
+  const tuning::SearchProblem& problem_;
+};
+
+TEST(Hybrid, GuidedDoesNotTakeBackWhatTheModelWon) {
+  for (const bool estimates : {false, true}) {
+    const tuning::SearchProblem problem = [] {
+      tuning::SearchProblem made = mapping_problem();
+      made.start = "";
+      return made;
+    }();
+    LikesTasksOnCpus evaluator(problem);
+    FakeRound round(problem, evaluator);
+    round.estimates = estimates;
+    const auto proposer = tuning::make_proposer("hybrid", problem, 1, {}).value();
+    // The model wins with its first replies, and then is no use.
+    round.model = [n = 0](const llm::ChatRequest&) mutable -> Result<std::string, llm::ChatError> {
+      if (++n > 3) return std::string("I cannot help.");
+      return fmt::format(
+          "```task\nTask stencil, increment CPU;\n```\n```limit\nInstanceLimit * {};\n```\n",
+          7 + n);
+    };
+    round.left = estimates ? 10 : 40;
+    const auto start = evaluator.evaluate({problem.start});
+    round.past.add({0, {problem.start, "", 0}, start});
+    proposer->learn({0, {problem.start, "", 0}, start});
+    bool has_won = false;
+    int later = 0;
+    while (round.left > 0 && round.play(*proposer) > 0) {
+      const tuning::Step& last = *round.past.last();
+      const bool is_guided = last.proposal.why.starts_with("guided");
+      if (!is_guided && last.evaluation.score < 1) has_won = true;
+      if (!has_won || !is_guided) continue;
+      ++later;
+      EXPECT_TRUE(LikesTasksOnCpus::are_on_cpus(last.proposal.text))
+          << last.number << (estimates ? " with estimates: " : ": ") << last.proposal.why << "\n"
+          << last.proposal.text;
+    }
+    EXPECT_GE(later, estimates ? 5 : 20);
+  }
+}
+
+// A mapping that the model tried without success is not tried again under another text.
+TEST(Hybrid, GuidedDoesNotRepeatWhatTheModelTried) {
+  const tuning::SearchProblem problem = [] {
+    tuning::SearchProblem made = mapping_problem();
+    made.start = "";
+    return made;
+  }();
+  LikesTasksOnCpus evaluator(problem);
+  FakeRound round(problem, evaluator);
+  const auto proposer = tuning::make_proposer("hybrid", problem, 1, {}).value();
+  const char* const kTried[] = {"Task stencil OMP;", "Task increment OMP;",
+                                "Region stencil * GPU ZCMEM;", "Region * * GPU ZCMEM;"};
+  round.model = [&, n = 0](const llm::ChatRequest&) mutable -> Result<std::string, llm::ChatError> {
+    if (n == 4) return std::string("I cannot help.");
+    const std::string text = kTried[n++];
+    return fmt::format("```{}\n{}\n```\n", text.starts_with("Task") ? "task" : "region", text);
+  };
+  round.left = 60;
+  const auto start = evaluator.evaluate({problem.start});
+  round.past.add({0, {problem.start, "", 0}, start});
+  proposer->learn({0, {problem.start, "", 0}, start});
+  std::vector<std::string> tried;
+  while (round.left > 0 && round.play(*proposer) > 0) {
+    const tuning::Proposal& last = round.past.last()->proposal;
+    if (!last.why.starts_with("guided")) {
+      tried.push_back(last.text);
+      continue;
+    }
+    for (const std::string& text : tried) {
+      EXPECT_FALSE(evaluator.acts_alike(text, last.text)) << last.why << "\n" << text;
+    }
+  }
+  EXPECT_GE(tried.size(), 2U);
 }
 
 TEST(Hybrid, TriesTheSampleThatTheEstimatesLikeBest) {
