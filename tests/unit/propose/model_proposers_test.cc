@@ -606,7 +606,7 @@ TEST(Trace, ShowsWhereDataAndPointsGo) {
   EXPECT_THAT(prompt, HasSubstr("BANDWIDTHS in GB/s: processors reach CPU-SYSMEM "));
   EXPECT_THAT(prompt, HasSubstr("RUNTIME: mapping a task costs 300 us"));
   EXPECT_THAT(prompt, HasSubstr(" stencil | CPU GPU | 22 launches of 4 points | private (part of "
-                                "points) {input output} read-write 217"));
+                                "points) {input input1 output} read-write 217"));
   EXPECT_THAT(prompt, HasSubstr("(CPU and GPU demand SOA F_order)"));
   EXPECT_THAT(prompt, HasSubstr("points by the default mapper (blocks over all GPU), 1 of 4 "
                                 "processors used, one of them with 4 points (mean 1); at most 4 "
@@ -1199,15 +1199,15 @@ TEST(Hybrid, ShowsTheStepsInOrderWithChangeAndVerdict) {
         "CURRENT (#1, the best)\n```task\nTask a CPU;\n```\n```region\nNONE",
         "DECISIONS of CURRENT\n",
         "HISTORY (the steps in their order; each difference is against the best text before it)\n",
-        "#0 valid, 1.04 s, the first that ran\n",
-        "#1 valid, 1.01 s, BETTER than #0, the best before it (1.04 s) (the best so far)\n",
+        "#0 valid, 1.039 s, the first that ran\n",
+        "#1 valid, 1.012 s, BETTER than #0, the best before it (1.039 s) (the best so far)\n",
         "  task:\n    - Task * GPU, CPU;\n    + Task a CPU;\n  region:\n    - Region * * GPU "
         "FBMEM;\n",
-        "#2 valid, 1.03 s, WORSE than #1, the best before it (1.01 s)\n",
+        "#2 valid, 1.031 s, WORSE than #1, the best before it (1.012 s)\n",
         "  layout:\n    + Layout * * * AOS;\n",
         "#3 failed: it CRASHED in run EXPLAINED.\n  task:\n    - Task a CPU;\n    + Task FAIL "
         "CPU;\n",
-        "#4 valid, ", "#5 valid, ", "; change: guided: ", "BUDGET: ", "RESULT: valid, 1.01 s",
+        "#4 valid, ", "#5 valid, ", "; change: guided: ", "BUDGET: ", "RESULT: valid, 1.012 s",
         "SUGGEST: SUGGESTED.", "PROFILE: ", "You may change all segments"}) {
     const std::size_t found = text.find(part, at);
     ASSERT_NE(found, text.npos) << part << "\n" << text.substr(at);
