@@ -67,8 +67,8 @@ struct ProfileFacts {
     bool same_memory = false;
     // The bytes that were moved for this cause in the whole run.
     std::int64_t bytes = 0;
-    // If a task ran: the other task that most of the time came next on the critical path. May be
-    // empty.
+    // If a task ran: the other task that came next on the critical path for more than half of the
+    // time of one cause in the profile. May be empty.
     std::string before = {};
   };
   // Tasks that stream the data of one region requirement from one kind of memory.
@@ -110,12 +110,17 @@ struct ProfileFacts {
     std::int64_t nested_runs = 0;
     // The processor that works longest on the task, such as "GPU 3 of node 0".
     std::string busiest;
-    // At most 8 of the points that it runs, as "(0, 1)", those with the longest time first; the
-    // number of all its points; and the time for the first one divided by the mean time for a point
-    // of the task.
+    // At most 8 of the points that it runs, as "(0, 1)", those with the longest time first, and the
+    // number of all its points.
     std::vector<std::string> busiest_points;
     std::int64_t busiest_point_count = 0;
-    double heaviest = 1;
+    // At most 16 points whose runs take at least 1.25 times as long as a run of the task does in
+    // the mean, with this factor, the longest first.
+    struct HeavyPoint {
+      std::string point;
+      double weight = 1;
+    };
+    std::vector<HeavyPoint> heavy_points;
     // The share that an even spread of the points would save on the busiest processor.
     double lost = 0;
     // The data of the task's region requirements, by position.

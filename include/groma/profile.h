@@ -155,8 +155,8 @@ struct Profile {
     std::int32_t move = -1;
     std::int64_t segments = 0;
     RunTime time = 0;
-    // For segments of kind kTask: the index of the task that most of the time came next on the
-    // path. -1: no task did.
+    // For segments of kind kTask: the index of the other task that came next on the path for more
+    // than half of the time. -1: there is none.
     std::int32_t before = -1;
   };
 

@@ -70,7 +70,7 @@ bool is_of(const ProfileFacts& facts, const Program& program) {
 // (`...`)". If `program` is not null, the line number is left out unless the program has the
 // statement at this line.
 std::string because_of(const ProfileFacts::Cause& cause, const Program* program) {
-  if (!has_statement(cause)) return ", as the default mapper places it";
+  if (!has_statement(cause)) return ", whose memory the default mapper chose";
   const auto at = line_and_column(cause.place);
   if (!at || (program != nullptr && !stands_in(cause, *program))) {
     return fmt::format(", because of `{}`", cause.statement);
@@ -111,8 +111,8 @@ std::string mapping_time_words(const ProfileFacts& facts) {
   constexpr std::string_view kByProgram = "with fewer and larger points or a trace";
   constexpr double kEven = 1.1;
   const auto nodes = static_cast<double>(facts.nodes);
-  const bool is_even =
-      static_cast<double>(facts.most_mapped) * nodes <= kEven * static_cast<double>(facts.mapped);
+  const bool is_even = facts.nodes > 0 && static_cast<double>(facts.most_mapped) * nodes <=
+                                              kEven * static_cast<double>(facts.mapped);
   std::vector<std::string> ways;
   if (facts.nodes != 1 && !is_even) ways.emplace_back("if it gives each node as many tasks");
   if (facts.nodes == 0) {
@@ -120,7 +120,7 @@ std::string mapping_time_words(const ProfileFacts& facts) {
   } else if (facts.nodes > 1 && !facts.could_replicate.empty()) {
     ways.emplace_back("by ControlReplicate");
   }
-  std::string words = "a node maps its tasks one after the other";
+  std::string words = "a node maps the tasks that run on it one after the other";
   if (facts.nodes > 1 && facts.mapped > 0) {
     words += is_even ? fmt::format(", and each of the {} nodes maps about as many", facts.nodes)
                      : fmt::format(", and node {} maps {} of the {} tasks", facts.busiest_mapper,
@@ -143,32 +143,38 @@ void explain_tasks_apart(const ProfileFacts::Cause& cause, const ProfileFacts& f
     if (!contains(pair.regions, cause.region)) continue;
     ++said;
     add_sentence(
-        fmt::format("{} of the {} points of `{}` run on another node than the same point of `{}`, "
-                    "and both tasks use `{}`: functions that give a point the same node for both "
-                    "tasks save its copies",
-                    pair.apart, pair.points, pair.task, pair.other, cause.region),
+        fmt::format(
+            "{} of the {} points of `{}` run on another node than the same point of `{}`, "
+            "and both tasks use `{}`: if a point uses the same part of it in both, functions "
+            "that give the point the same node for both tasks save copies",
+            pair.apart, pair.points, pair.task, pair.other, cause.region),
         &feedback->explain);
   }
 }
 
-// Says which processor works longest on a task, with how many of its points, and whether one of
-// these takes much longer than the others.
-std::string busiest_words(const ProfileFacts& facts, const ProfileFacts::Task& task) {
+// Adds sentences that say which processor works longest on a task, with which of its points, and
+// which points take much longer than others.
+void explain_busiest(const ProfileFacts& facts, const ProfileFacts::Task& task,
+                     GuideFeedback* feedback) {
   const auto spread =
       std::find_if(facts.spreads.begin(), facts.spreads.end(),
                    [&](const auto& one) { return one.task == task.task && one.kind == task.kind; });
-  if (spread == facts.spreads.end() || spread->busiest_points.empty()) return "";
+  if (spread == facts.spreads.end() || spread->busiest_points.empty()) return;
   const bool all =
       spread->busiest_points.size() == static_cast<std::size_t>(spread->busiest_point_count);
-  std::string words = fmt::format("; on `{}` it is {}, with {} of its {} points: {}{}", task.task,
-                                  spread->busiest, spread->busiest_point_count, spread->points,
-                                  fmt::join(spread->busiest_points, " "), all ? "" : " and others");
-  constexpr double kHeavy = 1.25;
-  if (spread->heaviest >= kHeavy) {
-    words += fmt::format("; point {} takes {:.2g} times as long as the mean of all points",
-                         spread->busiest_points.front(), spread->heaviest);
+  add_sentence(fmt::format("{} works longest on `{}`: it runs {} of the {} points, {}{}",
+                           spread->busiest, task.task, spread->busiest_point_count, spread->points,
+                           fmt::join(spread->busiest_points, " "), all ? "" : " and others"),
+               &feedback->explain);
+  if (spread->heavy_points.empty()) return;
+  std::vector<std::string> weights;
+  for (const ProfileFacts::Spread::HeavyPoint& heavy : spread->heavy_points) {
+    weights.push_back(fmt::format("{} {:.2g}", heavy.point, heavy.weight));
   }
-  return words;
+  add_sentence(
+      fmt::format("some points of `{}` take longer than the mean of all, by the factor: {}",
+                  task.task, fmt::join(weights, ", ")),
+      &feedback->explain);
 }
 
 // Adds a sentence about one cause of the run time to `feedback` and, if one is known, a suggestion.
@@ -272,8 +278,8 @@ void explain_least_time(const ProfileFacts& facts, GuideFeedback* feedback) {
   constexpr double kWorthKnowing = 0.02;
   if (busiest == facts.kinds.end() || least_seconds(*busiest) < kWorthKnowing * whole) return;
   add_sentence(
-      fmt::format("spread evenly over all {} {} processors, the tasks take {} of these {}: "
-                  "less needs faster processors or memories for them",
+      fmt::format("spread evenly over all {} {} processors, with their data where it is, the tasks "
+                  "take {} of these {}: no function in IndexTaskMap makes it less",
                   busiest->processors, busiest->kind, time_of(least_seconds(*busiest)),
                   time_of(whole)),
       &feedback->explain);
@@ -333,9 +339,10 @@ void explain_profile(const ProfileFacts& facts, const Program* program, bool has
                                kind.processors, kind.kind),
                    &feedback->explain);
     } else if (kind.imbalance >= kUneven) {
-      add_sentence(fmt::format("the busiest {} works {:.2g} times as long as the mean{}", kind.kind,
-                               kind.imbalance, busiest_words(facts, longest)),
+      add_sentence(fmt::format("the busiest {} works {:.2g} times as long as the mean", kind.kind,
+                               kind.imbalance),
                    &feedback->explain);
+      explain_busiest(facts, longest, feedback);
     } else {
       continue;
     }

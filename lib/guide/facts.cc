@@ -29,6 +29,8 @@ constexpr std::size_t kMaxStreams = 16;
 constexpr std::size_t kMaxSpreads = 16;
 constexpr std::size_t kMaxData = 32;
 constexpr std::size_t kMaxPoints = 8;
+constexpr std::size_t kMaxHeavyPoints = 16;
+constexpr std::size_t kMaxPointBytes = 200;
 // Limit on the pairs of tasks with points on different nodes.
 constexpr std::size_t kMaxPairs = 16;
 // Limit on the number of a statement.
@@ -315,12 +317,17 @@ void read_spreads(const ProfileJsonValue& profile, double total, ProfileFacts* f
     spread.dimensions = one.count("dimensions", kMaxDimensions, "the most dimensions");
     spread.nested_runs = one.count("nested_runs");
     spread.busiest = one.processor("busiest");
-    for (std::string& point : one.texts("busiest_points")) {
+    for (const std::string& point : one.texts("busiest_points")) {
       if (spread.busiest_points.size() == kMaxPoints) break;
-      spread.busiest_points.push_back(std::move(point));
+      spread.busiest_points.push_back(point.substr(0, kMaxPointBytes));
     }
-    spread.busiest_point_count = one.count("busiest_point_count");
-    spread.heaviest = one.figure("heaviest");
+    spread.busiest_point_count =
+        one.count("busiest_point_count", static_cast<double>(spread.points), "its `points`");
+    for (const ProfileJsonValue& each : one.list("heavy_points")) {
+      if (spread.heavy_points.size() == kMaxHeavyPoints) break;
+      spread.heavy_points.push_back(
+          {each.text("point").substr(0, kMaxPointBytes), each.figure("weight")});
+    }
     spread.lost = std::min(1.0, one.figure("lost_ps") / total);
     for (const ProfileJsonValue& each : one.list("data")) {
       if (spread.data.size() == kMaxData) break;
@@ -329,14 +336,20 @@ void read_spreads(const ProfileJsonValue& profile, double total, ProfileFacts* f
   }
   for (const ProfileJsonValue& one : profile.list("apart")) {
     const std::vector<std::string> tasks = one.texts("tasks");
-    if (facts->apart.size() == kMaxPairs || tasks.size() != 2) break;
-    facts->apart.push_back(
-        {tasks[0], tasks[1], one.count("points"), one.count("apart"), one.texts("regions")});
+    if (facts->apart.size() == kMaxPairs) break;
+    if (tasks.size() != 2) {
+      one.refuse("its `tasks` are not two tasks");
+      break;
+    }
+    const std::int64_t points = one.count("points");
+    facts->apart.push_back({tasks[0], tasks[1], points,
+                            one.count("apart", static_cast<double>(points), "its `points`"),
+                            one.texts("regions")});
   }
   const ProfileJsonValue busiest = profile.object("most_mapped");
   facts->busiest_mapper = busiest.count("node");
-  facts->most_mapped = busiest.count("mapped");
   facts->mapped = busiest.count("of");
+  facts->most_mapped = busiest.count("mapped", static_cast<double>(facts->mapped), "its `of`");
   facts->nodes = profile.count("nodes");
   facts->could_replicate = profile.text("could_replicate");
 }

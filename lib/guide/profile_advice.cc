@@ -340,7 +340,9 @@ class ProfileAdviser {
     // neighbouring point.
     if (cause.from != cause.to) return;
     for (const User& user : users) {
-      if (!placed_by(*user.spread) || user.spread->points < 2) continue;
+      // Blocks of equally many points would not be even if some points take longer.
+      const bool is_weighed = !user.spread->heavy_points.empty();
+      if (!placed_by(*user.spread) || user.spread->points < 2 || is_weighed) continue;
       const std::vector<const Spread*> together = placed_with(*user.spread);
       std::vector<std::string> subjects;
       for (const Spread* spread : together) subjects.push_back("place of " + spread->task);

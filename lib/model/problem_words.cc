@@ -327,13 +327,17 @@ std::string requirement_words(const ExplainedRequirement& requirement) {
   return fmt::format("{} {} {}", name, name_of(taken->memory), layout_words(taken->layout));
 }
 
-// Describes where the points of a launch, or a single task, go, and how evenly.
-std::string launch_words(const ExplainedLaunch& launch, ProcKind kind, const Machine& machine) {
+// Describes where the points of a launch, or a single task, go, and how evenly. `by_replicated` is
+// true if the launching task is replicated.
+std::string launch_words(const ExplainedLaunch& launch, ProcKind kind, const Machine& machine,
+                         bool by_replicated) {
   std::string words = launch.is_index ? "points " : "a single task ";
   if (launch.function.empty()) {
-    const bool has_blocks = launch.is_index && machine.node_count() > 1;
-    words += fmt::format("by the default mapper ({}{})", placement_words(launch, kind),
-                         has_blocks && !launch.stays_on_node ? ", node by node" : "");
+    const bool has_nodes = launch.is_index && machine.node_count() > 1 && !launch.stays_on_node;
+    const char* const nodes = !has_nodes      ? ""
+                              : by_replicated ? ", the points dealt to the nodes in turn"
+                                              : ", node by node";
+    words += fmt::format("by the default mapper ({}{})", placement_words(launch, kind), nodes);
   } else {
     words += fmt::format("by `{}`", launch.function);
   }
@@ -356,8 +360,10 @@ std::string launch_words(const ExplainedLaunch& launch, ProcKind kind, const Mac
   return words;
 }
 
-// Describes the decisions about a task, without its name.
-std::string decision_words(const ExplainedTask& task, const Machine& machine) {
+// Describes the decisions about a task, without its name. `replicated` has the names of the tasks
+// that are replicated.
+std::string decision_words(const ExplainedTask& task, const Machine& machine,
+                           const std::set<std::string>& replicated) {
   if (!task.kind.kind) return "runs nowhere";
   std::string words(name_of(*task.kind.kind));
   std::set<std::string> said;
@@ -369,7 +375,8 @@ std::string decision_words(const ExplainedTask& task, const Machine& machine) {
   said.clear();
   for (const ExplainedLaunch& launch : task.launches) {
     if (said.size() == kMaxLaunches) break;
-    const std::string where = launch_words(launch, *task.kind.kind, machine);
+    const std::string where =
+        launch_words(launch, *task.kind.kind, machine, replicated.contains(launch.parent));
     if (said.insert(where).second) words += "; " + where;
   }
   if (task.limit > 0) words += "; " + instance_limit_words(task.limit, task.limit_scope);
@@ -473,9 +480,13 @@ std::string describe_decisions(const std::string& mapping, const Machine& machin
   if (!explanation) return "";
   // The decisions in the order of the first task that has them, and the tasks of each.
   std::vector<std::pair<std::string, std::string>> decisions;
+  std::set<std::string> replicated;
+  for (const ExplainedTask& task : explanation->tasks) {
+    if (task.replicated) replicated.insert(task.name);
+  }
   for (const ExplainedTask& task : explanation->tasks) {
     if (task.launches.empty()) continue;
-    const std::string of_task = decision_words(task, machine);
+    const std::string of_task = decision_words(task, machine, replicated);
     const auto same = std::find_if(decisions.begin(), decisions.end(),
                                    [&](const auto& other) { return other.first == of_task; });
     if (same == decisions.end()) {

@@ -89,11 +89,15 @@ Json spread_json(const RunRecord& record, const TaskSpread& spread) {
                {"busiest", {busiest.kind, busiest.node, busiest.index}},
                {"busiest_points", Json::array()},
                {"busiest_point_count", spread.busiest_point_count},
-               {"heaviest", spread.heaviest},
+               {"heavy_points", Json::array()},
                {"lost_ps", spread.lost},
                {"data", Json::array()}};
   for (std::int32_t point : spread.busiest_points) {
     json["busiest_points"].push_back(record.points[static_cast<std::size_t>(point)]);
+  }
+  for (const TaskSpread::HeavyPoint& heavy : spread.heavy_points) {
+    json["heavy_points"].push_back({{"point", record.points[static_cast<std::size_t>(heavy.point)]},
+                                    {"weight", heavy.weight}});
   }
   const auto memories = memories_of(record, spread);
   for (std::size_t r = 0; r < description.requirements.size(); ++r) {

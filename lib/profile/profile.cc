@@ -352,8 +352,8 @@ class ProfileMaker {
     for (Profile::Segment& segment : profile_.path) segment.cause = at(places, segment.cause);
   }
 
-  // Finds out for each cause that is a task which other task came next on the path for most of its
-  // time.
+  // Finds out for each cause that is a task whether one other task came next on the path for more
+  // than half of its time.
   void find_tasks_that_wait() {
     // By the index of the cause and the next task.
     std::map<std::pair<std::int32_t, std::int32_t>, RunTime> times;
@@ -363,16 +363,14 @@ class ProfileMaker {
       if (segment->event < 0) continue;
       const Event& event = at(record_.events, segment->event);
       if (event.kind != Event::Kind::kTask || !within(event.name, record_.tasks)) continue;
-      if (segment->doing == Doing::kTask && next >= 0 && next != event.name) {
+      if (segment->doing == Doing::kTask && next >= 0) {
         add_saturating(times[{segment->cause, next}], segment->end - segment->begin);
       }
       next = event.name;
     }
-    std::vector<RunTime> longest(profile_.path_causes.size());
     for (const auto& [key, time] : times) {
-      if (time <= at(longest, key.first)) continue;
-      at(longest, key.first) = time;
-      profile_.path_causes[static_cast<std::size_t>(key.first)].before = key.second;
+      Profile::PathCause& cause = at(profile_.path_causes, key.first);
+      if (key.second != cause.task && time > cause.time / 2) cause.before = key.second;
     }
   }
 

@@ -17,14 +17,19 @@ namespace {
 
 // What is added up about one task on one kind of processor.
 struct SpreadSums {
-  // What one processor does for the task. The time for each point stands under the point.
+  // The time of a point and the number of its runs.
+  struct OfPoint {
+    RunTime time = 0;
+    std::int64_t runs = 0;
+  };
+  // What one processor does for the task.
   struct OfProcessor {
     RunTime busy = 0;
     std::int64_t runs = 0;
     std::unordered_map<std::int32_t, RunTime> points;
   };
   std::map<std::int32_t, OfProcessor> by_processor;
-  std::unordered_map<std::int32_t, RunTime> points;
+  std::unordered_map<std::int32_t, OfPoint> points;
   RunTime time = 0;
   std::int64_t runs = 0;
   // True if a point of an index launch launches the task as a single task.
@@ -40,6 +45,8 @@ bool is_launched_by_point(const RunRecord& record, const RunRecord::Event& event
 
 // Returns the coordinate of a point of one dimension, which a record writes as "(3)".
 std::optional<std::int64_t> coordinate_of(const std::string& point) {
+  constexpr std::size_t kShortest = 3;
+  if (point.size() < kShortest) return std::nullopt;
   std::int64_t coordinate = 0;
   const char* const end = point.data() + point.size();
   const auto [next, status] = std::from_chars(point.data() + 1, end, coordinate);
@@ -53,10 +60,10 @@ std::optional<std::int64_t> coordinate_of(const std::string& point) {
 std::optional<RunTime> longest_block(const RunRecord& record, const SpreadSums& sums,
                                      std::int64_t processors) {
   std::vector<std::pair<std::int64_t, RunTime>> sorted;
-  for (const auto& [point, time] : sums.points) {
+  for (const auto& [point, sum] : sums.points) {
     const auto coordinate = coordinate_of(record.points[static_cast<std::size_t>(point)]);
     if (!coordinate) return std::nullopt;
-    sorted.emplace_back(*coordinate, time);
+    sorted.emplace_back(*coordinate, sum.time);
   }
   std::sort(sorted.begin(), sorted.end());
   const auto count = static_cast<std::int64_t>(sorted.size());
@@ -73,17 +80,33 @@ std::optional<RunTime> longest_block(const RunRecord& record, const SpreadSums& 
 }
 
 // Lists the points of the processor that works longest on the task.
-void list_busiest_points(const SpreadSums& sums, const SpreadSums::OfProcessor& busiest,
-                         TaskSpread* spread) {
+void list_busiest_points(const SpreadSums::OfProcessor& busiest, TaskSpread* spread) {
   constexpr std::size_t kMaxPoints = 8;
   std::vector<std::pair<RunTime, std::int32_t>> sorted;
   for (const auto& [point, time] : busiest.points) sorted.emplace_back(-time, point);
   std::sort(sorted.begin(), sorted.end());
   spread->busiest_point_count = static_cast<std::int64_t>(sorted.size());
-  const double mean = static_cast<double>(sums.time) / static_cast<double>(sums.points.size());
-  spread->heaviest = mean > 0 ? static_cast<double>(-sorted.front().first) / mean : 1;
   sorted.resize(std::min(sorted.size(), kMaxPoints));
   for (const auto& [time, point] : sorted) spread->busiest_points.push_back(point);
+}
+
+// Lists the points whose runs take longer than those of the others.
+void list_heavy_points(const SpreadSums& sums, TaskSpread* spread) {
+  constexpr std::size_t kMaxPoints = 16;
+  constexpr double kHeavy = 1.25;
+  const double mean =
+      static_cast<double>(sums.time) / static_cast<double>(std::max<std::int64_t>(1, sums.runs));
+  for (const auto& [point, sum] : sums.points) {
+    const double weight = static_cast<double>(sum.time) /
+                          static_cast<double>(std::max<std::int64_t>(1, sum.runs)) /
+                          std::max(mean, 1.0);
+    if (weight >= kHeavy) spread->heavy_points.push_back({point, weight});
+  }
+  std::sort(spread->heavy_points.begin(), spread->heavy_points.end(),
+            [](const auto& a, const auto& b) {
+              return std::pair(-a.weight, a.point) < std::pair(-b.weight, b.point);
+            });
+  spread->heavy_points.resize(std::min(spread->heavy_points.size(), kMaxPoints));
 }
 
 // Computes the members of `spread` that say how even the spread is. The other members are set.
@@ -103,7 +126,8 @@ void compare_with_even_spread(const RunRecord& record, const SpreadSums& sums, T
   } else {
     const std::string& point = record.points[static_cast<std::size_t>(sums.points.begin()->first)];
     spread->dimensions = 1 + static_cast<int>(std::count(point.begin(), point.end(), ','));
-    if (own > 0) list_busiest_points(sums, busiest->second, spread);
+    list_busiest_points(busiest->second, spread);
+    list_heavy_points(sums, spread);
   }
   if (spread->dimensions == 1) {
     if (const auto longest = longest_block(record, sums, spread->processors)) {
@@ -143,7 +167,9 @@ std::vector<TaskSpread> task_spreads(const Profile& profile, const std::vector<T
     }
     sum.is_nested = sum.is_nested || is_launched_by_point(record, event);
     if (!is_index_of(event.point, record.points)) continue;
-    add_saturating(sum.points[event.point], time);
+    SpreadSums::OfPoint& of_point = sum.points[event.point];
+    add_saturating(of_point.time, time);
+    of_point.runs += event.continues < 0 ? 1 : 0;
     add_saturating(own.points[event.point], time);
   }
   std::vector<TaskSpread> spreads;

@@ -30,13 +30,17 @@ struct TaskSpread {
   // all its points. The points are indices into RunRecord::points.
   std::vector<std::int32_t> busiest_points;
   std::int64_t busiest_point_count = 0;
-  // The time that the processor works on the first of `busiest_points`, divided by the mean time
-  // for a point of the task.
-  double heaviest = 1;
+  // At most 16 points whose runs take at least 1.25 times as long as a run of the task does in the
+  // mean, with this factor, the longest first.
+  struct HeavyPoint {
+    std::int32_t point = -1;
+    double weight = 1;
+  };
+  std::vector<HeavyPoint> heavy_points;
   // The time for which this processor works on the task longer than a processor would at most if
   // the points or the nested runs were spread evenly. Points of one dimension are then cut into
-  // blocks; others and nested runs are taken to have the mean length. 0 if the processor has no
-  // more of them than in an even spread.
+  // blocks. Others and nested runs are taken to have the mean length, and nothing is lost if the
+  // processor has no more of them than in an even spread.
   RunTime lost = 0;
 };
 // Returns one entry for each task and kind of processor, the largest lost time first.

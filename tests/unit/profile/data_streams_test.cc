@@ -173,7 +173,9 @@ TEST(TaskSpreads, WeighPointsOfOneDimensionByTheirTime) {
   EXPECT_EQ(spread().busiest, 0);
   EXPECT_EQ(spread().busiest_point_count, 4);
   EXPECT_EQ(spread().busiest_points.front(), 0);
-  EXPECT_DOUBLE_EQ(spread().heaviest, 4);
+  ASSERT_THAT(spread().heavy_points, SizeIs(1));
+  EXPECT_EQ(spread().heavy_points[0].point, 0);
+  EXPECT_DOUBLE_EQ(spread().heavy_points[0].weight, 4);
   // Blocks of four would give the first processor 100 too.
   EXPECT_EQ(spread().lost, 0);
   for (Event& event : record->events) event.where = 0;
