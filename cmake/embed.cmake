@@ -58,6 +58,22 @@ std::span<const DslFile> mappers() { return kMappers; }
 ")
 endfunction()
 
+function(groma_write_domain)
+  file(READ "${SOURCE_DIR}/dsl/domains/known.domain" text)
+  groma_literal(known.domain "${text}" text)
+  file(WRITE "${OUTPUT}" "// Made from dsl/domains by cmake/embed.cmake.
+#include \"domain/known_text.h\"
+
+namespace groma::domains {
+
+std::string_view known_text() {
+  return ${text};
+}
+
+}  // namespace groma::domains
+")
+endfunction()
+
 function(groma_write_rules)
   file(GLOB files "${SOURCE_DIR}/lib/guide/rules/*.json")
   list(SORT files)

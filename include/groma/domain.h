@@ -1,0 +1,120 @@
+// Domain: a set of integer points that need not be a box, with an exact map from k to the k-th point
+// and back. Domains are declared in a small language (docs/domains.md):
+//
+//   domain triangle(n = 8) = (x, y) in loops y < n, x <= y;
+//   domain gasket(r = 3) = (x, y) in digits base 2 levels r where (x & y) == 0;
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "groma/diagnostics.h"
+#include "groma/geometry.h"
+#include "groma/result.h"
+
+namespace groma::domains {
+
+class PointMap;
+struct DeclarationTree;
+
+// How it is known that the map of a domain is a bijection between 0, 1, ..., count() - 1 and the
+// points.
+struct Proof {
+  enum class Kind : std::uint8_t {
+    // The table of digits has distinct entries within its base. By induction over the levels, the
+    // map is a bijection for every number of levels.
+    kDigitTable,
+    // The polynomial that counts the points below a loop counter satisfies its recursion
+    // identically, and no loop has a negative length for these parameters.
+    kPolynomial,
+    // Each point was looked at, for these parameters only.
+    kExhaustive,
+  };
+  Kind kind = Kind::kExhaustive;
+  // What was proved, as a sentence without a full stop.
+  std::string words;
+};
+
+// A domain with given parameters. Immutable, cheap to copy, and safe to use from any thread.
+class Domain {
+ public:
+  const std::string& name() const { return name_; }
+  // The number of points.
+  std::int64_t count() const;
+  int dimensions() const;
+  // The smallest box that is known to hold all points. Empty if the domain has no points.
+  const Rect& bounds() const { return bounds_; }
+  // Returns the k-th point; 0 <= k < count().
+  Point point(std::int64_t k) const;
+  // Returns k of a point, or nullopt if the point is not in the domain.
+  std::optional<std::int64_t> rank(const Point& point) const;
+  bool contains(const Point& point) const { return rank(point).has_value(); }
+  // Says how the map was proved.
+  Proof proof() const;
+
+ private:
+  friend class Declaration;
+  Domain(std::string name, std::shared_ptr<const PointMap> map, Rect bounds)
+      : name_(std::move(name)), map_(std::move(map)), bounds_(bounds) {}
+
+  std::string name_;
+  std::shared_ptr<const PointMap> map_;
+  Rect bounds_;
+};
+
+// The name of a parameter and its value.
+using ParameterValues = std::vector<std::pair<std::string, std::int64_t>>;
+
+class DomainLibrary;
+
+// One declaration of a text.
+class Declaration {
+ public:
+  const std::string& name() const;
+  // The comment directly above the declaration.
+  const std::string& comment() const;
+  // The declaration as it stands in the text.
+  std::string_view text() const;
+  // The parameters, with the values that they have if none is given.
+  std::vector<std::pair<std::string, std::optional<std::int64_t>>> parameters() const;
+
+  // Returns the domain for these values. Reports in `diags`, which must belong to the same text: an
+  // unknown or missing parameter, a loop of negative length, parts that share points, a map that is
+  // not a bijection, and numbers that do not fit, with the largest value of a parameter that does.
+  std::optional<Domain> make(const ParameterValues& values, Diagnostics& diags) const;
+
+ private:
+  friend class DomainLibrary;
+  std::shared_ptr<const DomainLibrary> library_;
+  const DeclarationTree* tree_ = nullptr;
+};
+
+// All declarations of a text.
+class DomainLibrary : public std::enable_shared_from_this<DomainLibrary> {
+ public:
+  // Reads a text. Reports errors in `diags`; returns null if there are any.
+  static std::shared_ptr<const DomainLibrary> read(Diagnostics& diags);
+  ~DomainLibrary();
+
+  std::vector<Declaration> declarations() const;
+  // Returns nullopt if there is no such declaration.
+  std::optional<Declaration> find(std::string_view name) const;
+  const Source& source() const { return source_; }
+
+ private:
+  friend class Declaration;
+  explicit DomainLibrary(Source source);
+
+  Source source_;
+  std::vector<DeclarationTree> trees_;
+};
+
+// Returns the domains that Groma knows, from dsl/domains.
+std::shared_ptr<const DomainLibrary> known_domains();
+
+}  // namespace groma::domains

@@ -1,0 +1,125 @@
+// The public face of domains: declarations of a text and the domains that they make.
+#include "groma/domain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "domain/build.h"
+#include "domain/known_text.h"
+#include "domain/point_map.h"
+#include "domain/tree.h"
+#include "groma/spelling.h"
+
+namespace groma::domains {
+
+std::int64_t Domain::count() const { return map_->count(); }
+int Domain::dimensions() const { return map_->dimensions(); }
+Proof Domain::proof() const { return map_->proof(); }
+
+Point Domain::point(std::int64_t k) const {
+  GROMA_REQUIRE(k >= 0 && k < count(), "the number of a point is from 0 to count() - 1");
+  Coordinates point{};
+  map_->unrank(k, point);
+  return Point(std::span(point).first(static_cast<std::size_t>(dimensions())));
+}
+
+std::optional<std::int64_t> Domain::rank(const Point& point) const {
+  if (point.dimensions() != dimensions()) return std::nullopt;
+  Coordinates coordinates{};
+  for (int d = 0; d < point.dimensions(); ++d) coordinates[static_cast<std::size_t>(d)] = point[d];
+  const std::int64_t k = map_->rank(coordinates);
+  return k < 0 ? std::nullopt : std::optional(k);
+}
+
+const std::string& Declaration::name() const { return tree_->name; }
+const std::string& Declaration::comment() const { return tree_->comment; }
+std::string_view Declaration::text() const { return library_->source().text(tree_->range); }
+
+std::vector<std::pair<std::string, std::optional<std::int64_t>>> Declaration::parameters() const {
+  std::vector<std::pair<std::string, std::optional<std::int64_t>>> all;
+  for (const auto& parameter : tree_->parameters) all.emplace_back(parameter.name, parameter.usual);
+  return all;
+}
+
+std::optional<Domain> Declaration::make(const ParameterValues& given, Diagnostics& diags) const {
+  std::vector<std::optional<std::int64_t>> values;
+  for (const auto& parameter : tree_->parameters) values.push_back(parameter.usual);
+  for (const auto& [name, value] : given) {
+    const auto found = std::find_if(tree_->parameters.begin(), tree_->parameters.end(),
+                                    [&](const auto& parameter) { return parameter.name == name; });
+    if (found == tree_->parameters.end()) {
+      std::vector<std::string_view> known;
+      for (const auto& parameter : tree_->parameters) known.push_back(parameter.name);
+      Diagnostic& diagnostic =
+          diags.report(DiagId::kDomainParameter, tree_->name_range, tree_->name,
+                       fmt::format("has no parameter `{}`", name));
+      suggest(diagnostic, name, known);
+      return std::nullopt;
+    }
+    values[static_cast<std::size_t>(found - tree_->parameters.begin())] = value;
+  }
+  std::vector<std::int64_t> numbers;
+  for (std::size_t p = 0; p < values.size(); ++p) {
+    if (!values[p]) {
+      diags.report(DiagId::kDomainParameter, tree_->name_range, tree_->name,
+                   fmt::format("needs a value for `{}`", tree_->parameters[p].name));
+      return std::nullopt;
+    }
+    numbers.push_back(*values[p]);
+  }
+  const PointMapPtr map = build(library_->trees_, *tree_, numbers, diags);
+  if (map == nullptr) return std::nullopt;
+  Point lower = Point::zeros(map->dimensions()), extents = lower;
+  for (int d = 0; d < map->dimensions() && map->count() > 0; ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    lower[d] = map->lower()[i];
+    extents[d] = map->upper()[i] - map->lower()[i] + 1;
+  }
+  return Domain(tree_->name, map, Rect{lower, extents});
+}
+
+std::shared_ptr<const DomainLibrary> DomainLibrary::read(Diagnostics& diags) {
+  std::shared_ptr<DomainLibrary> library(new DomainLibrary(diags.source()));
+  library->trees_ = parse_declarations(diags);
+  for (std::size_t i = 0; i < library->trees_.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (library->trees_[i].name != library->trees_[j].name) continue;
+      diags.report(DiagId::kDuplicateName, library->trees_[i].name_range, library->trees_[i].name);
+    }
+  }
+  return diags.has_errors() ? nullptr : library;
+}
+
+DomainLibrary::DomainLibrary(Source source) : source_(std::move(source)) {}
+DomainLibrary::~DomainLibrary() = default;
+
+std::vector<Declaration> DomainLibrary::declarations() const {
+  std::vector<Declaration> all;
+  for (const DeclarationTree& tree : trees_) {
+    Declaration declaration;
+    declaration.library_ = shared_from_this();
+    declaration.tree_ = &tree;
+    all.push_back(std::move(declaration));
+  }
+  return all;
+}
+
+std::optional<Declaration> DomainLibrary::find(std::string_view name) const {
+  for (Declaration& declaration : declarations()) {
+    if (declaration.name() == name) return std::move(declaration);
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const DomainLibrary> known_domains() {
+  static const std::shared_ptr<const DomainLibrary> known = [] {
+    Diagnostics diags{Source("dsl/domains/known.domain", std::string(known_text()))};
+    std::shared_ptr<const DomainLibrary> library = DomainLibrary::read(diags);
+    GROMA_CHECK(library != nullptr);
+    return library;
+  }();
+  return known;
+}
+
+}  // namespace groma::domains
