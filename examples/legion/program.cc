@@ -116,7 +116,7 @@ Rect<1> block(coord_t size, coord_t parts, coord_t part) {
 }
 
 LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion region, coord_t parts,
-                     const char* name, const std::function<Rect<1>(coord_t)>& piece,
+                     const char* name, const std::function<Domain(coord_t)>& piece,
                      PartitionKind kind) {
   std::map<DomainPoint, Domain> pieces;
   for (coord_t i = 0; i < parts; ++i) pieces[Point<1>(i)] = piece(i);

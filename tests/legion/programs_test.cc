@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
       return app.substr(0, app.find(':'));
     });
 
-// ---- Two of benchmarks/applications as programs, which `groma run --map` takes over.
+// ---- Three of benchmarks/applications as programs, which `groma run --map` takes over.
 
 struct ApplicationCase {
   const char *name, *words, *mapping;
@@ -94,11 +94,11 @@ void PrintTo(const ApplicationCase& each, std::ostream* out) { *out << each.name
 
 class Applications : public OnLegion, public testing::WithParamInterface<ApplicationCase> {};
 
-// The program compares its result with that of a serial program, and prints a digest of it or the
-// norm of the residual. Groma compares this line with that of a run under Legion's default mapper.
+// The program compares its result with that of a serial program, and prints a number that depends
+// on all of it. Groma compares this line with that of a run under Legion's default mapper.
 TEST_P(Applications, HaveTheSameResultUnderAMapping) {
   const Outcome outcome =
-      run("groma run --json --checks always --same '^(digest|residual) ' --map " +
+      run("groma run --json --checks always --same '^(digest|residual|shift) ' --map " +
           folder_.write("my.mapper", GetParam().mapping) + " -- " GROMA_PROGRAMS "/" +
           GetParam().words + " -ll:cpu 2");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
@@ -129,6 +129,18 @@ INSTANTIATE_TEST_SUITE_P(
                         "def back(Task task) { return m[0, 1 - task.ipoint[0] % 2]; }\n"
                         "IndexTaskMap * spread;\n"
                         "IndexTaskMap dot_rz,update_p,norm_r back;\n"},
+        ApplicationCase{"kmeans_one_cpu", "kmeans -iterations 5", kOneCpu},
+        ApplicationCase{"kmeans_spread", "kmeans -samples 1001 -k 5 -dim 3 -iterations 5",
+                        "Region accumulate sums CPU SYSMEM;\n"
+                        "Layout * data * AOS C_order;\n"
+                        "Layout assign centroid * F_order;\n"
+                        "InstanceLimit assign 1;\n"
+                        "CollectMemory accumulate *;\n"
+                        "m = Machine(CPU);\n"
+                        "def spread(Task task) { return m[0, task.ipoint[0] % m.size[1]]; }\n"
+                        "def last(Task task) { return m[0, m.size[1] - 1]; }\n"
+                        "IndexTaskMap * spread;\n"
+                        "SingleTaskMap zero_sums last;\n"},
         ApplicationCase{"sort_tree_one_cpu", "sort_tree -keys 5000 -depth 3", kOneCpu},
         ApplicationCase{"sort_tree_spread", "sort_tree -keys 5001 -depth 5",
                         "Region merge_halves segment CPU SYSMEM;\n"
@@ -147,16 +159,19 @@ INSTANTIATE_TEST_SUITE_P(
 // Under Legion's default mapper, alone.
 TEST(ApplicationPrograms, CheckTheirResult) {
   for (const char* const words :
-       {"cg", "cg -iterations 3", "cg -nx 1 -nz 4", "cg -nx 8 -nz 8 -over 2 -iterations 100",
-        "sort_tree", "sort_tree -keys 64 -depth 6", "sort_tree -keys 999 -depth 1"}) {
+       {"cg -iterations 3", "cg -nx 8 -nz 8 -over 2 -iterations 100", "kmeans -iterations 2",
+        "kmeans -samples 16 -nodes 2 -k 17 -dim 1", "sort_tree", "sort_tree -keys 64 -depth 6"}) {
     const Outcome outcome = run(std::string(GROMA_PROGRAMS "/") + words + " -ll:cpu 2");
     EXPECT_EQ(outcome.exit_code, 0) << words << outcome.err;
-    EXPECT_THAT(outcome.out, testing::ContainsRegex("(digest|residual) [-0-9a-f.+]+\nelapsed "));
+    EXPECT_THAT(outcome.out,
+                testing::ContainsRegex("(digest|residual|shift) [-0-9a-f.+]+\nelapsed "));
     EXPECT_THAT(outcome.err, Not(HasSubstr("LEGION WARNING"))) << words;
   }
   for (const auto& [words, text] :
        {std::pair("cg -nz 10", "-nz takes a multiple of 4 * over = 4, not `10`"),
         {"cg -nx 4096 -nz 65536", "fit into a column number"},
+        {"kmeans -samples 15 -k 15", "15 samples are fewer than 16, the number of batches"},
+        {"kmeans -samples 16 -k 17", "16 samples are fewer than 17, the number of clusters"},
         {"sort_tree -keys 63", "-keys takes a number from 64 to "},
         {"sort_tree -depth 7", "-depth takes a number from 1 to 6, not `7`"}}) {
     const Outcome outcome = run(std::string(GROMA_PROGRAMS "/") + words);

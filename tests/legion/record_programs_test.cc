@@ -96,8 +96,9 @@ TEST_P(Applications, EqualTheirDescription) {
 INSTANTIATE_TEST_SUITE_P(
     All, Applications,
     testing::Values("cg:nx=5,nz=8,nodes=2,iterations=3", "cg:nx=4,nz=8,iterations=2,over=2",
-                    "sort_tree:keys=1003,depth=4", "sort_tree:keys=640,depth=1",
-                    "sort_tree:keys=4001,depth=6"),
+                    "kmeans:samples=101,k=5,dim=3,iterations=2,over=1",
+                    "kmeans:samples=40,nodes=2,k=3,dim=1,iterations=3",
+                    "sort_tree:keys=1003,depth=4", "sort_tree:keys=4001,depth=6"),
     [](const auto& spec) {
       std::string name = spec.param;
       std::replace_if(
