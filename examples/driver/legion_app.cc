@@ -40,13 +40,14 @@ std::int64_t amount(const std::vector<std::string>& flags, std::string_view flag
   return otherwise;
 }
 
-// Returns the names of the programs in a folder: "circuit, johnson".
+// Returns the names of the benchmarks with a program in a folder: "circuit, johnson".
 std::string names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code code;
   for (fs::directory_iterator entry(folder, code), end; !code && entry != end;
        entry.increment(code)) {
-    names.push_back(entry->path().filename().string());
+    std::string name = entry->path().filename().string();
+    if (groma::find_benchmark(name) != nullptr) names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());
   return fmt::format("{}", fmt::join(names, ", "));

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <string>
 
 #ifdef GROMA_CUDA
@@ -108,6 +109,24 @@ LogicalPartition cut_equal(Context context, Runtime* runtime, LogicalRegion regi
   const LogicalPartition pieces = runtime->get_logical_partition(context, region, partition);
   runtime->attach_name(pieces, name);
   return pieces;
+}
+
+Rect<1> block(coord_t size, coord_t parts, coord_t part) {
+  return {part * size / parts, (part + 1) * size / parts - 1};
+}
+
+LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion region, coord_t parts,
+                     const char* name, const std::function<Domain(coord_t)>& piece,
+                     PartitionKind kind) {
+  std::map<DomainPoint, Domain> pieces;
+  for (coord_t i = 0; i < parts; ++i) pieces[Point<1>(i)] = piece(i);
+  const IndexPartition partition = runtime->create_partition_by_domain(
+      context, region.get_index_space(), pieces,
+      runtime->create_index_space(context, Rect<1>(0, parts - 1)), /*perform_intersections=*/true,
+      kind);
+  const LogicalPartition made = runtime->get_logical_partition(context, region, partition);
+  runtime->attach_name(made, name);
+  return made;
 }
 
 namespace {

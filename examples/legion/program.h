@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <type_traits>
 #include <vector>
@@ -102,6 +103,16 @@ Legion::LogicalRegion make_region(Legion::Context context, Legion::Runtime* runt
 Legion::LogicalPartition cut_equal(Legion::Context context, Legion::Runtime* runtime,
                                    Legion::LogicalRegion region, Legion::coord_t parts,
                                    const char* name);
+
+// Returns piece `part` of `size` points that are cut into `parts` blocks of nearly the same size.
+Legion::Rect<1> block(Legion::coord_t size, Legion::coord_t parts, Legion::coord_t part);
+
+// Cuts a region into `parts` pieces. Piece i is the part of piece(i) that lies in the region.
+// Legion does not check `kind`.
+Legion::LogicalPartition cut(Legion::Context context, Legion::Runtime* runtime,
+                             Legion::LogicalRegion region, Legion::coord_t parts, const char* name,
+                             const std::function<Legion::Domain(Legion::coord_t)>& piece,
+                             Legion::PartitionKind kind = LEGION_DISJOINT_COMPLETE_KIND);
 
 // Returns the requirement of an index launch in which each point accesses fields of its own piece.
 // The pieces are cut from `region`. With LEGION_NO_ACCESS the task gets no data but may name its

@@ -1,11 +1,13 @@
-// The benchmarks' own Legion programs (examples/legion): `groma run --on legion`, `groma tune --on
-// legion`. Each program holds its results to a serial reference itself.
+// The Legion programs of examples/legion. Those of benchmarks run by `groma run --on legion` and
+// `groma tune --on legion`, the others by `groma run --map`. Each program compares its results with
+// a serial reference itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "command/run.h"
 
@@ -83,6 +85,101 @@ INSTANTIATE_TEST_SUITE_P(
       return app.substr(0, app.find(':'));
     });
 
+// ---- Three of benchmarks/applications as programs, which `groma run --map` takes over.
+
+struct ApplicationCase {
+  const char *name, *words, *mapping;
+};
+void PrintTo(const ApplicationCase& each, std::ostream* out) { *out << each.name; }
+
+class Applications : public OnLegion, public testing::WithParamInterface<ApplicationCase> {};
+
+// The program compares its result with that of a serial program, and prints a number that depends
+// on all of it. Groma compares this line with that of a run under Legion's default mapper.
+TEST_P(Applications, HaveTheSameResultUnderAMapping) {
+  const Outcome outcome =
+      run("groma run --json --checks always --same '^(digest|residual|shift) ' --map " +
+          folder_.write("my.mapper", GetParam().mapping) + " -- " GROMA_PROGRAMS "/" +
+          GetParam().words + " -ll:cpu 2");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json.at("status"), "ok");
+  EXPECT_EQ(json.at("same_results"), true) << outcome.out;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("was launched")));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("LEGION WARNING")));
+}
+
+constexpr const char* kOneCpu =
+    "m = Machine(CPU);\n"
+    "def first(Task task) { return m[0, 0]; }\n"
+    "IndexTaskMap * first;\n"
+    "SingleTaskMap * first;\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Applications,
+    testing::Values(
+        ApplicationCase{"cg_one_cpu", "cg -nx 6 -nz 8", kOneCpu},
+        ApplicationCase{"cg_spread", "cg -nx 6 -nz 8 -nodes 2",
+                        "Region spmv vec_ghost CPU SYSMEM;\n"
+                        "Layout * vec_rows * AOS;\n"
+                        "Layout assemble A_rows * SOA;\n"
+                        "CollectMemory spmv *;\n"
+                        "m = Machine(CPU);\n"
+                        "def spread(Task task) { return m[0, task.ipoint[0] % m.size[1]]; }\n"
+                        "def back(Task task) { return m[0, 1 - task.ipoint[0] % 2]; }\n"
+                        "IndexTaskMap * spread;\n"
+                        "IndexTaskMap dot_rz,update_p,norm_r back;\n"},
+        ApplicationCase{"kmeans_one_cpu", "kmeans -iterations 5", kOneCpu},
+        ApplicationCase{"kmeans_spread", "kmeans -samples 1001 -k 5 -dim 3 -iterations 5",
+                        "Region accumulate sums CPU SYSMEM;\n"
+                        "Layout * data * AOS C_order;\n"
+                        "Layout assign centroid * F_order;\n"
+                        "InstanceLimit assign 1;\n"
+                        "CollectMemory accumulate *;\n"
+                        "m = Machine(CPU);\n"
+                        "def spread(Task task) { return m[0, task.ipoint[0] % m.size[1]]; }\n"
+                        "def last(Task task) { return m[0, m.size[1] - 1]; }\n"
+                        "IndexTaskMap * spread;\n"
+                        "SingleTaskMap zero_sums last;\n"},
+        ApplicationCase{"sort_tree_one_cpu", "sort_tree -keys 5000 -depth 3", kOneCpu},
+        ApplicationCase{"sort_tree_spread", "sort_tree -keys 5001 -depth 5",
+                        "Region merge_halves segment CPU SYSMEM;\n"
+                        "Layout sort_leaf segment * AOS;\n"
+                        "CollectMemory copy_back *;\n"
+                        "m = Machine(CPU);\n"
+                        "def spread(Task task) { return m[0, task.ipoint[0] % m.size[1]]; }\n"
+                        "def other(Task task) {\n"
+                        "  parent = task.parent.processor(m);\n"
+                        "  return m[0, 1 - parent[1]];\n"
+                        "}\n"
+                        "IndexTaskMap generate spread;\n"
+                        "SingleTaskMap msort,merge_halves other;\n"}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+// Under Legion's default mapper, alone.
+TEST(ApplicationPrograms, CheckTheirResult) {
+  for (const char* const words :
+       {"cg -iterations 3", "cg -nx 8 -nz 8 -over 2 -iterations 100", "kmeans -iterations 2",
+        "kmeans -samples 16 -nodes 2 -k 17 -dim 1", "sort_tree", "sort_tree -keys 64 -depth 6"}) {
+    const Outcome outcome = run(std::string(GROMA_PROGRAMS "/") + words + " -ll:cpu 2");
+    EXPECT_EQ(outcome.exit_code, 0) << words << outcome.err;
+    EXPECT_THAT(outcome.out,
+                testing::ContainsRegex("(digest|residual|shift) [-0-9a-f.+]+\nelapsed "));
+    EXPECT_THAT(outcome.err, Not(HasSubstr("LEGION WARNING"))) << words;
+  }
+  for (const auto& [words, text] :
+       {std::pair("cg -nz 10", "-nz takes a multiple of 4 * over = 4, not `10`"),
+        {"cg -nx 4096 -nz 65536", "fit into a column number"},
+        {"kmeans -samples 15 -k 15", "15 samples are fewer than 16, the number of batches"},
+        {"kmeans -samples 16 -k 17", "16 samples are fewer than 17, the number of clusters"},
+        {"sort_tree -keys 63", "-keys takes a number from 64 to "},
+        {"sort_tree -depth 7", "-depth takes a number from 1 to 6, not `7`"}}) {
+    const Outcome outcome = run(std::string(GROMA_PROGRAMS "/") + words);
+    EXPECT_EQ(outcome.exit_code, 2) << words;
+    EXPECT_THAT(outcome.err, HasSubstr(text));
+  }
+}
+
 TEST_F(OnLegion, TellsTheTimeOfWhatTheApplicationMeasures) {
   const Outcome outcome = run("groma run --on legion --app stencil:edge=20 -- -ll:cpu 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -108,7 +205,8 @@ TEST_F(OnLegion, WhatIsNoLegionProgramIsRefused) {
     EXPECT_THAT(outcome.err, HasSubstr(text)) << words;
   };
   expect("run --on legion --app pennant", 1, "there is no Legion program for `pennant`");
-  expect("run --on legion --app pennant", 1, "circuit");  // what is there
+  expect("run --on legion --app pennant", 1, "there is cannon, circuit, johnson, stencil;");
+  expect("run --on legion --app cg", 1, "cg");  // it is no benchmark
   expect("run --on legion --app docs/examples/ring.json", 1, "ring.json`");
   expect("run --on legion --app cannon:n=15", 1, "`n`");
   expect("run --on legion --app cannon --machine local", 2, "--machine");
