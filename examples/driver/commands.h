@@ -73,6 +73,7 @@ inline void add_behind(CLI::App& command, const std::string& words) {
 void add_apps(CLI::App& app, int* exit_code);
 void add_check(CLI::App& app, int* exit_code);
 void add_diff(CLI::App& app, int* exit_code);
+void add_domain(CLI::App& app, int* exit_code);
 void add_emit(CLI::App& app, int* exit_code);
 void add_format(CLI::App& app, int* exit_code);
 void add_explain(CLI::App& app, int* exit_code);

@@ -109,6 +109,7 @@ int main(int argc, char** argv) {
   driver::add_place(app, &exit_code);
   driver::add_explain(app, &exit_code);
   driver::add_diff(app, &exit_code);
+  driver::add_domain(app, &exit_code);
   // The callbacks of these commands refer to `behind`, the words after `--`. They are filled in
   // below, before app.parse() calls a callback.
   std::vector<std::string> behind;

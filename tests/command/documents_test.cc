@@ -57,7 +57,7 @@ TEST(Documents, ShowTheProgramThatIsRun) {
 
 constexpr const char* kDocuments[] = {
     "README.md",        "docs/applications.md", "docs/commands.md", "docs/diagnostics.md",
-    "docs/emit.md",     "docs/llm.md",          "docs/tune.md",
+    "docs/domains.md",  "docs/emit.md",         "docs/llm.md",      "docs/tune.md",
 #ifdef GROMA_EMBED  // where the examples are built
     "docs/embedding.md"
 #endif

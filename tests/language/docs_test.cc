@@ -59,6 +59,9 @@ const std::set<std::string_view> kWithoutExample = {
     "unknown-region", "matches-nothing", "never-replicated", "other-launches", "nodes-differ",
     // Of `groma emit`.
     "not-emitted",
+    // Of `groma domain`.
+    "domain-bound", "domain-length", "domain-digits", "domain-parts", "domain-map", "domain-value",
+    "domain-parameter", "domain-size",
     // Of mappers written by hand.
     "bad-processor", "mixed-processors", "repeated-processor", "bad-variant", "missing-choice",
     "no-memory", "bad-virtual", "bad-instance", "layout-refused", "bad-slices", "bad-schedule",
