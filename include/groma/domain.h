@@ -1,5 +1,5 @@
-// Domain: a set of integer points that need not be a box, with an exact map from k to the k-th point
-// and back. Domains are declared in a small language (docs/domains.md):
+// Domain: a set of integer points that need not be a box, with an exact map from k to the k-th
+// point and back. Domains are declared in a small language (docs/domains.md):
 //
 //   domain triangle(n = 8) = (x, y) in loops y < n, x <= y;
 //   domain gasket(r = 3) = (x, y) in digits base 2 levels r where (x & y) == 0;

@@ -190,7 +190,8 @@ class Parser {
       const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
       std::string_view above = text.substr(begin, line - begin);
       if (!above.starts_with('#')) break;
-      above.remove_prefix(above.starts_with("# ") ? 2 : 1);
+      above.remove_prefix(1);
+      if (above.starts_with(' ')) above.remove_prefix(1);
       comment = std::string(above) + (comment.empty() ? "" : " ") + comment;
       line = before;
     }

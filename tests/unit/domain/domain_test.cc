@@ -364,7 +364,7 @@ TEST(Mistakes, NumbersThatDoNotFitAreFoundBeforehand) {
   EXPECT_THAT(mistake(menger, {{"r", 40}}), HasSubstr("at most 14 levels do"));
   EXPECT_THAT(mistake("domain d(n) = (x, y) in loops y < n, x < n where x == y;",
                       {{"n", std::int64_t{1} << 20}}),
-              HasSubstr("at most 2^28 are looked at"));
+              HasSubstr("at most 2^28 are looked at [domain-size]"));
 }
 
 TEST(Mistakes, HostileTextsEndSoon) {
