@@ -2,6 +2,7 @@
 #include "groma/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -133,10 +134,25 @@ int run(RunArguments options) {
   // execute as many point tasks as this run did, if that is more than the default limit.
   limits.tasks = std::max(limits.tasks, result.tasks);
   const groma::GuideFeedback feedback = groma::guide_run(guided, limits);
-  bool fine = !profile || write_files(*profile, words,
-                                      groma::summary_of(result, *with->workload, *with->machine,
-                                                        program, feedback),
-                                      options.map.files);
+  bool fine = true;
+  if (profile) {
+    groma::RunSummary summary =
+        groma::summary_of(result, *with->workload, *with->machine, program, feedback);
+    std::vector<std::string> values;
+    for (const auto& [parameter, value] : with->workload->values()) {
+      values.push_back(fmt::format("{}={}", parameter, value));
+    }
+    summary.inputs = {{"application", options.app},
+                      {"its parameters", fmt::format("{}", fmt::join(values, " "))},
+                      {"machine", options.machine},
+                      {"mapping", options.file.empty() ? "the default mapper" : options.file}};
+    if (values.empty()) summary.inputs.erase(summary.inputs.begin() + 1);
+    if (options.simulate.noise > 0) {
+      summary.inputs.emplace_back(
+          "noise", fmt::format("{}, seed {}", options.simulate.noise, options.simulate.seed));
+    }
+    fine = write_files(*profile, words, summary, options.map.files);
+  }
   std::optional<groma::Fit> fit;
   // --fit runs the application many times with other sizes, and without a record.
   if (options.fit && memory_decides(result)) {

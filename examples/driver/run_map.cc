@@ -1,11 +1,14 @@
 // Runs a Legion program under a mapping, and adds the options for that to commands.
 #include "run_map.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <optional>
 
 #include "commands.h"
@@ -152,7 +155,10 @@ bool write_files(const groma::Profile& profile, const groma::ProfileWords& words
   bool written = true;
   if (!files.trace.empty()) written = write(files.trace, groma::to_trace(profile, words));
   if (!files.report.empty()) {
-    written = write(files.report, groma::to_html(profile, words, summary)) && written;
+    groma::RunSummary dated = summary;
+    dated.inputs.emplace_back(
+        "date", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr))));
+    written = write(files.report, groma::to_html(profile, words, dated)) && written;
   }
   return written;
 }
@@ -206,7 +212,9 @@ int run_under_mapping(const MapArguments& arguments) {
   bool fine = result->ok() && (profile || !run->profile);
   if (result->ok() && !fine) print_error(fmt::format("groma: {}\n", result->why_no_record));
   if (profile) {
-    const groma::RunSummary summary = groma::summary_of(*result, mapping, *run);
+    groma::RunSummary summary = groma::summary_of(*result, mapping, *run);
+    summary.inputs = {{"program", fmt::format("{}", fmt::join(run->words, " "))},
+                      {"mapping", arguments.file.empty() ? "the default mapper" : arguments.file}};
     fine = write_files(*profile, words, summary, arguments.files) && fine;
   }
   const groma::Profile* const shown = profile && arguments.profile ? &*profile : nullptr;

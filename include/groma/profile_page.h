@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "groma/profile.h"
@@ -13,7 +14,7 @@ namespace groma {
 struct RunSummary {
   // The names of the application and of the machine.
   std::string application, machine;
-  // The name of the mapping's file without its folders. Empty: the default mapper.
+  // The mapping's file. The page shows its name without its folders. Empty: the default mapper.
   std::string mapping;
   // True for a run in the simulator, false for one that was measured by the clock.
   bool simulated = false;
@@ -24,6 +25,15 @@ struct RunSummary {
   std::string rate;
   // The sentences of the guide, as the command prints them.
   std::vector<std::string> explain, suggest;
+  // Some lines of the mapping before and after a change, without their line ends.
+  struct LineChange {
+    std::vector<std::string> before, after;
+  };
+  // For each of `suggest`, the lines that it changes. May be shorter than `suggest`.
+  std::vector<std::vector<LineChange>> changes = {};
+  // What the command was given, such as {"machine", "lassen:nodes=2"}. Shown at the end of the
+  // page.
+  std::vector<std::pair<std::string, std::string>> inputs = {};
 };
 
 // Returns one HTML file that needs no network and no other file. The limits of to_html() in

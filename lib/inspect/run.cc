@@ -12,6 +12,7 @@
 #include "explain/words.h"
 #include "groma/program_mapper.h"
 #include "guide/printed.h"
+#include "inspect/changed_lines.h"
 #include "profile/json_text.h"
 #include "profile/words.h"
 
@@ -97,7 +98,7 @@ RunSummary summary_of(const RunResult& result, const Workload& workload, const M
   RunSummary summary;
   summary.application = workload.name();
   summary.machine = machine.name();
-  if (program != nullptr) summary.mapping = profile::without_folders(program->source().name());
+  if (program != nullptr) summary.mapping = program->source().name();
   summary.simulated = true;
   summary.time = seconds_words(result.seconds);
   summary.rate = rate_words(result.throughput, result.unit);
@@ -108,6 +109,11 @@ RunSummary summary_of(const RunResult& result, const Workload& workload, const M
   }
   summary.explain = feedback.explain;
   summary.suggest = guide::printed_suggestions(feedback);
+  // Each change that was tried belongs to the suggestion with its number.
+  if (feedback.tried && feedback.fixes.size() <= feedback.suggest.size()) {
+    const Source source = program == nullptr ? Source("", "") : program->source();
+    for (const Fix& fix : feedback.fixes) summary.changes.push_back(changed_lines(source, fix));
+  }
   return summary;
 }
 

@@ -143,7 +143,7 @@ RunSummary summary_of(const ProgramResult& result, const Program& mapping, const
   RunSummary summary;
   summary.application = run.app == nullptr ? program_name(run.words) : run.app->name();
   summary.machine = "Legion";
-  summary.mapping = profile::without_folders(mapping.source().name());
+  summary.mapping = mapping.source().name();
   if (result.measured) {
     summary.time = seconds_words(result.measured->seconds);
     summary.time_of = "The part that the application measures";

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "groma/harmless.h"
 #include "groma/version.h"
 #include "profile/html.h"
 #include "profile/page_lanes.h"
@@ -23,6 +24,10 @@ namespace {
 // this fraction of the time.
 constexpr std::size_t kWaitedCauses = 3;
 constexpr double kWaitedShare = 0.05;
+// The fullest memory has a tile if at least this fraction of it was in use.
+constexpr double kNotableFullness = 0.1;
+// Limit on the lines that are shown as changed by one suggestion.
+constexpr std::size_t kMaxChangedLines = 20;
 
 // Appends formatted HTML. The caller must escape texts of other programs.
 template <typename... Values>
@@ -61,6 +66,75 @@ const RunRecord::Memory* fullest_memory(const RunRecord& record) {
     }
   }
   return fullest;
+}
+
+// Appends a tile with the bytes that were moved. Copies between nodes are far slower than others,
+// so a run on several nodes has both numbers.
+void add_moved_tile(const Profile& profile, std::string* html) {
+  const RunRecord& record = *profile.record;
+  std::int64_t between = 0;
+  for (const Profile::CopyGroup& move : profile.moves) {
+    if (move.other_node) add_saturating(between, move.bytes);
+  }
+  const bool has_nodes =
+      std::any_of(record.memories.begin(), record.memories.end(),
+                  [&](const auto& memory) { return memory.node != record.memories.front().node; });
+  const std::string number =
+      fmt::format("{} copies, {} reductions", profile.copies, profile.reductions);
+  if (!has_nodes) {
+    add_html_tile("Moved data", format_bytes(profile.moved_bytes), number, html);
+    return;
+  }
+  add_html_tile(
+      "Moved between nodes", format_bytes(between),
+      fmt::format("and {} within nodes; {}",
+                  format_bytes(std::max<std::int64_t>(0, profile.moved_bytes - between)), number),
+      html);
+}
+
+// Appends the lines that a suggestion changes, as the lines of a `diff`.
+void add_changes(const std::vector<RunSummary::LineChange>& changes, std::string* html) {
+  if (changes.empty()) return;
+  *html += "<pre class=\"diff\">";
+  std::size_t lines = 0;
+  for (const RunSummary::LineChange& change : changes) {
+    for (const std::string& line : change.before) {
+      if (lines++ < kMaxChangedLines) put_html(html, "<del>- {}</del>\n", html_text(line));
+    }
+    for (const std::string& line : change.after) {
+      if (lines++ < kMaxChangedLines) put_html(html, "<ins>+ {}</ins>\n", html_text(line));
+    }
+  }
+  if (lines > kMaxChangedLines) put_html(html, "{} more lines\n", lines - kMaxChangedLines);
+  *html += "</pre>";
+}
+
+// Returns the sentence with the name of the mapping's file instead of its whole path.
+std::string with_short_name(std::string sentence, const std::string& path) {
+  const std::string_view name = without_folders(path);
+  if (name.size() == path.size()) return sentence;
+  for (std::size_t at = sentence.find(path); at != sentence.npos;
+       at = sentence.find(path, at + name.size())) {
+    sentence.replace(at, path.size(), name);
+  }
+  return sentence;
+}
+
+// Appends the suggestions of the guide, each with the lines that it changes.
+void add_suggestions(const RunSummary& summary, std::string* html) {
+  *html += "<p class=\"label\">Suggest</p>\n";
+  if (summary.suggest.empty()) {
+    *html += "<p class=\"dim\">No change of the mapping is suggested.</p>\n";
+    return;
+  }
+  *html += "<ul>\n";
+  for (std::size_t i = 0; i < summary.suggest.size(); ++i) {
+    put_html(html, "<li>{}",
+             html_sentence(with_short_name(summary.suggest[i], harmless(summary.mapping))));
+    if (i < summary.changes.size()) add_changes(summary.changes[i], html);
+    *html += "</li>\n";
+  }
+  *html += "</ul>\n";
 }
 
 // Returns an entry of the legend.
@@ -137,7 +211,9 @@ std::string waited_sentence(const Profile& profile, const std::string& measured)
     if (named++ == 0) {
       sentence = fmt::format(
           "{} waited {:.0f} % of its time for {}",
-          has_phase ? fmt::format("The measured phase `{}`", measured) : std::string("The run"),
+          has_phase ? fmt::format("Within the phase `{}`, which the application measures, the run",
+                                  measured)
+                    : std::string("The run"),
           100 * share, words);
     } else {
       sentence += fmt::format(", {:.0f} % for {}", 100 * share, words);
@@ -161,8 +237,9 @@ void add_page_head(const Profile& profile, const ProfileWords& words, const RunS
     put_html(html, "<h1>{}: {} {}</h1>\n", html_text(summary.application), html_text(summary.time),
              how);
     put_html(html, "<p class=\"lead\">On <b>{}</b>, mapped by {}</p>\n", html_text(summary.machine),
-             summary.mapping.empty() ? std::string("the default mapper")
-                                     : fmt::format("<b>{}</b>", html_text(summary.mapping)));
+             summary.mapping.empty()
+                 ? std::string("the default mapper")
+                 : fmt::format("<b>{}</b>", html_text(without_folders(summary.mapping))));
   } else {
     put_html(html, "<h1>{}: {}</h1>\n",
              words.title.empty() ? std::string("A run's profile") : html_text(words.title), whole);
@@ -175,13 +252,13 @@ void add_page_head(const Profile& profile, const ProfileWords& words, const RunS
   add_html_tile(profile.record->is_beginning ? "The recorded beginning" : "The whole run", whole,
                 has_summary ? how : "", html);
   add_html_tile("Tasks", fmt::format("{}", profile.task_runs), "", html);
-  add_html_tile("Moved data", format_bytes(profile.moved_bytes),
-                fmt::format("{} copies, {} reductions", profile.copies, profile.reductions), html);
-  if (const auto* fullest = fullest_memory(*profile.record)) {
-    add_html_tile(
-        "Fullest memory",
-        fmt::format("{:.1f} %", 100 * fraction_of(fullest->peak_bytes, fullest->capacity_bytes)),
-        fmt::format("of {}", name_of(*fullest)), html);
+  add_moved_tile(profile, html);
+  const auto* fullest = fullest_memory(*profile.record);
+  const double full =
+      fullest == nullptr ? 0 : fraction_of(fullest->peak_bytes, fullest->capacity_bytes);
+  if (full >= kNotableFullness) {
+    add_html_tile("Fullest memory", fmt::format("{:.1f} %", 100 * full),
+                  fmt::format("of {}", name_of(*fullest)), html);
   }
   *html += "</dl>\n";
   const std::string waited = waited_sentence(profile, words.measured);
@@ -190,15 +267,13 @@ void add_page_head(const Profile& profile, const ProfileWords& words, const RunS
   }
   if (has_summary) {
     *html += "<div class=\"columns\" id=\"advice\">\n<div>\n";
-    add_html_list("Explain", summary.explain, html);
-    *html += "</div>\n<div>\n";
-    if (summary.suggest.empty()) {
-      *html +=
-          "<p class=\"label\">Suggest</p>\n<p class=\"dim\">No change of the mapping is "
-          "suggested.</p>\n";
-    } else {
-      add_html_list("Suggest", summary.suggest, html);
+    std::vector<std::string> explain;
+    for (const std::string& sentence : summary.explain) {
+      explain.push_back(with_short_name(sentence, harmless(summary.mapping)));
     }
+    add_html_list("Explain", explain, html);
+    *html += "</div>\n<div>\n";
+    add_suggestions(summary, html);
     *html += "</div>\n</div>\n";
   }
   *html += "</header>\n";
@@ -233,9 +308,11 @@ void add_page_timeline(const Profile& profile, const std::string& measured, std:
       "<p id=\"what\" aria-live=\"polite\">Point at a task or a copy.</p>\n"
       "<noscript><p>The time line needs JavaScript.</p></noscript>\n"
       "<p class=\"dim\">Lanes of each kind are sorted by the share of the run in which they were "
-      "busy. An idle lane was busy for less than 1 %. A lane with &times; 3 has up to three copies "
-      "at once. What is not on the critical path is pale. Drag to move; Ctrl and wheel, or + and "
-      "-, to zoom; a double click shows one task.";
+      "busy. An idle lane was busy for less than 1 %. What is not on the critical path is pale. "
+      "A lane with &times; 3 has up to three copies at once, and the height of a bar is their "
+      "number. Where tasks or copies are too short to be told apart, the height is the part of the "
+      "time in which the lane was busy: zoom in to see each. Drag to move; Ctrl and wheel, or + "
+      "and -, to zoom; a double click shows one task.";
   if (timeline.left_out > 0) {
     put_html(html,
              " Of {} tasks and copies the {} longest are drawn; none of the rest takes longer than "
@@ -276,10 +353,14 @@ std::string to_html(const Profile& profile, const ProfileWords& words, const Run
   add_page_memories(profile, &html);
   add_page_tables(profile, short_words, &html);
   add_page_matrix(profile, &html);
-  fmt::format_to(std::back_inserter(html),
-                 "<footer class=\"dim\">Written by <code>groma run</code> {}.</footer>\n</main>\n"
-                 "<script>{}</script>\n</body>\n</html>\n",
-                 kVersion, page_script());
+  html += "<footer class=\"dim\">";
+  for (const auto& [name, value] : summary.inputs) {
+    put_html(&html, "{}: <code>{}</code>. ", html_text(name), html_text(value));
+  }
+  put_html(&html,
+           "Written by <code>groma run</code> {}.</footer>\n</main>\n"
+           "<script>{}</script>\n</body>\n</html>\n",
+           kVersion, page_script());
   return html;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -281,13 +282,21 @@ std::vector<PageLaneGroup> page_lane_groups(const Profile& profile, Timeline tim
       lanes[i].is_idle = fraction_of(lanes[i].busy, profile.total) < kIdleBelow;
       is_any_busy = is_any_busy || !lanes[i].is_idle;
     }
+    // Lanes that show the same percentage stay in the order of nodes and numbers.
+    const auto percent = [&](const PageLane& lane) {
+      return std::llround(100 * fraction_of(lane.busy, profile.total));
+    };
     std::stable_sort(lanes.begin(), lanes.end(),
-                     [](const PageLane& a, const PageLane& b) { return a.busy > b.busy; });
+                     [&](const PageLane& a, const PageLane& b) { return percent(a) > percent(b); });
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const PageLaneGroup& a, const PageLaneGroup& b) {
-                     return a.lanes.front().busy > b.lanes.front().busy;
-                   });
+  const auto most_busy = [](const PageLaneGroup& group) {
+    RunTime most = 0;
+    for (const PageLane& lane : group.lanes) most = std::max(most, lane.busy);
+    return most;
+  };
+  std::stable_sort(
+      groups.begin(), groups.end(),
+      [&](const PageLaneGroup& a, const PageLaneGroup& b) { return most_busy(a) > most_busy(b); });
   if (!is_any_busy && !groups.empty()) groups.front().lanes.front().is_idle = false;
   return groups;
 }

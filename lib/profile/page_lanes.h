@@ -39,7 +39,8 @@ struct PageLane {
 struct PageLaneGroup {
   TimelineLane::Kind kind = TimelineLane::Kind::kProcessor;
   std::string title;
-  // The lanes, the busiest first.
+  // The lanes, the busiest first. Lanes that are busy for the same whole percentage of the run are
+  // in the order of their nodes and numbers.
   std::vector<PageLane> lanes;
 };
 

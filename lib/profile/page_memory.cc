@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <map>
 
 #include "profile/html.h"
 #include "profile/page_sections.h"
@@ -17,17 +19,41 @@ namespace {
 constexpr std::size_t kLevelPoints = 300;
 // Limits on the memories whose bytes over time are drawn, and on those that are not folded.
 constexpr std::size_t kMaxPictures = 32, kMaxOpenPictures = 6;
-// Limit on the names of empty memories that are listed.
-constexpr std::size_t kMaxEmptyNames = 200;
+// Limits on the names of empty memories that are listed, and on those below a picture.
+constexpr std::size_t kMaxEmptyNames = 200, kMaxEqualNames = 8;
+// A memory of which less than this fraction is ever in use has no picture.
+constexpr double kDrawnFrom = 0.01;
 
 // Returns a fraction of a capacity as a percentage. A small one does not look like nothing.
 std::string full_words(double full) {
   return full < 0.001 ? std::string("less than 0.1 %") : fmt::format("{:.1f} %", 100 * full);
 }
 
-// Appends the picture of one memory over time, as an SVG path of steps.
-void add_picture(const Profile& profile, const Profile::Memory& memory,
+// Returns the same for the fullest of several memories.
+std::string at_most(double full) { return (full < 0.001 ? "" : "at most ") + full_words(full); }
+
+// Memories of one kind that show the same capacity and the same peak, in the order of the record.
+using EqualMemories = std::vector<const Profile::Memory*>;
+
+// Returns words that follow the caption of the first memory: which others have the same peak.
+std::string equal_words(const RunRecord& record, const EqualMemories& memories) {
+  if (memories.size() < 2) return "";
+  std::string names;
+  for (std::size_t i = 1; i < std::min(kMaxEqualNames + 1, memories.size()); ++i) {
+    const auto& memory = record.memories[static_cast<std::size_t>(memories[i]->memory)];
+    names += (i == 1 ? "" : ", ") + html_text(name_of(memory));
+  }
+  return fmt::format("<br>the same peak in {}{}", names,
+                     memories.size() > kMaxEqualNames + 1
+                         ? fmt::format(" and {} more", memories.size() - kMaxEqualNames - 1)
+                         : "");
+}
+
+// Appends the picture of one memory over time, as an SVG path of steps. The other memories are only
+// named.
+void add_picture(const Profile& profile, const EqualMemories& memories,
                  const std::vector<AllocatedBytesAtTime>& levels, std::string* html) {
+  const Profile::Memory& memory = *memories.front();
   const auto put = [html]<typename... Values>(fmt::format_string<Values...> format,
                                               Values&&... values) {
     fmt::format_to(std::back_inserter(*html), format, std::forward<Values>(values)...);
@@ -35,9 +61,10 @@ void add_picture(const Profile& profile, const Profile::Memory& memory,
   const RunRecord::Memory& one = profile.record->memories[static_cast<std::size_t>(memory.memory)];
   const double full = fraction_of(one.peak_bytes, one.capacity_bytes);
   put("<figure class=\"memory\" data-full=\"{:.6f}\"><figcaption><b>{}</b> {} full<br>"
-      "<span class=\"dim\">peak {} of {}, at {}</span></figcaption>\n",
+      "<span class=\"dim\">peak {} of {}, at {}{}</span></figcaption>\n",
       full, html_text(name_of(one)), full_words(full), format_bytes(one.peak_bytes),
-      format_bytes(one.capacity_bytes), format_time(memory.peak_time));
+      format_bytes(one.capacity_bytes), format_time(memory.peak_time),
+      equal_words(*profile.record, memories));
   // The y axis of SVG points down.
   const auto y = [&](std::int64_t bytes) {
     return 100 - 100 * std::clamp(fraction_of(bytes, one.capacity_bytes), 0.0, 1.0);
@@ -73,34 +100,67 @@ void add_page_memories(const Profile& profile, std::string* html) {
     }
   }
   if (shown.empty()) return;
-  // The memories that are nearest to their capacity come first.
-  std::stable_sort(shown.begin(), shown.end(),
-                   [&](const auto* a, const auto* b) { return full(a) > full(b); });
-  *html +=
-      "<section>\n<h2 id=\"memory\">Memories against their capacity</h2>\n<p class=\"dim\">Bytes "
-      "in "
-      "use over the run. The full height of a picture is the capacity of the memory, and the line "
-      "is the peak. The fullest come first.</p>\n<div class=\"memories\">\n";
-  const auto levels = allocated_bytes_over_time(profile, kLevelPoints);
-  const std::size_t drawn = std::min(kMaxPictures, shown.size());
-  // Folding a single picture would save no space.
-  const std::size_t open = drawn <= kMaxOpenPictures + 1 ? drawn : kMaxOpenPictures;
-  const auto picture = [&](std::size_t i) {
-    add_picture(profile, *shown[i], levels[static_cast<std::size_t>(shown[i]->memory)], html);
-  };
-  for (std::size_t i = 0; i < open; ++i) picture(i);
-  *html += "</div>\n";
-  if (open < shown.size()) {
-    *html += fmt::format(
-        "<details><summary>and {} more, at most {} full</summary>\n<div "
-        "class=\"memories\">\n",
-        shown.size() - open, full_words(full(shown[open])));
-    for (std::size_t i = open; i < drawn; ++i) picture(i);
-    *html += "</div>\n";
-    if (drawn < shown.size()) {
-      *html += fmt::format("<p class=\"dim\">{} more are not drawn.</p>\n", shown.size() - drawn);
+  // The memories that are nearest to their capacity come first. Those that show the same percentage
+  // stay in the order of the record.
+  std::stable_sort(shown.begin(), shown.end(), [&](const auto* a, const auto* b) {
+    return std::llround(1000 * full(a)) > std::llround(1000 * full(b));
+  });
+  std::vector<EqualMemories> groups;
+  std::map<std::string, std::size_t> numbers;
+  // The memories without a picture, by their kind.
+  std::map<std::string, EqualMemories> little;
+  for (const Profile::Memory* memory : shown) {
+    const auto& one = record.memories[static_cast<std::size_t>(memory->memory)];
+    if (full(memory) < kDrawnFrom) {
+      little[one.kind].push_back(memory);
+      continue;
     }
-    *html += "</details>\n";
+    const std::string key = fmt::format("{} of {} in {}", format_bytes(one.peak_bytes),
+                                        format_bytes(one.capacity_bytes), one.kind);
+    const auto [group, is_new] = numbers.try_emplace(key, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[group->second].push_back(memory);
+  }
+  *html += "<section>\n<h2 id=\"memory\">Memories against their capacity</h2>\n";
+  if (!groups.empty()) {
+    *html +=
+        "<p class=\"dim\">Bytes in use over the run. The full height of a picture is the capacity "
+        "of the memory, and the line is the peak. The fullest come first.</p>\n"
+        "<div class=\"memories\">\n";
+    const auto levels = allocated_bytes_over_time(profile, kLevelPoints);
+    const std::size_t drawn = std::min(kMaxPictures, groups.size());
+    // Folding a single picture would save no space.
+    const std::size_t open = drawn <= kMaxOpenPictures + 1 ? drawn : kMaxOpenPictures;
+    const auto picture = [&](std::size_t i) {
+      add_picture(profile, groups[i], levels[static_cast<std::size_t>(groups[i].front()->memory)],
+                  html);
+    };
+    for (std::size_t i = 0; i < open; ++i) picture(i);
+    *html += "</div>\n";
+    if (open < groups.size()) {
+      *html += fmt::format(
+          "<details><summary>and {} more, {} full</summary>\n<div "
+          "class=\"memories\">\n",
+          groups.size() - open, at_most(full(groups[open].front())));
+      for (std::size_t i = open; i < drawn; ++i) picture(i);
+      *html += "</div>\n";
+      if (drawn < groups.size()) {
+        *html +=
+            fmt::format("<p class=\"dim\">{} more are not drawn.</p>\n", groups.size() - drawn);
+      }
+      *html += "</details>\n";
+    }
+  }
+  for (const auto& [kind, memories] : little) {
+    const auto fullest =
+        std::max_element(memories.begin(), memories.end(),
+                         [&](const auto* x, const auto* y) { return full(x) < full(y); });
+    const auto& one = record.memories[static_cast<std::size_t>((*fullest)->memory)];
+    *html += fmt::format(
+        "<p class=\"little\">{} {}: {} full <span class=\"dim\">(peak {} "
+        "of {})</span></p>\n",
+        memories.size(), html_text(kind), at_most(full(*fullest)), format_bytes(one.peak_bytes),
+        format_bytes(one.capacity_bytes));
   }
   std::string names;
   std::size_t empty = 0;

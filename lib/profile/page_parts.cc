@@ -4,17 +4,31 @@
 
 namespace groma::profile {
 
-// The colours come from the common style sheet (html.cc).
+// The other colours come from the common style sheet (html.cc). Neighbours among the colours of
+// tasks (--c0 to --c7) have hues that are far apart, because the legend has them in this order.
+// --c8 to --c11 are for other tasks, copies, reductions and the runtime (page_lanes.h).
 std::string_view page_style() {
   return R"css(
-:root { --c0: #2f6db5; --c1: #1a7f37; --c2: #6546c3; --c3: #0f7c86; --c4: #8a5a00; --c5: #a34068;
-  --c6: #4d5fa8; --c7: #5f6f12; --c8: #5a6b7b; --c9: #c05a00; --c10: #a8189a; --c11: #767676; }
-@media (prefers-color-scheme: dark) { :root { --c0: #78aef0; --c1: #6fcf85; --c2: #b3a0ff;
-  --c3: #5fd0d8; --c4: #d9b26a; --c5: #f09ab8; --c6: #a5b4f5; --c7: #c2cf62; --c8: #9fb0c0;
-  --c9: #ffa35c; --c10: #f08ae0; --c11: #a0a0a0; } }
+:root { --c0: #2f6db5; --c1: #1a7f37; --c2: #6b3fc8; --c3: #7a6400; --c4: #0b7f8a; --c5: #b5305f;
+  --c6: #5c7a12; --c7: #1d3f72; --c8: #3b4a57; --c9: #c95f00; --c10: #b414a5; --c11: #858585; }
+@media (prefers-color-scheme: dark) { :root { --c0: #78aef0; --c1: #6fcf85; --c2: #b99cff;
+  --c3: #e0c050; --c4: #4fd0d8; --c5: #ff93b5; --c6: #b9cc55; --c7: #5a8ae0; --c8: #c3d0dc;
+  --c9: #ffa35c; --c10: #f08ae0; --c11: #909090; } }
 #waited { border-left: 4px solid var(--bar); font-weight: 600; margin: 1rem 0; padding-left: .8rem; }
 #advice { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
 #advice li { white-space: pre-wrap; } #advice p { margin-top: .2rem; }
+.diff { font-size: .85rem; margin: .2rem 0 .6rem; overflow-x: auto; white-space: pre; }
+.diff del, .diff ins { text-decoration: none; } .diff del { color: var(--accent); }
+.diff ins { color: var(--c1); }
+/* A table that does not fit scrolls in its box. The shadow at an edge says that there is more. */
+.scroll { background: linear-gradient(90deg, var(--back) 30%, transparent) 0 / 40px 100%,
+  linear-gradient(270deg, var(--back) 30%, transparent) 100% / 40px 100%,
+  linear-gradient(90deg, rgb(0 0 0 / .3), transparent) 0 / 12px 100%,
+  linear-gradient(270deg, rgb(0 0 0 / .3), transparent) 100% / 12px 100%;
+  background-attachment: local, local, scroll, scroll; background-repeat: no-repeat; }
+.framed { border: 1px solid var(--line); border-radius: 6px; }
+.framed table { width: 100%; } .framed tr:last-child > * { border-bottom: 0; }
+.matrix th[scope=row] { background: var(--back); left: 0; position: sticky; white-space: nowrap; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid var(--line); padding: .15rem .6rem; text-align: left;
   vertical-align: top; }
@@ -45,6 +59,7 @@ svg.level { background: var(--row); border: 1px solid var(--line); box-sizing: b
   display: block; height: 70px; width: 100%; }
 svg.level path { fill: var(--bar); stroke: none; }
 svg.level line { stroke: var(--accent); vector-effect: non-scaling-stroke; }
+.little { margin: .2rem 0; overflow-wrap: anywhere; }
 figure { margin: 0; min-width: 0; } figcaption { overflow-wrap: anywhere; }
 @media (max-width: 760px) { #advice { grid-template-columns: minmax(0, 1fr); }
   th, td { padding: .15rem .4rem; } .barcell { display: none; } }
@@ -170,6 +185,14 @@ std::string_view page_script() {
     }
   }
 
+  const widths = new Map();
+  const widthOf = text => {
+    if (!widths.has(text)) widths.set(text, paint.measureText(text).width);
+    return widths.get(text);
+  };
+  // The opacity of what is not on the critical path.
+  const kPale = .3;
+
   // Writes text that is cut at a width.
   const write = (text, x, y, wide) => {
     paint.save();
@@ -195,7 +218,7 @@ std::string_view page_script() {
         if (part <= 0) continue;
         const at = Math.min(first(lane, until - time / 2), lane.count - 1);
         paint.fillStyle = color(lane.label[at]);
-        paint.globalAlpha = only.checked && !lane.path[at] ? .35 : 1;
+        paint.globalAlpha = only.checked && !lane.path[at] ? kPale : 1;
         const tall = part * high * (lane.counts ? lane.counts[at] / lane.most : 1);
         paint.fillRect(gutter + x, y + high - tall, 1, tall);
         ++drawn;
@@ -203,12 +226,18 @@ std::string_view page_script() {
       paint.globalAlpha = 1;
       return drawn;
     }
+    // Pale bars of the same pixel would add up to a dark one, so each begins where the last ended.
+    let covered = gutter;
     for (; i < lane.count && lane.begin[i] < to; ++i) {
-      const x = gutter + Math.max(0, lane.begin[i] - from) * scale;
+      const pale = only.checked && !lane.path[i];
+      const start = gutter + Math.max(0, lane.begin[i] - from) * scale;
       const end = gutter + Math.min(to - from, lane.end[i] - from) * scale;
-      const wide = Math.max(1, end - x);
+      const x = pale ? Math.max(start, covered) : start;
+      const wide = pale ? Math.max(start + 1, end) - x : Math.max(1, end - x);
+      if (wide <= 0) continue;
+      covered = Math.max(covered, x + wide);
       paint.fillStyle = color(lane.label[i]);
-      paint.globalAlpha = only.checked && !lane.path[i] ? .35 : 1;
+      paint.globalAlpha = pale ? kPale : 1;
       const tall = lane.counts ? Math.max(2, high * lane.counts[i] / lane.most) : high;
       paint.fillRect(x, y + high - tall, wide, tall);
       paint.globalAlpha = 1;
@@ -216,9 +245,10 @@ std::string_view page_script() {
         paint.fillStyle = accent;
         paint.fillRect(x, y + high, wide, 2);
       }
-      if (wide > 34 && tall > 10) {
-        paint.fillStyle = only.checked && !lane.path[i] ? style('--text') : back;
-        write(run.labels[lane.label[i]][0], x + 4, y + high / 2 + 1, wide - 7);
+      const shown = run.labels[lane.label[i]][0];
+      if (wide > 20 && tall > 10 && widthOf(shown) <= wide - 6) {
+        paint.fillStyle = pale ? style('--text') : back;
+        paint.fillText(shown, x + 3, y + high / 2 + 1);
       }
       ++drawn;
     }

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <iterator>
 #include <map>
 
+#include "profile/data_streams.h"
 #include "profile/html.h"
 #include "profile/page_sections.h"
 #include "profile/words.h"
@@ -47,32 +50,49 @@ std::string bar_cells(double part) {
       100 * part, 100 * std::clamp(part, 0.0, 1.0));
 }
 
-// Appends a table. The first two columns show the share of each row. The titles of the others are
-// `columns`; the title of a column of numbers begins with `#`. Rows are sorted by their share, the
-// largest first. Small rows are folded into one that says how many they are.
-// `first` are rows that stay above the others.
-void add_table(std::string_view id, std::string_view title, std::string_view caption,
-               std::initializer_list<std::string_view> columns, const std::vector<TableRow>& first,
-               std::vector<TableRow> rows, std::string* html) {
+// Returns a share as a whole number of the unit in which the page shows it. Rows that show the same
+// share must not be sorted by digits that nobody sees.
+std::int64_t shown_share(double share) { return std::llround(1000 * share); }
+
+// What a table consists of beside its rows.
+struct Table {
+  std::string_view id, title;
+  // The sentence below the title, as HTML.
+  std::string caption;
+  // The titles of the columns behind the share. The title of a column of numbers begins with `#`.
+  std::vector<std::string_view> columns;
+  // True if the shares of all rows add up to 1, so that a sum of them says something.
+  bool adds_up = true;
+  // Rows that stay above the sorted ones.
+  std::vector<TableRow> first = {};
+  // The cells of a row below all others, which has no share. Empty: there is none.
+  std::string last_cells = {};
+};
+
+// Appends a table. The first two columns show the share of each row. Rows are sorted by the share
+// that is shown, the largest first, and keep their order where it is the same. Small rows are
+// folded into one that says how many they are.
+void add_table(const Table& table, std::vector<TableRow> rows, std::string* html) {
   const auto put = [html]<typename... Values>(fmt::format_string<Values...> format,
                                               Values&&... values) {
     fmt::format_to(std::back_inserter(*html), format, std::forward<Values>(values)...);
   };
   put("<section>\n<h2 id=\"{}\">{}</h2>\n<p class=\"dim\">{}</p>\n<div class=\"scroll\"><table>\n"
       "<thead><tr>",
-      id, title, caption);
+      table.id, table.title, table.caption);
   *html += "<th scope=\"col\" class=\"n\">share</th><th scope=\"col\" class=\"barcell\"></th>";
-  for (const std::string_view column : columns) {
+  for (const std::string_view column : table.columns) {
     const bool number = column.starts_with('#');
     put("<th scope=\"col\"{}>{}</th>", number ? " class=\"n\"" : "",
         number ? column.substr(1) : column);
   }
   *html += "</tr></thead>\n<tbody>\n";
-  for (const TableRow& row : first) {
+  for (const TableRow& row : table.first) {
     put("<tr class=\"all\">{}{}</tr>\n", bar_cells(row.share), row.cells);
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const TableRow& a, const TableRow& b) { return a.share > b.share; });
+  std::stable_sort(rows.begin(), rows.end(), [](const TableRow& a, const TableRow& b) {
+    return shown_share(a.share) > shown_share(b.share);
+  });
   std::size_t open = 0;
   while (open < std::min(kMaxOpenRows, rows.size()) &&
          (open < kAlwaysShownRows || rows[open].share >= kSmallRow)) {
@@ -81,31 +101,54 @@ void add_table(std::string_view id, std::string_view title, std::string_view cap
   // Folding a single row would save no space.
   if (open + 1 == rows.size()) ++open;
   const auto row = [&](const TableRow& one) {
-    put("<tr data-share=\"{:.6f}\">{}{}</tr>\n", one.share, bar_cells(one.share), one.cells);
+    put("<tr data-share=\"{:.3f}\">{}{}</tr>\n", one.share, bar_cells(one.share), one.cells);
   };
   for (std::size_t i = 0; i < open; ++i) row(rows[i]);
   *html += "</tbody>\n";
   if (open < rows.size()) {
-    double sum = 0, rest = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      sum += rows[i].share;
-      if (i >= open) rest += rows[i].share;
-    }
-    // Shares that are of the same time add up to at most 1. Those of processors do not.
-    const std::string how_much = sum < 1.001
+    double rest = 0;
+    for (std::size_t i = open; i < rows.size(); ++i) rest += rows[i].share;
+    const std::string how_much = table.adds_up
                                      ? fmt::format("{:.1f} % together", 100 * rest)
                                      : fmt::format("at most {:.1f} % each", 100 * rows[open].share);
     put("<tbody><tr><td colspan=\"{}\"><button class=\"more\" aria-expanded=\"false\">and {} more, "
         "{}</button></td></tr></tbody>\n<tbody class=\"rest\" hidden>\n",
-        columns.size() + 2, rows.size() - open, how_much);
+        table.columns.size() + 2, rows.size() - open, how_much);
     for (std::size_t i = open; i < std::min(kMaxTableRows, rows.size()); ++i) row(rows[i]);
     if (rows.size() > kMaxTableRows) {
       put("<tr><td colspan=\"{}\" class=\"dim\">{} more rows are not listed.</td></tr>\n",
-          columns.size() + 2, rows.size() - kMaxTableRows);
+          table.columns.size() + 2, rows.size() - kMaxTableRows);
     }
     *html += "</tbody>\n";
   }
+  if (!table.last_cells.empty()) {
+    put("<tbody><tr class=\"all\"><td></td><td class=\"barcell\"></td>{}</tr></tbody>\n",
+        table.last_cells);
+  }
   *html += "</table></div>\n</section>\n";
+}
+
+// The critical path within the measured phase, or all of it if no phase is measured.
+struct PathPart {
+  // For each of Profile::path_causes, its time and the number of its segments in this part.
+  std::vector<std::pair<RunTime, std::int64_t>> causes;
+  // The time of the part, and the rest of the run.
+  RunTime time = 0, outside = 0;
+};
+PathPart path_part(const Profile& profile, const std::string& measured) {
+  const std::vector<TimeSpan> spans = measured_spans(profile, measured);
+  PathPart part;
+  part.causes.resize(profile.path_causes.size());
+  for (const Profile::Segment& segment : profile.path) {
+    const RunTime time = time_within(spans, segment.begin, segment.end);
+    if (time <= 0 || !is_index_of(segment.cause, part.causes)) continue;
+    auto& [sum, segments] = part.causes[static_cast<std::size_t>(segment.cause)];
+    add_saturating(sum, time);
+    ++segments;
+    add_saturating(part.time, time);
+  }
+  part.outside = std::max<RunTime>(0, profile.total - part.time);
+  return part;
 }
 
 // Returns what happened on the critical path, in the plural.
@@ -125,9 +168,11 @@ void add_moves(const Profile& profile, const ProfileWords& words, std::string* h
                         time_cell(move.time) + time_cell(move.waited),
                     share});
   }
-  add_table("moves", "What was moved, and why",
-            "Sorted by the time of all copies together, including concurrent ones.",
-            {"what", "because of", "#times", "#bytes", "#time of all", "#waited for channels"}, {},
+  add_table({"moves",
+             "What was moved, and why",
+             "In the whole run. Sorted by the time of all copies together, including concurrent "
+             "ones.",
+             {"what", "because of", "#times", "#bytes", "#time of all", "#waited for channels"}},
             std::move(rows), html);
 }
 
@@ -140,22 +185,38 @@ void add_tasks(const Profile& profile, std::string* html) {
                         time_cell(task.longest) + time_cell(task.waited),
                     share});
   }
-  add_table("tasks", "Tasks", "Sorted by the time of all runs of the task together.",
-            {"task", "on", "#runs", "#time", "#mean", "#longest", "#waited for processors"}, {},
+  add_table({"tasks",
+             "Tasks",
+             "In the whole run. Sorted by the time of all runs of the task together.",
+             {"task", "on", "#runs", "#time", "#mean", "#longest", "#waited for processors"}},
             std::move(rows), html);
+}
+
+// Returns how many processors of a kind ran tasks, and how evenly: "GPU: 3 of 4 used, the busiest
+// 1.50 times the mean of these".
+std::string words_of(const Profile::Kind& kind) {
+  std::string words = fmt::format("all {}: {} of {} used", kind.kind, kind.used, kind.processors);
+  if (kind.used < 2 || kind.busy <= 0) return words;
+  // Idle processors do not count, because a mapping may leave them idle on purpose.
+  const double mean = static_cast<double>(kind.busy) / static_cast<double>(kind.used);
+  return words + fmt::format(", the busiest {:.2f} times the mean of these",
+                             static_cast<double>(kind.most) / mean);
 }
 
 // Writes a table with one row for each processor kind, and one for each processor that was used.
 void add_processors(const Profile& profile, std::string* html) {
-  std::vector<TableRow> kinds, rows;
+  Table table = {"processors",
+                 "Processors",
+                 "The share of the whole run in which each was busy.",
+                 {"processor", "#runs", "#busy", "#idle"},
+                 false};
+  std::vector<TableRow> rows;
   for (const Profile::Kind& kind : profile.kinds) {
     const double share = fraction_of(kind.busy, profile.total) /
                          static_cast<double>(std::max<std::int64_t>(1, kind.processors));
-    kinds.push_back(
-        {words_cell(fmt::format("all {}: {} of {} used, the busiest {:.2f} times the mean",
-                                kind.kind, kind.used, kind.processors, Profile::imbalance(kind))) +
-             number_cell(kind.runs) + time_cell(kind.busy) + time_cell(kind.idle),
-         share});
+    table.first.push_back({words_cell(words_of(kind)) + number_cell(kind.runs) +
+                               time_cell(kind.busy) + time_cell(kind.idle),
+                           share});
   }
   for (const Profile::Processor& one : profile.processors) {
     const double share = fraction_of(one.busy, profile.total);
@@ -164,8 +225,7 @@ void add_processors(const Profile& profile, std::string* html) {
              number_cell(one.runs) + time_cell(one.busy) + time_cell(profile.total - one.busy),
          share});
   }
-  add_table("processors", "Processors", "The share of the whole run in which each was busy.",
-            {"processor", "#runs", "#busy", "#idle"}, kinds, std::move(rows), html);
+  add_table(table, std::move(rows), html);
 }
 
 void add_channels(const Profile& profile, std::string* html) {
@@ -178,8 +238,12 @@ void add_channels(const Profile& profile, std::string* html) {
                         time_cell(one.busy),
                     share});
   }
-  add_table("channels", "Channels", "The share of the whole run in which each was busy.",
-            {"channel", "#copies", "#bytes", "#busy"}, {}, std::move(rows), html);
+  add_table({"channels",
+             "Channels",
+             "The share of the whole run in which each was busy.",
+             {"channel", "#copies", "#bytes", "#busy"},
+             false},
+            std::move(rows), html);
 }
 
 // Returns the name of the group to which a memory belongs. At level 0 each memory is a group, at
@@ -192,39 +256,59 @@ std::string matrix_end_name(const RunRecord::Memory& memory, int level) {
 }  // namespace
 
 void add_page_path_tables(const Profile& profile, const ProfileWords& words, std::string* html) {
-  std::vector<TableRow> rows;
-  for (std::size_t d = 0; d < profile.path_time.size(); ++d) {
-    for (std::size_t r = 0; r < profile.path_time[d].size(); ++r) {
-      const RunTime time = profile.path_time[d][r];
-      if (time == 0) continue;
-      const double share = fraction_of(time, profile.total);
-      rows.push_back({words_cell(words_of_doing(static_cast<Profile::Doing>(d))) +
-                          words_cell(words_of(static_cast<Profile::Reason>(r))) + time_cell(time),
-                      share});
+  const PathPart part = path_part(profile, words.measured);
+  const std::string of = part.outside > 0
+                             ? fmt::format("Within the measured phase <code>{}</code>, {}",
+                                           html_text(words.measured), format_time(part.time))
+                             : fmt::format("Of the whole run, {}", format_time(part.time));
+  Table table = {
+      "path",
+      "What the time is made of",
+      fmt::format("{}. The critical path: what each moment of this time waited for. The parts "
+                  "add up to all of it.",
+                  of),
+      {"what happened", "why the run waited for it", "#time"}};
+  Table largest = {"causes",
+                   "The largest causes on the critical path",
+                   of + ". Sorted by time.",
+                   {"what", "why the run waited for it", "because of", "#times", "#time"}};
+  if (part.outside > 0) {
+    const std::string outside = words_cell("outside the measured phase") + words_cell("");
+    table.last_cells = outside + time_cell(part.outside);
+    largest.last_cells = outside + words_cell("") + number_cell("") + time_cell(part.outside);
+  }
+  std::array<std::array<RunTime, Profile::kReasons>, 4> times = {};
+  std::vector<TableRow> rows, causes;
+  for (std::size_t i = 0; i < profile.path_causes.size(); ++i) {
+    const Profile::PathCause& cause = profile.path_causes[i];
+    const auto& [time, segments] = part.causes[i];
+    if (time <= 0) continue;
+    add_saturating(
+        times[static_cast<std::size_t>(cause.doing)][static_cast<std::size_t>(cause.reason)], time);
+    const std::string statement =
+        cause.move < 0 ? std::string()
+                       : describe_statement(
+                             words, profile.moves[static_cast<std::size_t>(cause.move)].statement);
+    causes.push_back({words_cell(words_of(profile, cause)) +
+                          words_cell(words_of(cause.doing, cause.reason)) + code_cell(statement) +
+                          number_cell(segments) + time_cell(time),
+                      fraction_of(time, part.time)});
+  }
+  for (std::size_t d = 0; d < times.size(); ++d) {
+    for (std::size_t r = 0; r < times[d].size(); ++r) {
+      if (times[d][r] == 0) continue;
+      const auto doing = static_cast<Profile::Doing>(d);
+      rows.push_back({words_cell(words_of_doing(doing)) +
+                          words_cell(words_of(doing, static_cast<Profile::Reason>(r))) +
+                          time_cell(times[d][r]),
+                      fraction_of(times[d][r], part.time)});
     }
   }
-  add_table("path", "What the time is made of",
-            "The critical path: what each moment of the whole run waited for. The parts add up to "
-            "all of it.",
-            {"what happened", "why the next waited", "#time"}, {}, std::move(rows), html);
-  std::vector<TableRow> causes;
-  for (const Profile::PathCause& cause : profile.path_causes) {
-    const double share = fraction_of(cause.time, profile.total);
-    causes.push_back(
-        {words_cell(words_of(profile, cause)) +
-             words_cell(cause.doing == Profile::Doing::kRuntime ? "" : words_of(cause.reason)) +
-             code_cell(
-                 cause.move < 0
-                     ? std::string()
-                     : describe_statement(
-                           words, profile.moves[static_cast<std::size_t>(cause.move)].statement)) +
-             number_cell(cause.segments) + time_cell(cause.time),
-         share});
-  }
-  add_table("causes", "The largest causes on the critical path",
-            "Sorted by time, of the whole run.",
-            {"what", "why the next waited", "because of", "#times", "#time"}, {}, std::move(causes),
-            html);
+  // The causes are in the order of their times in the whole run.
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const TableRow& a, const TableRow& b) { return a.share > b.share; });
+  add_table(table, std::move(rows), html);
+  add_table(largest, std::move(causes), html);
 }
 
 void add_page_tables(const Profile& profile, const ProfileWords& words, std::string* html) {
@@ -268,7 +352,7 @@ void add_page_matrix(const Profile& profile, std::string* html) {
   *html +=
       "<section>\n<h2 id=\"matrix\">Data moved between memories</h2>\n"
       "<p class=\"dim\">Bytes from the memory of the row to that of the column.</p>\n"
-      "<div class=\"scroll\"><table class=\"matrix\">\n"
+      "<div class=\"scroll framed\" tabindex=\"0\"><table class=\"matrix\">\n"
       "<thead><tr><th scope=\"col\">from \\ to</th>";
   for (const std::string& name : ends) {
     *html += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", html_text(name));

@@ -125,6 +125,12 @@ class TextWriter {
     return folders == std::string::npos ? whole : words + "; by " + by.substr(folders + 1);
   }
 
+  // Writes a paler line below the words of a row.
+  void remark(const std::string& words) {
+    const std::string shown = cut(words, kColumns - kIndent);
+    line(std::string(kIndent, ' ') + (color_ ? fmt::format("\x1b[2m{}\x1b[0m", shown) : shown));
+  }
+
   // Writes how many of the `all` entries of a list are not shown, if there are more than `listed`.
   void more(std::size_t all, std::string_view what, std::size_t listed = kListed) {
     if (all > listed) line(fmt::format("  and {} more {}", all - listed, what));
@@ -166,13 +172,20 @@ class TextWriter {
                        percent(fraction_of(cause.time, profile_.total)),
                        cut(words_of(profile_, cause), kColumns - kIndent)));
       if (cause.doing == Profile::Doing::kRuntime) continue;
-      std::string why(words_of(cause.reason));
-      if (cause.move >= 0) {
-        const auto& move = profile_.moves[static_cast<std::size_t>(cause.move)];
-        why = with_statement(why, move.statement);
+      const std::string why(words_of(cause.doing, cause.reason));
+      if (cause.move < 0) {
+        remark(why);
+        continue;
       }
-      const std::string shown = cut(why, kColumns - kIndent);
-      line(std::string(kIndent, ' ') + (color_ ? fmt::format("\x1b[2m{}\x1b[0m", shown) : shown));
+      const auto& move = profile_.moves[static_cast<std::size_t>(cause.move)];
+      const std::string both = with_statement(why, move.statement);
+      if (both.size() <= kColumns - kIndent) {
+        remark(both);
+      } else {
+        // The statement gets its own line, without the `; ` in front of it.
+        remark(why);
+        remark(both.substr(why.size() + 2));
+      }
     }
     more(profile_.path_causes.size(), "causes");
   }
@@ -256,12 +269,9 @@ class TextWriter {
       line(fmt::format("  {:>9} {}  {}", format_bytes(move.bytes),
                        percent(fraction_of(move.bytes, profile_.moved_bytes)),
                        cut(words_of(profile_, move), kColumns - kIndent)));
-      const std::string shown =
-          cut(with_statement(
-                  fmt::format("{} times {}", move.number, format_time(move.time / move.number)),
-                  move.statement),
-              kColumns - kIndent);
-      line(std::string(kIndent, ' ') + (color_ ? fmt::format("\x1b[2m{}\x1b[0m", shown) : shown));
+      remark(with_statement(
+          fmt::format("{} times {}", move.number, format_time(move.time / move.number)),
+          move.statement));
     }
     more(profile_.moves.size(), "causes", kFewListed);
   }

@@ -51,23 +51,24 @@ std::string_view name_of(Profile::Reason reason) {
   return kNames[static_cast<std::size_t>(reason)];
 }
 
-// Returns a clause that says why an event is on the critical path.
-std::string_view words_of(Profile::Reason reason) {
+std::string_view words_of(Profile::Doing doing, Profile::Reason reason) {
+  const bool is_runtime = doing == Profile::Doing::kRuntime;
   switch (reason) {
     case Profile::Reason::kEnd:
-      return "it was the last";
+      return "the run ended with it";
     case Profile::Reason::kData:
-      return "its data was needed";
+      return "the next step needed its data";
     case Profile::Reason::kProcessor:
-      return "its processor was needed";
+      return "the next step needed its processor";
     case Profile::Reason::kChannel:
-      return "its channel was needed";
+      return "the next copy needed its channel";
     case Profile::Reason::kStart:
-      return "it was ready";
+      return "the next step was ready, but did not start";
     case Profile::Reason::kMapping:
       break;
   }
-  return "the next task was launched after it";
+  return is_runtime ? "the next step could not start before it was mapped"
+                    : "the next task was launched after it";
 }
 
 // Unknown memory kinds are written as `?`.

@@ -30,8 +30,8 @@ std::string region_name(const RunRecord& record, std::int32_t region);
 // Return the word that JSON uses for an activity or for a reason of waiting.
 std::string_view name_of(Profile::Doing doing);
 std::string_view name_of(Profile::Reason reason);
-// Describes why a segment is on the critical path: "its data was needed".
-std::string_view words_of(Profile::Reason reason);
+// Describes why the run waited for a segment of the critical path: "the next step needed its data".
+std::string_view words_of(Profile::Doing doing, Profile::Reason reason);
 // Describes which data was moved between which memories: "copy of rp_shared, SYSMEM to FBMEM".
 std::string words_of(const Profile& profile, const Profile::CopyGroup& move);
 // Describes what took time on the critical path: "task step", "copy of rp_shared, SYSMEM to FBMEM"

@@ -136,9 +136,10 @@ What the time is made of (the critical path)
 
 Its largest causes
     6.00 ms  60 %  task step
-                   it was the last
+                   the run ended with it
     3.00 ms  30 %  copy of grid, SYSMEM to FBMEM
-                   its data was needed; by a.mapper:6:1: Region * * GPU FBMEM
+                   the next step needed its data
+                   by a.mapper:6:1: Region * * GPU FBMEM
     1.00 ms  10 %  launching and mapping step
 
 Tasks                     runs      time      mean   longest share of all tasks
@@ -165,7 +166,7 @@ Channels, busy of the whole time
         return StatementText{"Region * * GPU FBMEM", "some/folders/deep/down/of/mine/a.mapper:6:1"};
       }};
   EXPECT_THAT(draw(make_profile(record), far),
-              HasSubstr("its data was needed; by a.mapper:6:1: Region * * GPU FBMEM\n"));
+              HasSubstr("   by a.mapper:6:1: Region * * GPU FBMEM\n"));
 }
 
 // A copy of 8 bytes from SYSMEM to RDMEM that takes 1 ms from `start` on.
