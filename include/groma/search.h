@@ -154,6 +154,16 @@ struct Step {
   // The proposal. Its text is the one that was evaluated, after repairs.
   Proposal proposal;
   Evaluation evaluation;
+
+  // What is known of the best step before this one, even if the history does not keep that step.
+  struct BestBefore {
+    std::int64_t number = 0;
+    double score = 0, noise = 0;
+  };
+  // The best step before this one; nullopt if no earlier step was valid. History::add() sets it.
+  std::optional<BestBefore> best_before = {};
+  // True if the step was better than every step before it. History::add() sets it.
+  bool was_best = false;
 };
 
 // The steps of a search so far. For a long search, only the best and the last steps are kept.
@@ -165,7 +175,7 @@ class History {
   // Returns true if the evaluation is better than the best by more than its own noise. The noise of
   // the best is ignored, since the best is measured again together with each text.
   bool is_better(const Evaluation& evaluation) const;
-  // Adds a step to the lists.
+  // Adds a step to the lists, and notes in it which step was the best before.
   void add(Step step);
   // Adds the step that tries the text with which the search begins.
   void add_start(Step step);

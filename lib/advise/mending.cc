@@ -15,6 +15,8 @@ namespace {
 
 // Limit on the regions for which changes are proposed when a memory is full.
 constexpr std::size_t kLargeRegions = 2;
+// Limit on the tasks that a proposed statement names one by one.
+constexpr std::size_t kMaxNamedTasks = 16;
 // The instance limits that are proposed when a memory is full.
 constexpr std::int64_t kProposedLimits[] = {4, 1};
 
@@ -95,6 +97,7 @@ class RefusalFixes {
         limits();
         memories();
         memories_of_large_regions();
+        memories_of_all_regions();
         kinds_of_large_regions();
         kinds(argument(1));
         placement(argument(1));
@@ -257,9 +260,10 @@ class RefusalFixes {
     return regions;
   }
   // Returns the names of the tasks, as mapping statements write them. The list is empty if one of
-  // them cannot be written.
+  // them cannot be written, or if there are more than kMaxNamedTasks.
   std::vector<std::string> names_of(const std::vector<std::uint32_t>& tasks) const {
     std::vector<std::string> names;
+    if (tasks.size() > kMaxNamedTasks) return names;
     for (const std::uint32_t task : tasks) {
       const auto written = syntax::name_as_written(subject_.app.tasks[task].name);
       if (!written) return {};
@@ -284,28 +288,42 @@ class RefusalFixes {
     }
   }
 
+  // Proposes to put all data of the processor kind's tasks into another memory, or to use the other
+  // memories where the first one has no room.
+  void memories_of_all_regions() {
+    if (const auto about = wanted()) add_memory_changes({"*"}, "*", about->kind);
+  }
+  // Proposes statements about a region, each with another memory first and then the others.
+  void add_memory_changes(const std::vector<std::string>& tasks, const std::string& region,
+                          ProcKind kind) {
+    const std::vector<MemKind> all = addressable_memory_kinds(subject_.machine, kind);
+    for (const MemKind first : all) {
+      if (first == MemKind::kRdmem) continue;
+      edit::StatementParts statement{.kind = MappingStatement::kRegion,
+                                     .tasks = tasks,
+                                     .regions = {region},
+                                     .place = kind,
+                                     .memories = {first}};
+      for (const MemKind other : all) {
+        if (other != first && other != MemKind::kRdmem) statement.memories.push_back(other);
+      }
+      editor_.add_statement_change(statement);
+    }
+  }
+
   // Proposes to put a large region into another memory, for all tasks of the processor kind that
-  // use the region. If only one task did so, the others would still fill the memory.
+  // use the region. If only one task did so, the others would still fill the memory. If the tasks
+  // are too many to name, the statement is about all tasks: the region's name then selects them.
   void memories_of_large_regions() {
     const auto about = wanted();
     for (const RegionUsers& region : large_regions()) {
-      const std::vector<std::string> tasks = names_of(region.tasks);
+      const bool are_many = region.tasks.size() > kMaxNamedTasks;
+      const std::vector<std::string> tasks =
+          are_many ? std::vector<std::string>{"*"} : names_of(region.tasks);
       if (tasks.empty() || !region.has_name) continue;
       const auto name = syntax::name_as_written(subject_.app.regions[region.region].names.front());
       if (!name) continue;
-      const std::vector<MemKind> all = addressable_memory_kinds(subject_.machine, about->kind);
-      for (const MemKind first : all) {
-        if (first == MemKind::kRdmem) continue;
-        edit::StatementParts statement{.kind = MappingStatement::kRegion,
-                                       .tasks = tasks,
-                                       .regions = {*name},
-                                       .place = about->kind,
-                                       .memories = {first}};
-        for (const MemKind other : all) {
-          if (other != first && other != MemKind::kRdmem) statement.memories.push_back(other);
-        }
-        editor_.add_statement_change(statement);
-      }
+      add_memory_changes(tasks, *name, about->kind);
     }
   }
 

@@ -70,26 +70,47 @@ class Writer {
       return text_ + "Every decision about this application is the same.\n";
     }
     const std::size_t count = diff_.differences.size();
-    text_ += fmt::format(
-        "{} decided differently. The effect of a statement is measured by one simulated run of A\n"
-        "in which B makes all decisions of the statement, and the effect of a part by a run in "
-        "which "
-        "B\nmakes only this decision. Effects do not add up, because decisions depend on each "
-        "other.\n",
-        count == 1 ? "1 thing is" : fmt::format("{} things are", count));
+    text_ += fmt::format("{} decided differently.{}\n",
+                         count == 1 ? "1 thing is" : fmt::format("{} things are", count),
+                         method_words());
     const std::vector<const StatementDifference*> order = statements_by_cost();
+    // The statements within each statement of A, by the position of the latter.
+    std::vector<std::vector<const StatementDifference*>> inner(diff_.statements.size());
+    for (const StatementDifference* statement : order) {
+      if (statement->within) inner[*statement->within].push_back(statement);
+    }
     for (const StatementDifference* statement : order) {
       if (statement->within) continue;
       write(*statement);
-      for (const StatementDifference* inner : order) {
-        if (inner->within && &diff_.statements[*inner->within] == statement) write(*inner);
-      }
+      const auto position = static_cast<std::size_t>(statement - diff_.statements.data());
+      for (const StatementDifference* each : inner[position]) write(*each);
     }
     if (gains_together()) text_ += "\nNone of them gains alone: together they do.\n";
     return std::move(text_);
   }
 
  private:
+  // Says how the effects were measured, or why none was.
+  std::string method_words() const {
+    const auto is_measured = [](const auto& each) { return each.cost || !each.alone.empty(); };
+    if (std::none_of(diff_.differences.begin(), diff_.differences.end(), is_measured) &&
+        std::none_of(diff_.statements.begin(), diff_.statements.end(), is_measured)) {
+      return diff_.a.ok() ? " No effect was measured."
+                          : fmt::format(" No effect was measured, because A {}.", outcome(diff_.a));
+    }
+    const bool has_limits =
+        std::any_of(diff_.differences.begin(), diff_.differences.end(),
+                    [](const MappingDifference& each) { return each.what == Aspect::kLimit; });
+    return fmt::format(
+        " The effect of a statement is measured by one simulated run of A\n"
+        "in which B makes all decisions of the statement, and the effect of a part by a run in "
+        "which B\nmakes only this decision.{} Effects do not add up, because decisions depend on "
+        "each other.",
+        has_limits ? " Instance limits are the exception: one run measures the limits\n"
+                     "of all tasks together."
+                   : "");
+  }
+
   // Returns true if B is faster than A but no measured difference is faster alone.
   bool gains_together() const {
     const auto may_gain = [](const auto& each) {

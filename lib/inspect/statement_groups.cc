@@ -6,17 +6,34 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace groma {
 namespace {
 
-// Returns true if a statement makes all decisions of another one and at least one more.
-bool includes_more(const StatementDifference& statement, const StatementDifference& other) {
-  return statement.parts.size() > other.parts.size() &&
-         std::includes(statement.parts.begin(), statement.parts.end(), other.parts.begin(),
-                       other.parts.end());
-}
+// Finds which statement in a list makes each difference. No two statements of the list may make the
+// same difference.
+class StatementOwners {
+ public:
+  explicit StatementOwners(std::size_t differences) : owners_(differences) {}
+  // Notes the differences that the statement at position `position` of the list makes.
+  void add(const StatementDifference& statement, std::size_t position) {
+    for (const std::size_t part : statement.parts) owners_[part] = position;
+  }
+  // Returns the position of the statement that makes all decisions of another one; nullopt if there
+  // is none.
+  std::optional<std::size_t> find(const StatementDifference& other) const {
+    const std::optional<std::size_t> owner = owners_[other.parts.front()];
+    const bool is_owner_of_all =
+        std::all_of(other.parts.begin(), other.parts.end(),
+                    [&](std::size_t part) { return owners_[part] == owner; });
+    return is_owner_of_all ? owner : std::nullopt;
+  }
+
+ private:
+  std::vector<std::optional<std::size_t>> owners_;
+};
 
 }  // namespace
 
@@ -41,21 +58,22 @@ std::vector<StatementDifference> group_by_statement(
     if (each.a.by) add(of_a, known_of_a, each.a.by, true, i);
   }
   // A statement of A says nothing new if one statement of B replaces all its decisions.
+  StatementOwners owners_of_b(differences.size());
+  for (std::size_t i = 0; i < of_b.size(); ++i) owners_of_b.add(of_b[i], i);
   for (StatementDifference& statement : of_a) {
-    const bool is_covered = std::any_of(of_b.begin(), of_b.end(), [&](const auto& other) {
-      return other.parts == statement.parts || includes_more(other, statement);
-    });
-    if (!is_covered) of_b.push_back(std::move(statement));
+    if (!owners_of_b.find(statement)) of_b.push_back(std::move(statement));
   }
   std::vector<StatementDifference>& all = of_b;
   std::stable_sort(all.begin(), all.end(), [](const auto& one, const auto& other) {
     if (one.parts.front() != other.parts.front()) return one.parts.front() < other.parts.front();
     return one.parts.size() > other.parts.size();
   });
+  StatementOwners owners_of_a(differences.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].is_of_a) owners_of_a.add(all[i], i);
+  }
   for (StatementDifference& statement : all) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].is_of_a && statement.by && includes_more(all[i], statement)) statement.within = i;
-    }
+    if (!statement.is_of_a && statement.by) statement.within = owners_of_a.find(statement);
   }
   return std::move(all);
 }

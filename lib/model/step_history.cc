@@ -24,42 +24,25 @@ constexpr std::size_t kMaxReason = 200;
 // Two times that differ by at most this share are called equal.
 constexpr double kSame = 1e-3;
 
-// A step, and the best step before it; null if no earlier step was valid.
-struct ComparedStep {
-  const Step* step = nullptr;
-  const Step* best_before = nullptr;
-  // True if the step was better than every step before it.
-  bool is_record = false;
-};
+// The steps that the history keeps, by their numbers.
+using StepsByNumber = std::map<std::int64_t, const Step*>;
 
-// Returns all steps that the history keeps, the oldest first.
-std::vector<ComparedStep> compared_steps(const History& history) {
-  std::map<std::int64_t, const Step*> by_number;
+StepsByNumber kept_steps(const History& history) {
+  StepsByNumber steps;
   for (const auto* list : {&history.recent(), &history.best_first(), &history.failures()}) {
-    for (const Step& step : *list) by_number.emplace(step.number, &step);
-  }
-  std::vector<ComparedStep> steps;
-  const Step* best = nullptr;
-  for (const auto& [number, step] : by_number) {
-    const Evaluation& evaluation = step->evaluation;
-    const bool is_record =
-        evaluation.ok() &&
-        (best == nullptr || evaluation.score < best->evaluation.score * (1 - evaluation.noise));
-    steps.push_back({step, best, is_record});
-    if (is_record) best = step;
+    for (const Step& step : *list) steps.emplace(step.number, &step);
   }
   return steps;
 }
 
 // Returns the numbers of the steps that are shown.
-std::set<std::int64_t> shown_numbers(const std::vector<ComparedStep>& steps,
-                                     const History& history) {
+std::set<std::int64_t> shown_numbers(const StepsByNumber& steps, const History& history) {
   std::set<std::int64_t> shown;
-  std::size_t records = 0;
-  for (std::size_t i = steps.size(); i-- > 0;) {
-    const bool is_last = steps.size() - i <= kLastShown;
-    if (is_last || (steps[i].is_record && ++records <= kRecordsShown)) {
-      shown.insert(steps[i].step->number);
+  std::size_t seen = 0, records = 0;
+  for (auto each = steps.rbegin(); each != steps.rend(); ++each) {
+    const bool is_last = ++seen <= kLastShown;
+    if (is_last || (each->second->was_best && ++records <= kRecordsShown)) {
+      shown.insert(each->first);
     }
   }
   const std::vector<Step>& best = history.best_first();
@@ -73,13 +56,15 @@ std::set<std::int64_t> shown_numbers(const std::vector<ComparedStep>& steps,
 }
 
 // Compares the score of a valid step with the best one before it.
-std::string verdict(const ComparedStep& each, const Evaluator& evaluator) {
-  if (each.best_before == nullptr) return "the first that ran";
-  const Evaluation& now = each.step->evaluation;
-  const Evaluation& before = each.best_before->evaluation;
-  const std::string than = fmt::format("#{}, the best before it ({})", each.best_before->number,
+std::string verdict(const Step& step, const Evaluator& evaluator) {
+  if (!step.best_before) return "the first that ran";
+  const Evaluation& now = step.evaluation;
+  Evaluation before;
+  before.score = step.best_before->score;
+  before.noise = step.best_before->noise;
+  const std::string than = fmt::format("#{}, the best before it ({})", step.best_before->number,
                                        format_score(before, evaluator));
-  if (each.is_record) return "BETTER than " + than;
+  if (step.was_best) return "BETTER than " + than;
   const bool is_same =
       std::abs(now.score - before.score) <= std::max(kSame, now.noise) * std::abs(before.score);
   return (is_same ? "no better than " : "WORSE than ") + than;
@@ -87,15 +72,21 @@ std::string verdict(const ComparedStep& each, const Evaluator& evaluator) {
 
 // Describes the change of a step against the best text before it. Returns an empty text for the
 // first text.
-std::string change_words(const ComparedStep& each, const SearchProblem& problem) {
-  if (each.best_before == nullptr) return "";
-  const auto text = segments_of(problem, each.step->proposal.text);
-  const auto before = segments_of(problem, each.best_before->proposal.text);
+std::string change_words(const Step& step, const StepsByNumber& kept,
+                         const SearchProblem& problem) {
+  if (!step.best_before) return "";
+  const auto best = kept.find(step.best_before->number);
+  if (best == kept.end()) {
+    return fmt::format("  (the difference is unknown: the text of #{} is no longer kept)\n",
+                       step.best_before->number);
+  }
+  const auto text = segments_of(problem, step.proposal.text);
+  const auto before = segments_of(problem, best->second->proposal.text);
   if (!text.ok() || !before.ok()) return "  (not divided into segments)\n";
   std::string words = describe_segment_changes(*text, *before);
   if (words.empty()) {
     return fmt::format("  (the lines of #{}, perhaps in another order)\n",
-                       each.best_before->number);
+                       step.best_before->number);
   }
   if (words.size() <= kMaxChange) return words;
   // The text is cut at the end of a line.
@@ -107,13 +98,12 @@ std::string change_words(const ComparedStep& each, const SearchProblem& problem)
 
 // Returns the first line about a step: its number, result, verdict, what it shall do, and what took
 // the time or why it failed.
-std::string head_line(const ComparedStep& each, const SearchRound& round, GuideDetail detail) {
-  const Step& step = *each.step;
+std::string head_line(const Step& step, const SearchRound& round, GuideDetail detail) {
   const Step* best = round.history().best();
   std::string line =
       fmt::format("#{} {}", step.number, describe_result(step.evaluation, round.evaluator()));
   if (step.evaluation.ok()) {
-    line += ", " + verdict(each, round.evaluator());
+    line += ", " + verdict(step, round.evaluator());
     if (best != nullptr && best->number == step.number) line += " (the best so far)";
   }
   const std::string why =
@@ -130,12 +120,12 @@ std::string head_line(const ComparedStep& each, const SearchRound& round, GuideD
 
 void add_step_history(Prompt& prompt, const SearchRound& round, GuideDetail detail) {
   const History& history = round.history();
-  const std::vector<ComparedStep> steps = compared_steps(history);
+  const StepsByNumber steps = kept_steps(history);
   if (steps.empty()) return;
   const std::set<std::int64_t> shown = shown_numbers(steps, history);
   // The first step has the number 1. The history itself keeps only some steps of a long search.
-  const std::int64_t first = std::min<std::int64_t>(steps.front().step->number, 1);
-  const std::int64_t all = steps.back().step->number - first + 1;
+  const std::int64_t first = std::min<std::int64_t>(steps.begin()->first, 1);
+  const std::int64_t all = steps.rbegin()->first - first + 1;
   const std::int64_t left_out = all - std::ssize(shown);
   prompt.add_heading(
       "HISTORY (the steps in their order; each difference is against the best text before it)\n",
@@ -143,13 +133,15 @@ void add_step_history(Prompt& prompt, const SearchRound& round, GuideDetail deta
   if (left_out > 0) {
     prompt.add_user_text(
         fmt::format("({} of {} steps are left out for space. Shown are the last {}, the best {}, "
-                    "those that became the best, and the last failure of each kind.)\n",
-                    left_out, all, kLastShown, kBestShown));
+                    "the last {} that were the best when they were tried, and the last {} that "
+                    "failed for different reasons.)\n",
+                    left_out, all, kLastShown, kBestShown, kRecordsShown, kFailuresShown));
   }
-  for (const ComparedStep& each : steps) {
-    if (!shown.contains(each.step->number)) continue;
-    const std::string line = head_line(each, round, detail);
-    prompt.add_user_text(line + change_words(each, round.problem()), RemovalStage::kHistory, line);
+  for (const auto& [number, step] : steps) {
+    if (!shown.contains(number)) continue;
+    const std::string line = head_line(*step, round, detail);
+    prompt.add_user_text(line + change_words(*step, steps, round.problem()), RemovalStage::kHistory,
+                         line);
   }
 }
 

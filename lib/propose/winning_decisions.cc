@@ -2,7 +2,6 @@
 #include "propose/winning_decisions.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "groma/program.h"
 
@@ -18,32 +17,35 @@ std::optional<MappingDecisions> decisions_of(const SearchProblem& problem,
   return MappingDecisions(*bound, problem.inputs.front());
 }
 
-// Returns true if both differences are about the same decision and have the same side B.
-bool decide_alike(const MappingDifference& one, const MappingDifference& other) {
-  return one.what == other.what && one.task == other.task && one.position == other.position &&
-         one.b.decision == other.b.decision;
-}
-
 }  // namespace
+
+std::set<WinningDecisions::Subject> WinningDecisions::subjects_of_differences(
+    const MappingDecisions& a, const MappingDecisions& b) {
+  std::set<Subject> subjects;
+  for (MappingDifference& each : a.differences_from(b)) {
+    subjects.emplace(each.what, std::move(each.task), each.position);
+  }
+  return subjects;
+}
 
 std::optional<WinningDecisions> WinningDecisions::between(const SearchProblem& problem,
                                                           const std::string& before,
                                                           const std::string& best) {
   auto of_best = decisions_of(problem, best);
-  const auto of_before = decisions_of(problem, before);
+  auto of_before = decisions_of(problem, before);
   if (!of_best || !of_before) return std::nullopt;
-  std::vector<MappingDifference> undone = of_best->differences_from(*of_before);
-  return WinningDecisions(problem, *std::move(of_best), std::move(undone));
+  return WinningDecisions(problem, *std::move(of_best), *std::move(of_before));
 }
 
 bool WinningDecisions::are_undone_by(const std::string& text) const {
   const auto decisions = decisions_of(*problem_, text);
   if (!decisions) return false;
-  const std::vector<MappingDifference> changed = best_.differences_from(*decisions);
-  return std::any_of(changed.begin(), changed.end(), [&](const MappingDifference& each) {
-    return std::any_of(undone_.begin(), undone_.end(),
-                       [&](const MappingDifference& undone) { return decide_alike(each, undone); });
-  });
+  std::set<Subject> changed = subjects_of_differences(best_, *decisions);
+  std::erase_if(changed, [this](const Subject& each) { return !won_.contains(each); });
+  if (changed.empty()) return false;
+  const std::set<Subject> from_before = subjects_of_differences(before_, *decisions);
+  return std::any_of(changed.begin(), changed.end(),
+                     [&](const Subject& each) { return !from_before.contains(each); });
 }
 
 }  // namespace groma::tuning

@@ -2,10 +2,12 @@
 // proposer does not take them back at once.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
-#include <vector>
+#include <tuple>
+#include <utility>
 
 #include "groma/diff.h"
 #include "groma/search.h"
@@ -21,19 +23,28 @@ class WinningDecisions {
                                                  const std::string& before,
                                                  const std::string& best);
 
-  // Returns true if a mapping makes one of the decisions as the mapping before the best one did.
+  // Returns true if a mapping makes one of the decisions as the mapping before the best one did,
+  // and not as the best one does. Compares what the mappings decide, such as the processors of the
+  // points, not the names of functions.
   // Returns false if the text is not a valid mapping.
   bool are_undone_by(const std::string& text) const;
 
  private:
-  WinningDecisions(const SearchProblem& problem, MappingDecisions best,
-                   std::vector<MappingDifference> undone)
-      : problem_(&problem), best_(std::move(best)), undone_(std::move(undone)) {}
+  // What a decision is about: its aspect, its task and the position of its requirement.
+  using Subject = std::tuple<MappingDifference::Aspect, std::string, std::uint32_t>;
+  static std::set<Subject> subjects_of_differences(const MappingDecisions& a,
+                                                   const MappingDecisions& b);
+
+  WinningDecisions(const SearchProblem& problem, MappingDecisions best, MappingDecisions before)
+      : problem_(&problem),
+        best_(std::move(best)),
+        before_(std::move(before)),
+        won_(subjects_of_differences(best_, before_)) {}
 
   const SearchProblem* problem_;
-  MappingDecisions best_;
-  // The differences from the best mapping (A) to the mapping before it (B).
-  std::vector<MappingDifference> undone_;
+  MappingDecisions best_, before_;
+  // What the best mapping decides differently from the mapping before it.
+  std::set<Subject> won_;
 };
 
 }  // namespace groma::tuning

@@ -40,11 +40,16 @@ bool History::is_better(const Evaluation& evaluation) const {
 // Adds a step to the best steps or to the failures, and to the recent steps. Among the best steps,
 // each text stands only once. Each list has a limit.
 void History::add(Step step) {
+  step.best_before.reset();
+  if (const Step* before = best()) {
+    step.best_before = {before->number, before->evaluation.score, before->evaluation.noise};
+  }
+  step.was_best = is_better(step.evaluation);
   if (step.evaluation.ok()) {
     const auto same = std::find_if(best_.begin(), best_.end(), [&](const Step& other) {
       return other.proposal.text == step.proposal.text;
     });
-    const bool is_best = is_better(step.evaluation);
+    const bool is_best = step.was_best;
     if (is_best && same != best_.end()) best_.erase(same);
     if (is_best || same == best_.end()) {
       const auto faster = [](const Step& a, const Step& b) {

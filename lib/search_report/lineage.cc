@@ -56,9 +56,9 @@ class LineageWriter {
     find_thresholds();
     html_ += "<section>\n<h2 id=\"lineage\">Which step was made from which</h2>\n";
     const bool has_line = report_.line_of_best.size() > 1;
-    const bool has_others = std::any_of(
-        tree_.nodes.begin(), tree_.nodes.end(),
-        [this](const FamilyTree::Node& node) { return !other_parents_of(node).empty(); });
+    const bool has_others =
+        std::any_of(tree_.nodes.begin(), tree_.nodes.end(),
+                    [this](const FamilyTree::Node& node) { return !other_parents(node).empty(); });
     put("<p class=\"dim\">Each point is a step, and lines lead down from a step to the steps that "
         "were made from it. A box holds steps from which nothing else was made.{}{}{}</p>\n",
         has_line ? " The thick line at the left leads to the best." : "",
@@ -142,7 +142,7 @@ class LineageWriter {
       plain += edge(parent.x, parent.y, box.x, box.y - 11, box.y);
     }
     for (const FamilyTree::Node& node : tree_.nodes) {
-      if (node.is_on_line_of_best) others += other_parents(node);
+      others += other_parents(node);
       if (!node.parent || node.is_in_box) continue;
       const FamilyTree::Node& parent = tree_.nodes[*node.parent];
       std::string& path = node.left_out > 0 ? gaps : node.is_on_line_of_best ? line : plain;
@@ -167,8 +167,11 @@ class LineageWriter {
     }
     return found;
   }
+  // Returns the dashed lines from the further parents of a step. Only the steps on the line of the
+  // best have such lines, so that the picture stays readable.
   std::string other_parents(const FamilyTree::Node& node) const {
     std::string path;
+    if (!node.is_on_line_of_best) return path;
     for (const std::size_t other : other_parents_of(node)) {
       const FamilyTree::Node& from = tree_.nodes[other];
       // Within a row the curve goes above the steps in between.
@@ -259,12 +262,13 @@ class LineageWriter {
     const ReportedResult& result = result_of(node);
     std::string words = fmt::format("Step {}, generation {}: {}", result.number, node.generation,
                                     harmless(result_words(result, report_)));
+    // The change is only that against the first parent.
+    const std::string change = change_words(result, report_);
     for (std::size_t i = 0; i < result.parents.size(); ++i) {
-      const std::string change = i == 0 ? change_words(result, report_) : std::string();
-      words += fmt::format("{}{}{}{}", i == 0 ? ", " : " and ", change,
-                           i > 0            ? "step "
-                           : change.empty() ? "from step "
-                                            : " against step ",
+      std::string_view link = " and step ";
+      if (i == 0) link = change.empty() ? "from step " : " against step ";
+      if (i == 1 && !change.empty()) link = "; also made from step ";
+      words += fmt::format("{}{}{}", i == 0 ? ", " + change : std::string(), link,
                            report_.results[result.parents[i]].number);
     }
     const std::string why = why_of(node.result, report_);

@@ -18,6 +18,7 @@
 #include "groma/system.h"
 #include "profile/words.h"
 #include "search/recent.h"
+#include "search_report/descent.h"
 #include "search_report/journal_pass.h"
 #include "search_report/words.h"
 #include "tune/recorded.h"
@@ -112,8 +113,6 @@ class ReportReader {
   // Reads the results of all steps.
   std::optional<Error> read_results();
   LineVerdict add_result(const RecordedStep& recorded);
-  std::vector<std::uint32_t> indices_of(const std::vector<std::int64_t>& parents) const;
-  void find_line_of_best();
   void count_cost(const RecordedReply& recorded);
   // Chooses the steps that are shown with their texts.
   void choose_steps();
@@ -129,9 +128,7 @@ class ReportReader {
   SearchReport report_;
   JournalPass first_pass_;
   double best_score_ = HUGE_VAL;
-  // The indices of the results whose number is greater than those of all results before them. Only
-  // a forged journal has others, which are nobody's parents.
-  std::vector<std::uint32_t> ascending_;
+  ResultNumbers numbers_;
   // The number of replies before each step, and after the last one.
   std::vector<std::uint32_t> replies_before_ = {0};
   // For each result: true if the step is shown.
@@ -199,12 +196,9 @@ LineVerdict ReportReader::add_result(const RecordedStep& recorded) {
     result.value = report_.higher_is_better ? 1 / evaluation.score : evaluation.score;
   }
   result.repeated = recorded.repeated;
-  result.parents = indices_of(recorded.step.proposal.parents);
+  result.parents = numbers_.indices_of(recorded.step.proposal.parents);
   if (!recorded.step.proposal.parents.empty()) ++report_.steps_with_parents;
-  const auto index = static_cast<std::uint32_t>(report_.results.size() - 1);
-  if (ascending_.empty() || report_.results[ascending_.back()].number < result.number) {
-    ascending_.push_back(index);
-  }
+  numbers_.add(result.number, static_cast<std::uint32_t>(report_.results.size() - 1));
   result.is_improvement =
       evaluation.ok() && evaluation.score < best_score_ && !recorded.within_noise;
   if (result.is_improvement) {
@@ -217,33 +211,6 @@ LineVerdict ReportReader::add_result(const RecordedStep& recorded) {
   if (recorded.again) ++spent.again;
   spent.seconds = std::max(spent.seconds, recorded.seconds);
   return LineVerdict::kFine;
-}
-
-// Returns the indices of earlier results with these numbers.
-std::vector<std::uint32_t> ReportReader::indices_of(
-    const std::vector<std::int64_t>& parents) const {
-  std::vector<std::uint32_t> indices;
-  for (const std::int64_t parent : parents) {
-    const auto found = std::lower_bound(ascending_.begin(), ascending_.end(), parent,
-                                        [this](std::uint32_t index, std::int64_t number) {
-                                          return report_.results[index].number < number;
-                                        });
-    if (found != ascending_.end() && report_.results[*found].number == parent) {
-      indices.push_back(*found);
-    }
-  }
-  return indices;
-}
-
-// Parents have smaller indices than their children, so the loop ends.
-void ReportReader::find_line_of_best() {
-  if (!report_.best || report_.steps_with_parents == 0) return;
-  std::vector<std::size_t>& line = report_.line_of_best;
-  line.push_back(*report_.best);
-  while (!report_.results[line.back()].parents.empty()) {
-    line.push_back(report_.results[line.back()].parents.front());
-  }
-  std::reverse(line.begin(), line.end());
 }
 
 // Counts as the search does: a question that a budget forbade was not asked.
@@ -282,7 +249,7 @@ std::optional<Error> ReportReader::read_results() {
   if (!pass) return pass.error();
   first_pass_ = *pass;
   if (report_.results.empty()) report_.start.reset();
-  find_line_of_best();
+  report_.line_of_best = find_line_of_best(report_);
   return std::nullopt;
 }
 

@@ -491,6 +491,53 @@ TEST(Possible, AFullMemoryIsRelievedByAllTasksThatFillIt) {
   }
 }
 
+// One task uses so many regions that eight of them must leave the memory of the GPU. Changes of one
+// region at a time would be too many.
+TEST(Possible, AllDataMayGetASecondMemory) {
+  std::string regions, requirements;
+  for (int r = 0; r < 76; ++r) {
+    regions += fmt::format(
+        R"({}{{"name": "r{}", "extents": [31250000], "fields": [{{"name": "p", "bytes": 8}}]}})",
+        r == 0 ? "" : ", ", r);
+    requirements +=
+        fmt::format(R"({}{{"privilege": "write-discard", "data": "r{}"}})", r == 0 ? "" : ", ", r);
+  }
+  const test::TemporaryFolder folder;
+  const std::string app = folder.write("many.json", fmt::format(R"({{
+    "name": "many", "top_level": "main", "regions": [{}],
+    "tasks": [
+      {{"name": "main", "variants": [{{"kind": "CPU", "inner": true}}], "body": [{{"launch": "t"}}]}},
+      {{"name": "t", "variants": [{{"kind": "GPU", "leaf": true}}], "requirements": [{}]}}]}})",
+                                                                regions, requirements));
+  const MappedRun run(app, "");
+  ASSERT_FALSE(run.result->ok());
+  EXPECT_THAT(run.feedback().suggest, Contains(HasSubstr("`Region * * GPU FBMEM, ZCMEM;`")));
+}
+
+// Statements about very many tasks name them by `*`.
+TEST(Possible, ProposalsDoNotNameManyTasks) {
+  std::string tasks, body;
+  for (int t = 0; t < 40; ++t) {
+    body += fmt::format(R"({}{{"launch": "t{}"}})", t == 0 ? "" : ", ", t);
+    tasks += fmt::format(
+        R"(, {{"name": "t{}", "variants": [{{"kind": "CPU", "leaf": true}}, {{"kind": "GPU", "leaf": true}}],
+            "requirements": [{{"privilege": "read-write", "data": "grid"}}]}})",
+        t);
+  }
+  const test::TemporaryFolder folder;
+  const std::string app = folder.write("grid.json", fmt::format(R"({{
+    "name": "grid", "top_level": "main",
+    "regions": [{{"name": "grid", "extents": [1000000000], "fields": [{{"name": "p", "bytes": 8}}]}}],
+    "tasks": [
+      {{"name": "main", "variants": [{{"kind": "CPU", "inner": true}}], "body": [{}]}}{}]}})",
+                                                                body, tasks));
+  const MappedRun run(app, "Task * GPU;\nRegion * * GPU ZCMEM;\n");
+  ASSERT_FALSE(run.result->ok());
+  const GuideFeedback feedback = run.feedback();
+  EXPECT_THAT(feedback.fixes, Not(IsEmpty()));
+  for (const std::string& each : feedback.suggest) EXPECT_LT(each.size(), 300U) << each;
+}
+
 // What does not fit by any order of the tasks is tried last.
 TEST(Possible, RehearsalsPutChangesThatRunFirst) {
   // One instance of `grid` fits into the memory of a GPU, but not into the part of the host's

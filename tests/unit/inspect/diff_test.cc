@@ -20,6 +20,7 @@
 #include "groma/run.h"
 #include "groma/search_space.h"
 #include "inspect/mixed_mapper.h"
+#include "inspect/statement_groups.h"
 
 namespace groma {
 namespace {
@@ -404,6 +405,8 @@ TEST(Diff, ShowsTheLimitsOfEachTask) {
   const MappingDiff found = diff_of(a, b, small("circuit"));
   ASSERT_EQ(found.differences.size(), 3U);
   const std::string text = draw(found, a.program.program(), b.program.program());
+  EXPECT_THAT(text, HasSubstr("The effect of a statement is measured by "));
+  EXPECT_THAT(text, HasSubstr(" one run measures the limits\nof all tasks together."));
   EXPECT_THAT(text, HasSubstr("    A  no limit\n"));
   EXPECT_THAT(text, HasSubstr("    B  at most 1 instance at a time on the whole machine\n"));
   EXPECT_THAT(text, HasSubstr("    A  at most 3 instances at a time on a processor\n"));
@@ -413,6 +416,44 @@ TEST(Diff, ShowsTheLimitsOfEachTask) {
   const std::string elsewhere = "; the cost is only known for the limits of all tasks together\n";
   EXPECT_THAT(text, HasSubstr("  limited: update_voltages" + elsewhere));
   EXPECT_THAT(text, HasSubstr("  limited: distribute_charge" + elsewhere));
+}
+
+TEST(Diff, SaysIfNothingWasMeasured) {
+  const Machine tiny = machine(4, 1);
+  Bound a("Region * * GPU FBMEM", tiny, "a.mapper"), b("Task * CPU", tiny, "b.mapper");
+  const MappingDiff found = diff_of(a, b, small("circuit"));
+  ASSERT_FALSE(found.a.ok());
+  ASSERT_FALSE(found.differences.empty());
+  const std::string text = draw(found, a.program.program(), b.program.program());
+  EXPECT_THAT(text, HasSubstr(" decided differently. No effect was measured, because A does not "
+                              "run.\n"));
+  EXPECT_THAT(text, Not(HasSubstr("is measured")));
+}
+
+// Statement s of B replaces decision s of statement s / 2 of A.
+TEST(Diff, FindsTheStatementsOfAThatContainThoseOfB) {
+  constexpr std::uint32_t kStatements = 20'000;
+  MappingDiff found;
+  found.differences.resize(kStatements);
+  for (std::uint32_t s = 0; s < kStatements; ++s) {
+    found.differences[s].a.by.statement = 1 + s / 2;
+    found.differences[s].b.by.statement = 1 + s;
+  }
+  found.statements = group_by_statement(found.differences);
+  ASSERT_EQ(found.statements.size(), kStatements / 2 * 3);
+  std::size_t inner = 0;
+  for (const StatementDifference& each : found.statements) {
+    if (each.is_of_a) {
+      EXPECT_FALSE(each.within);
+      continue;
+    }
+    ++inner;
+    ASSERT_TRUE(each.within);
+    const StatementDifference& outer = found.statements[*each.within];
+    EXPECT_TRUE(outer.is_of_a);
+    EXPECT_EQ(outer.parts.front(), each.parts.front() / 2 * 2);
+  }
+  EXPECT_EQ(inner, kStatements);
 }
 
 TEST(Diff, SaysThatDifferencesGainTogetherAlone) {

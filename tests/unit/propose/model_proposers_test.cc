@@ -12,6 +12,7 @@
 #include "groma/proposers.h"
 #include "groma/segments.h"
 #include "model/prompt.h"
+#include "propose/winning_decisions.h"
 #include "support/tune_round.h"
 
 namespace groma {
@@ -1229,7 +1230,9 @@ TEST(Hybrid, SaysHowManyStepsAreLeftOut) {
   play.round.model = Obliging();
   ASSERT_EQ(play.go(), 1U);
   const std::string text = text_of(play.round.asked.front());
-  EXPECT_THAT(text, HasSubstr(" of 100 steps are left out for space. Shown are the last 16, "));
+  EXPECT_THAT(text, HasSubstr(" of 100 steps are left out for space. Shown are the last 16, the "
+                              "best 4, the last 4 that were the best when they were tried, and the "
+                              "last 6 that failed for different reasons.)\n"));
   std::int64_t shown = 0;
   for (std::int64_t step = 0, last = -1; step < 100; ++step) {
     const std::size_t at = text.find(fmt::format("\n#{} ", step));
@@ -1241,6 +1244,37 @@ TEST(Hybrid, SaysHowManyStepsAreLeftOut) {
   EXPECT_THAT(text, HasSubstr(fmt::format("\n({} of 100 steps", 100 - shown)));
   EXPECT_THAT(text, HasSubstr("\n#84 "));
   EXPECT_THAT(text, HasSubstr("(the best so far)"));
+}
+
+// So many texts are as good as the record, within the noise, that the history drops the record. A
+// verdict must name the best step of its time, not the best one that is still kept.
+TEST(Hybrid, ComparesWithTheBestOfItsTimeIfThatIsNoLongerKept) {
+  Play play("hybrid", kernel_problem());
+  const auto text_of_step = [](std::int64_t step) {
+    return fmt::format("// groma: begin sizes the tile\n{}\n// groma: end\n", step);
+  };
+  const auto add = [&](std::int64_t number, double score) {
+    tuning::Step step{number, {text_of_step(number), "", 0}, {}};
+    step.evaluation.status = tuning::Evaluation::Status::kOk;
+    step.evaluation.score = score;
+    step.evaluation.noise = 0.1;
+    step.evaluation.values = {score};
+    play.round.past.add(step);
+  };
+  // #1 is the record. The scores of the next 80 steps are better, but only within the noise, and
+  // they fill the list of the best steps. #100 is a record again.
+  add(1, 1.0);
+  for (std::int64_t step = 2; step < 82; ++step) {
+    add(step, 0.99 - 0.0001 * static_cast<double>(step));
+  }
+  ASSERT_EQ(play.round.past.best()->number, 1);
+  add(82, 0.5);
+  for (std::int64_t step = 83; step < 90; ++step) add(step, 0.49);
+  play.round.model = Obliging();
+  ASSERT_EQ(play.go(), 1U);
+  const std::string text = text_of(play.round.asked.front());
+  EXPECT_THAT(text, HasSubstr("#82 valid, 0.5 s, BETTER than #1, the best before it (1 s)"));
+  EXPECT_THAT(text, HasSubstr("  (the difference is unknown: the text of #1 is no longer kept)\n"));
 }
 
 // Values only that both tasks of stencil are on CPUs, which no single change of `guided` reaches.
@@ -1271,6 +1305,26 @@ class LikesTasksOnCpus : public FakeEvaluator {
   }
   const tuning::SearchProblem& problem_;
 };
+
+// Only what the mappings decide counts, not how they name or write it.
+TEST(WinningDecisions, AreComparedByWhatTheyDo) {
+  const tuning::SearchProblem problem = mapping_problem();
+  const auto mapping = [](const std::string& function, const std::string& processor) {
+    return fmt::format(
+        "Task * CPU;\ndef {0}(Task task) {{ return Machine(CPU)[0, {1}]; }}\n"
+        "IndexTaskMap stencil {0};\n",
+        function, processor);
+  };
+  const std::string before = mapping("f", "0"), best = mapping("g", "task.ipoint[0] % 4");
+  const auto won = tuning::WinningDecisions::between(problem, before, best);
+  ASSERT_TRUE(won);
+  EXPECT_TRUE(won->are_undone_by(before));
+  EXPECT_FALSE(won->are_undone_by(best));
+  // The same places under another name.
+  EXPECT_TRUE(won->are_undone_by(mapping("h", "0")));
+  // Other places under the name that was there before.
+  EXPECT_FALSE(won->are_undone_by(mapping("f", "task.ipoint[0] % 4 + 4")));
+}
 
 TEST(Hybrid, GuidedDoesNotTakeBackWhatTheModelWon) {
   for (const bool estimates : {false, true}) {

@@ -104,6 +104,12 @@ TEST(History, KeepsTheBestFirstAndAFailureOfEachKind) {
   EXPECT_EQ(history.last()->number, 5);
   ASSERT_EQ(history.failures().size(), 1U);
   EXPECT_EQ(history.failures().front().number, 4);
+  EXPECT_FALSE(history.recent()[0].best_before);
+  EXPECT_TRUE(history.recent()[0].was_best && history.recent()[1].was_best);
+  EXPECT_FALSE(history.recent()[2].was_best || history.recent()[4].was_best);
+  EXPECT_EQ(history.recent()[1].best_before.value().number, 1);
+  EXPECT_EQ(history.recent()[4].best_before.value().number, 2);
+  EXPECT_EQ(history.recent()[4].best_before.value().score, 2);
   for (int i = 0; i < 1000; ++i) history.add(step(6 + i, std::to_string(i), 10 + i));
   EXPECT_EQ(history.best_first().size(), tuning::History::kKept);
   EXPECT_EQ(history.recent().size(), tuning::History::kKept);

@@ -165,7 +165,20 @@ TEST(FamilyTree, IsOnThePageOfSearchesThatRecordIt) {
                               "href=\"#step-2\">step 2</a>. <a href=\"#compare-6-7\">Compare it "
                               "with step 6</a>"));
   EXPECT_THAT(page, HasSubstr("<span class=\"from\">from 6, 2</span>"));
-  EXPECT_THAT(page, HasSubstr("Step 7, generation 3: 4 s, -20.0 % against step 6 and step 2"));
+  EXPECT_THAT(
+      page, HasSubstr("Step 7, generation 3: 4 s, -20.0 % against step 6; also made from step 2"));
+}
+
+// The page explains dashed lines only if the picture has one: to a step on the line of the best.
+TEST(FamilyTree, ExplainsDashedLinesIfThereAreSome) {
+  const TemporaryFolder folder;
+  const std::string words = "A dashed line comes from another parent.";
+  EXPECT_THAT(to_html(*read_search_report(forged_search(folder, family_lines()))),
+              HasSubstr(words));
+  // Step 4 has two parents, but it is not on the line of the best.
+  const std::string aside = first_line() + step_line(1, 8, "a") + step_line(2, 4, "b", "", {1}) +
+                            step_line(3, 5, "c", "", {1}) + step_line(4, 6, "d", "", {1, 3});
+  EXPECT_THAT(to_html(*read_search_report(forged_search(folder, aside))), Not(HasSubstr(words)));
 }
 
 TEST(FamilyTree, OfAnEvolvedMapping) {
