@@ -45,7 +45,8 @@ std::vector<std::pair<std::string, std::optional<std::int64_t>>> Declaration::pa
 std::optional<Domain> Declaration::make(const ParameterValues& given, Diagnostics& diags) const {
   std::vector<std::optional<std::int64_t>> values;
   for (const auto& parameter : tree_->parameters) values.push_back(parameter.usual);
-  for (const auto& [name, value] : given) {
+  for (const auto& [given_name, value] : given) {
+    const std::string& name = given_name;
     const auto found = std::find_if(tree_->parameters.begin(), tree_->parameters.end(),
                                     [&](const auto& parameter) { return parameter.name == name; });
     if (found == tree_->parameters.end()) {

@@ -1,6 +1,7 @@
 // Evaluates expressions of the domain language.
 #include "domain/expression.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -216,7 +217,8 @@ bool Evaluator::fold(const Node& node, Value* value) {
   const auto first = static_cast<std::size_t>(node.number);
   const auto width = static_cast<std::size_t>(value->width);
   for (std::int64_t i = 0; i < digits; ++i) {
-    std::copy_n(value->items.begin(), width, slots_.begin() + static_cast<std::ptrdiff_t>(first));
+    std::copy_n(value->items.begin(), value->width,
+                slots_.begin() + static_cast<std::ptrdiff_t>(first));
     slots_[first + width] = rest % base;
     slots_[first + width + 1] = i;
     rest /= base;

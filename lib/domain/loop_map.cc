@@ -337,10 +337,12 @@ class LoopMap final : public PointMap {
     }
     constexpr int kSteps = 3;
     for (int i = 0; i < kSteps; ++i) {
+      const std::int64_t after = at + 1;
+      const auto next = static_cast<Int>(after);
       if (horner(coefficients, degree, static_cast<Int>(at)) > target) {
         high = at - 1;
         at = high;
-      } else if (at < high && horner(coefficients, degree, static_cast<Int>(at + 1)) <= target) {
+      } else if (at < high && horner<Int>(coefficients, degree, next) <= target) {
         low = at + 1;
         at = low;
       } else {

@@ -192,7 +192,7 @@ class Parser {
       if (!above.starts_with('#')) break;
       above.remove_prefix(1);
       if (above.starts_with(' ')) above.remove_prefix(1);
-      comment = std::string(above) + (comment.empty() ? "" : " ") + comment;
+      comment = fmt::format("{}{}{}", above, comment.empty() ? "" : " ", comment);
       line = before;
     }
     return comment;

@@ -271,7 +271,8 @@ std::string Polynomial::text(std::span<const std::string> names) const {
     std::string factors;
     for (std::size_t v = 0; v < kMaxVariables; ++v) {
       if (exponents[v] == 0) continue;
-      factors += (factors.empty() ? "" : "*") + names[v];
+      if (!factors.empty()) factors += '*';
+      factors += names[v];
       if (exponents[v] > 1) factors += fmt::format("^{}", exponents[v]);
     }
     std::string number = to_text(size.numerator);
@@ -279,7 +280,7 @@ std::string Polynomial::text(std::span<const std::string> names) const {
     if (factors.empty()) {
       text += number;
     } else {
-      text += number == "1" ? factors : number + "*" + factors;
+      text += number == "1" ? factors : fmt::format("{}*{}", number, factors);
     }
   }
   return text;

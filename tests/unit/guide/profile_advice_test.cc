@@ -127,8 +127,9 @@ TEST(Streams, WithoutRoomOrGainNothingIsSuggested) {
   EXPECT_THAT(sentences(facts, &program), IsEmpty());
   EXPECT_THAT(
       guide_profile(facts, &program).explain,
-      Contains("22 % of the time tasks of `update` stream `ghost` from ZCMEM at 16 GB/s, as "
-               "the default mapper places it: FBMEM would be faster, but has no room for it."));
+      Contains(
+          "22 % of the time tasks of `update` stream `ghost` from ZCMEM at 16 GB/s, "
+          "whose memory the default mapper chose: FBMEM would be faster, but has no room for it."));
   facts.streams[0].elsewhere[0] = {"FBMEM", -0.3, true};
   EXPECT_THAT(sentences(facts, &program), IsEmpty());
   EXPECT_THAT(guide_profile(facts, &program).explain,
