@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ostream>
 #include <random>
 #include <set>
 
@@ -48,6 +49,9 @@ struct Expected {
   std::function<std::int64_t(std::int64_t, std::int64_t)> extent;
   Predicate inside;
 };
+
+// Shows a parameter of a test by its name.
+void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.name; }
 
 std::int64_t power(std::int64_t base, std::int64_t exponent) {
   return exponent == 0 ? 1 : base * power(base, exponent - 1);
