@@ -51,7 +51,9 @@ struct Expected {
 };
 
 // Shows a parameter of a test by its name.
-void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.name; }
+std::ostream& operator<<(std::ostream& out, const Expected& expected) {
+  return out << expected.name;
+}
 
 std::int64_t power(std::int64_t base, std::int64_t exponent) {
   return exponent == 0 ? 1 : base * power(base, exponent - 1);
