@@ -17,8 +17,9 @@ constexpr std::size_t kMaxSpreads = 16;
 // Returns the description of a task in the record; an empty one if the record has none.
 const RunRecord::TaskDescription& description_of(const RunRecord& record, std::int32_t task) {
   static const RunRecord::TaskDescription kNone;
-  const auto number = static_cast<std::size_t>(task);
-  return task >= 0 && number < record.descriptions.size() ? record.descriptions[number] : kNone;
+  return is_index_of(task, record.descriptions)
+             ? record.descriptions[static_cast<std::size_t>(task)]
+             : kNone;
 }
 
 // Returns the names by which statements can refer to a region requirement.
@@ -26,8 +27,9 @@ const std::vector<std::string>& names_of(const RunRecord& record, std::int32_t t
                                          std::int32_t requirement) {
   static const std::vector<std::string> kNone;
   const auto& requirements = description_of(record, task).requirements;
-  const auto number = static_cast<std::size_t>(requirement);
-  return requirement >= 0 && number < requirements.size() ? requirements[number].names : kNone;
+  return is_index_of(requirement, requirements)
+             ? requirements[static_cast<std::size_t>(requirement)].names
+             : kNone;
 }
 
 Json stream_json(const RunRecord& record, const ProfileWords& words, const DataStream& stream) {
@@ -54,18 +56,16 @@ std::vector<std::set<std::string>> memories_of(const RunRecord& record, const Ta
   std::vector<std::set<std::string>> memories;
   std::set<std::int32_t> seen;
   for (const RunRecord::Event& event : record.events) {
-    if (event.name != spread.task || event.cost < 0 ||
-        static_cast<std::size_t>(event.cost) >= record.costs.size() || event.where < 0 ||
-        static_cast<std::size_t>(event.where) >= record.processors.size() ||
+    if (event.name != spread.task || !is_index_of(event.cost, record.costs) ||
+        !is_index_of(event.where, record.processors) ||
         record.processors[static_cast<std::size_t>(event.where)].kind != spread.kind ||
         !seen.insert(event.cost).second) {
       continue;
     }
     for (const auto& stream : record.costs[static_cast<std::size_t>(event.cost)].streams) {
       const auto position = static_cast<std::size_t>(stream.requirement);
-      if (stream.requirement < 0 ||
-          position >= description_of(record, spread.task).requirements.size() ||
-          stream.memory < 0 || static_cast<std::size_t>(stream.memory) >= record.memories.size()) {
+      if (!is_index_of(stream.requirement, description_of(record, spread.task).requirements) ||
+          !is_index_of(stream.memory, record.memories)) {
         continue;
       }
       memories.resize(std::max(memories.size(), position + 1));

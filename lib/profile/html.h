@@ -1,6 +1,5 @@
-// The parts that every HTML page of Groma shares: escaping, the head of the page, figures,
-// lists, common styles. A
-// page is one file that loads nothing.
+// The parts that every HTML page of Groma shares: escaping, the head of the page, figures, lists
+// and common styles. A page is one file that loads nothing.
 #pragma once
 
 #include <string>

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/append_format.h"
 #include "groma/harmless.h"
 #include "groma/version.h"
 #include "profile/html.h"
@@ -28,12 +29,6 @@ constexpr double kWaitedShare = 0.05;
 constexpr double kNotableFullness = 0.1;
 // Limit on the lines that are shown as changed by one suggestion.
 constexpr std::size_t kMaxChangedLines = 20;
-
-// Appends formatted HTML. The caller must escape texts of other programs.
-template <typename... Values>
-void put_html(std::string* html, fmt::format_string<Values...> format, Values&&... values) {
-  fmt::format_to(std::back_inserter(*html), format, std::forward<Values>(values)...);
-}
 
 // Returns for what the run waited while a cause of its critical path lasted, with names in
 // backticks.
@@ -99,13 +94,13 @@ void add_changes(const std::vector<RunSummary::LineChange>& changes, std::string
   std::size_t lines = 0;
   for (const RunSummary::LineChange& change : changes) {
     for (const std::string& line : change.before) {
-      if (lines++ < kMaxChangedLines) put_html(html, "<del>- {}</del>\n", html_text(line));
+      if (lines++ < kMaxChangedLines) append_format(html, "<del>- {}</del>\n", html_text(line));
     }
     for (const std::string& line : change.after) {
-      if (lines++ < kMaxChangedLines) put_html(html, "<ins>+ {}</ins>\n", html_text(line));
+      if (lines++ < kMaxChangedLines) append_format(html, "<ins>+ {}</ins>\n", html_text(line));
     }
   }
-  if (lines > kMaxChangedLines) put_html(html, "{} more lines\n", lines - kMaxChangedLines);
+  if (lines > kMaxChangedLines) append_format(html, "{} more lines\n", lines - kMaxChangedLines);
   *html += "</pre>";
 }
 
@@ -129,8 +124,8 @@ void add_suggestions(const RunSummary& summary, std::string* html) {
   }
   *html += "<ul>\n";
   for (std::size_t i = 0; i < summary.suggest.size(); ++i) {
-    put_html(html, "<li>{}",
-             html_sentence(with_short_name(summary.suggest[i], harmless(summary.mapping))));
+    append_format(html, "<li>{}",
+                  html_sentence(with_short_name(summary.suggest[i], harmless(summary.mapping))));
     if (i < summary.changes.size()) add_changes(summary.changes[i], html);
     *html += "</li>\n";
   }
@@ -178,8 +173,9 @@ void add_legend(const Profile& profile, const Timeline& timeline, const std::str
   *html += legend_entry(kRuntimeColor, "the runtime");
   *html += "<span><i class=\"swatch under\"></i>on the critical path</span>\n";
   if (!measured.empty()) {
-    put_html(html, "<span><i class=\"swatch phase\"></i>measured phase <code>{}</code></span>\n",
-             html_text(measured));
+    append_format(html,
+                  "<span><i class=\"swatch phase\"></i>measured phase <code>{}</code></span>\n",
+                  html_text(measured));
   }
   *html += "</div>\n";
 }
@@ -232,17 +228,19 @@ void add_page_head(const Profile& profile, const ProfileWords& words, const RunS
   const std::string_view how = summary.simulated ? "simulated" : "measured";
   *html += "<header>\n";
   if (has_summary) {
-    put_html(html, "<p class=\"dim\">The profile of a <b>{}</b> run{}</p>\n", how,
-             summary.simulated ? ": it does not predict the time on a clock" : "");
-    put_html(html, "<h1>{}: {} {}</h1>\n", html_text(summary.application), html_text(summary.time),
-             how);
-    put_html(html, "<p class=\"lead\">On <b>{}</b>, mapped by {}</p>\n", html_text(summary.machine),
-             summary.mapping.empty()
-                 ? std::string("the default mapper")
-                 : fmt::format("<b>{}</b>", html_text(without_folders(summary.mapping))));
+    append_format(html, "<p class=\"dim\">The profile of a <b>{}</b> run{}</p>\n", how,
+                  summary.simulated ? ": it does not predict the time on a clock" : "");
+    append_format(html, "<h1>{}: {} {}</h1>\n", html_text(summary.application),
+                  html_text(summary.time), how);
+    append_format(html, "<p class=\"lead\">On <b>{}</b>, mapped by {}</p>\n",
+                  html_text(summary.machine),
+                  summary.mapping.empty()
+                      ? std::string("the default mapper")
+                      : fmt::format("<b>{}</b>", html_text(without_folders(summary.mapping))));
   } else {
-    put_html(html, "<h1>{}: {}</h1>\n",
-             words.title.empty() ? std::string("A run's profile") : html_text(words.title), whole);
+    append_format(html, "<h1>{}: {}</h1>\n",
+                  words.title.empty() ? std::string("A run's profile") : html_text(words.title),
+                  whole);
   }
   *html += "<dl class=\"tiles\">\n";
   if (has_summary && !summary.time_of.empty()) {
@@ -263,7 +261,7 @@ void add_page_head(const Profile& profile, const ProfileWords& words, const RunS
   *html += "</dl>\n";
   const std::string waited = waited_sentence(profile, words.measured);
   if (!waited.empty()) {
-    put_html(html, "<p class=\"lead\" id=\"waited\">{}</p>\n", html_sentence(waited));
+    append_format(html, "<p class=\"lead\" id=\"waited\">{}</p>\n", html_sentence(waited));
   }
   if (has_summary) {
     *html += "<div class=\"columns\" id=\"advice\">\n<div>\n";
@@ -297,10 +295,11 @@ void add_page_timeline(const Profile& profile, const std::string& measured, std:
       "<button data-key=\"-\" aria-label=\"zoom out\">&minus;</button>"
       "<button data-key=\"Home\">whole run</button>\n";
   if (!measured.empty()) *html += "<button data-key=\"m\">measured phase</button>\n";
-  put_html(html,
-           "<label><input type=\"checkbox\" id=\"only\" checked> show the critical path</label>\n"
-           "<label{}><input type=\"checkbox\" id=\"idle\"> show {} idle lane{}</label></div>\n",
-           idle == 0 ? " hidden" : "", idle, idle == 1 ? "" : "s");
+  append_format(
+      html,
+      "<label><input type=\"checkbox\" id=\"only\" checked> show the critical path</label>\n"
+      "<label{}><input type=\"checkbox\" id=\"idle\"> show {} idle lane{}</label></div>\n",
+      idle == 0 ? " hidden" : "", idle, idle == 1 ? "" : "s");
   *html +=
       "<div id=\"lanes\"><canvas tabindex=\"0\" role=\"img\" aria-label=\"Time line of "
       "processors and channels; the tables on this page give the same in numbers\"></canvas>"
@@ -314,18 +313,19 @@ void add_page_timeline(const Profile& profile, const std::string& measured, std:
       "time in which the lane was busy: zoom in to see each. Drag to move; Ctrl and wheel, or + "
       "and -, to zoom; a double click shows one task.";
   if (timeline.left_out > 0) {
-    put_html(html,
-             " Of {} tasks and copies the {} longest are drawn; none of the rest takes longer than "
-             "{}.",
-             record.events.size(),
-             static_cast<std::int64_t>(record.events.size()) - timeline.left_out,
-             format_time(timeline.longest_left_out));
+    append_format(
+        html,
+        " Of {} tasks and copies the {} longest are drawn; none of the rest takes longer than "
+        "{}.",
+        record.events.size(), static_cast<std::int64_t>(record.events.size()) - timeline.left_out,
+        format_time(timeline.longest_left_out));
   }
   for (const std::string& note : record.notes) {
-    put_html(html, " Not in it: {}.", html_text(note));
+    append_format(html, " Not in it: {}.", html_text(note));
   }
-  put_html(html, "</p>\n<script type=\"application/json\" id=\"run\">{}</script>\n</section>\n",
-           page_lanes_json(profile, measured, timeline, groups));
+  append_format(html,
+                "</p>\n<script type=\"application/json\" id=\"run\">{}</script>\n</section>\n",
+                page_lanes_json(profile, measured, timeline, groups));
 }
 
 }  // namespace profile
@@ -355,12 +355,12 @@ std::string to_html(const Profile& profile, const ProfileWords& words, const Run
   add_page_matrix(profile, &html);
   html += "<footer class=\"dim\">";
   for (const auto& [name, value] : summary.inputs) {
-    put_html(&html, "{}: <code>{}</code>. ", html_text(name), html_text(value));
+    append_format(&html, "{}: <code>{}</code>. ", html_text(name), html_text(value));
   }
-  put_html(&html,
-           "Written by <code>groma run</code> {}.</footer>\n</main>\n"
-           "<script>{}</script>\n</body>\n</html>\n",
-           kVersion, page_script());
+  append_format(&html,
+                "Written by <code>groma run</code> {}.</footer>\n</main>\n"
+                "<script>{}</script>\n</body>\n</html>\n",
+                kVersion, page_script());
   return html;
 }
 

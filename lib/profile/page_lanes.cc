@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/append_format.h"
 #include "profile/data_streams.h"
 #include "profile/html.h"
 #include "profile/words.h"
@@ -90,12 +91,13 @@ class LanesJsonWriter {
         colors_(task_colors(profile)) {}
 
   std::string write(const std::string& measured, const std::vector<PageLaneGroup>& groups) {
-    put("{{\"total\":{},\"groups\":[{{\"title\":\"What the run waited for\",\"lanes\":[",
-        profile_.total);
+    append_format(&text_,
+                  "{{\"total\":{},\"groups\":[{{\"title\":\"What the run waited for\",\"lanes\":[",
+                  profile_.total);
     path_lane();
     text_ += "]}";
     for (const PageLaneGroup& group : groups) {
-      put(",\n{{\"title\":{},\"lanes\":[", script_json(group.title));
+      append_format(&text_, ",\n{{\"title\":{},\"lanes\":[", script_json(group.title));
       for (const PageLane& lane : group.lanes) {
         if (&lane != group.lanes.data()) text_ += ",\n";
         this->lane(lane, group.kind == TimelineLane::Kind::kRuntime);
@@ -115,13 +117,9 @@ class LanesJsonWriter {
   }
 
  private:
-  template <typename... Values>
-  void put(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
-  }
-
   void list(const std::vector<std::string>& all) {
-    for (const std::string& one : all) put("{}{}", &one == all.data() ? "" : ",", one);
+    for (const std::string& one : all)
+      append_format(&text_, "{}{}", &one == all.data() ? "" : ",", one);
   }
 
   // Returns the index of a label, which is added if it is new.
@@ -186,12 +184,14 @@ class LanesJsonWriter {
 
   void span(bool is_first, RunTime gap, RunTime length, std::size_t label, bool on_path,
             std::int64_t event, std::int64_t detail) {
-    put("{}{},{},{},{:d},{},{}", is_first ? "" : ",", gap, length, label, on_path, event, detail);
+    append_format(&text_, "{}{},{},{},{:d},{},{}", is_first ? "" : ",", gap, length, label, on_path,
+                  event, detail);
   }
 
   void lane(const PageLane& lane, bool is_runtime) {
-    put("{{\"name\":{},\"busy\":{:.6f},\"idle\":{:d},\"most\":{},\"spans\":[",
-        script_json(lane.name), fraction_of(lane.busy, profile_.total), lane.is_idle, lane.most);
+    append_format(&text_, "{{\"name\":{},\"busy\":{:.6f},\"idle\":{:d},\"most\":{},\"spans\":[",
+                  script_json(lane.name), fraction_of(lane.busy, profile_.total), lane.is_idle,
+                  lane.most);
     RunTime at = 0;
     // The begin of a span is written as the gap since the previous span, which keeps the numbers
     // short. The mapping of a task is never marked as part of the critical path, because the row of
@@ -207,7 +207,7 @@ class LanesJsonWriter {
     if (lane.most > 1) {
       text_ += ",\"counts\":[";
       for (const PageSpan& each : lane.spans) {
-        put("{}{}", &each == lane.spans.data() ? "" : ",", each.count);
+        append_format(&text_, "{}{}", &each == lane.spans.data() ? "" : ",", each.count);
       }
       text_ += "]";
     }
@@ -231,10 +231,10 @@ class LanesJsonWriter {
 
   // Writes the intervals of the measured phase.
   void phase(const std::string& measured) {
-    put(",\n\"measured\":{{\"name\":{},\"spans\":[", script_json(measured));
+    append_format(&text_, ",\n\"measured\":{{\"name\":{},\"spans\":[", script_json(measured));
     const std::vector<TimeSpan> spans = measured_spans(profile_, measured);
     for (std::size_t i = 0; i < std::min(spans.size(), kMaxMarkedSpans); ++i) {
-      put("{}{},{}", i == 0 ? "" : ",", spans[i].begin, spans[i].end);
+      append_format(&text_, "{}{},{}", i == 0 ? "" : ",", spans[i].begin, spans[i].end);
     }
     text_ += "]}";
   }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/append_format.h"
 #include "profile/html.h"
 #include "profile/page_sections.h"
 #include "profile/timeline.h"
@@ -54,22 +55,21 @@ std::string equal_words(const RunRecord& record, const EqualMemories& memories) 
 void add_picture(const Profile& profile, const EqualMemories& memories,
                  const std::vector<AllocatedBytesAtTime>& levels, std::string* html) {
   const Profile::Memory& memory = *memories.front();
-  const auto put = [html]<typename... Values>(fmt::format_string<Values...> format,
-                                              Values&&... values) {
-    fmt::format_to(std::back_inserter(*html), format, std::forward<Values>(values)...);
-  };
   const RunRecord::Memory& one = profile.record->memories[static_cast<std::size_t>(memory.memory)];
   const double full = fraction_of(one.peak_bytes, one.capacity_bytes);
-  put("<figure class=\"memory\" data-full=\"{:.6f}\"><figcaption><b>{}</b> {} full<br>"
-      "<span class=\"dim\">peak {} of {}, at {}{}</span></figcaption>\n",
-      full, html_text(name_of(one)), full_words(full), format_bytes(one.peak_bytes),
-      format_bytes(one.capacity_bytes), format_time(memory.peak_time),
-      equal_words(*profile.record, memories));
+  append_format(html,
+                "<figure class=\"memory\" data-full=\"{:.6f}\"><figcaption><b>{}</b> {} full<br>"
+                "<span class=\"dim\">peak {} of {}, at {}{}</span></figcaption>\n",
+                full, html_text(name_of(one)), full_words(full), format_bytes(one.peak_bytes),
+                format_bytes(one.capacity_bytes), format_time(memory.peak_time),
+                equal_words(*profile.record, memories));
   // The y axis of SVG points down.
   const auto y = [&](std::int64_t bytes) {
     return 100 - 100 * std::clamp(fraction_of(bytes, one.capacity_bytes), 0.0, 1.0);
   };
-  put("<svg class=\"level\" viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" "
+  append_format(
+      html,
+      "<svg class=\"level\" viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" "
       "aria-label=\"bytes in {} over time; the height of the picture is its capacity\">"
       "<path d=\"M0 100",
       html_text(name_of(one)));
@@ -78,10 +78,12 @@ void add_picture(const Profile& profile, const EqualMemories& memories,
     // Each level gives a horizontal and a vertical line, because the number of bytes changes
     // instantly.
     const double x = 1000 * fraction_of(level.time, profile.total);
-    put("L{:.1f} {:.1f}L{:.1f} {:.1f}", x, y(last), x, y(level.bytes));
+    append_format(html, "L{:.1f} {:.1f}L{:.1f} {:.1f}", x, y(last), x, y(level.bytes));
     last = level.bytes;
   }
-  put("L1000 100Z\"/><line x1=\"0\" x2=\"1000\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/></svg></figure>\n",
+  append_format(
+      html,
+      "L1000 100Z\"/><line x1=\"0\" x2=\"1000\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/></svg></figure>\n",
       y(one.peak_bytes));
 }
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/append_format.h"
 #include "profile/data_streams.h"
 #include "profile/html.h"
 #include "profile/page_sections.h"
@@ -73,22 +74,20 @@ struct Table {
 // that is shown, the largest first, and keep their order where it is the same. Small rows are
 // folded into one that says how many they are.
 void add_table(const Table& table, std::vector<TableRow> rows, std::string* html) {
-  const auto put = [html]<typename... Values>(fmt::format_string<Values...> format,
-                                              Values&&... values) {
-    fmt::format_to(std::back_inserter(*html), format, std::forward<Values>(values)...);
-  };
-  put("<section>\n<h2 id=\"{}\">{}</h2>\n<p class=\"dim\">{}</p>\n<div class=\"scroll\"><table>\n"
+  append_format(
+      html,
+      "<section>\n<h2 id=\"{}\">{}</h2>\n<p class=\"dim\">{}</p>\n<div class=\"scroll\"><table>\n"
       "<thead><tr>",
       table.id, table.title, table.caption);
   *html += "<th scope=\"col\" class=\"n\">share</th><th scope=\"col\" class=\"barcell\"></th>";
   for (const std::string_view column : table.columns) {
     const bool number = column.starts_with('#');
-    put("<th scope=\"col\"{}>{}</th>", number ? " class=\"n\"" : "",
-        number ? column.substr(1) : column);
+    append_format(html, "<th scope=\"col\"{}>{}</th>", number ? " class=\"n\"" : "",
+                  number ? column.substr(1) : column);
   }
   *html += "</tr></thead>\n<tbody>\n";
   for (const TableRow& row : table.first) {
-    put("<tr class=\"all\">{}{}</tr>\n", bar_cells(row.share), row.cells);
+    append_format(html, "<tr class=\"all\">{}{}</tr>\n", bar_cells(row.share), row.cells);
   }
   std::stable_sort(rows.begin(), rows.end(), [](const TableRow& a, const TableRow& b) {
     return shown_share(a.share) > shown_share(b.share);
@@ -101,7 +100,8 @@ void add_table(const Table& table, std::vector<TableRow> rows, std::string* html
   // Folding a single row would save no space.
   if (open + 1 == rows.size()) ++open;
   const auto row = [&](const TableRow& one) {
-    put("<tr data-share=\"{:.3f}\">{}{}</tr>\n", one.share, bar_cells(one.share), one.cells);
+    append_format(html, "<tr data-share=\"{:.3f}\">{}{}</tr>\n", one.share, bar_cells(one.share),
+                  one.cells);
   };
   for (std::size_t i = 0; i < open; ++i) row(rows[i]);
   *html += "</tbody>\n";
@@ -111,19 +111,23 @@ void add_table(const Table& table, std::vector<TableRow> rows, std::string* html
     const std::string how_much = table.adds_up
                                      ? fmt::format("{:.1f} % together", 100 * rest)
                                      : fmt::format("at most {:.1f} % each", 100 * rows[open].share);
-    put("<tbody><tr><td colspan=\"{}\"><button class=\"more\" aria-expanded=\"false\">and {} more, "
+    append_format(
+        html,
+        "<tbody><tr><td colspan=\"{}\"><button class=\"more\" aria-expanded=\"false\">and {} more, "
         "{}</button></td></tr></tbody>\n<tbody class=\"rest\" hidden>\n",
         table.columns.size() + 2, rows.size() - open, how_much);
     for (std::size_t i = open; i < std::min(kMaxTableRows, rows.size()); ++i) row(rows[i]);
     if (rows.size() > kMaxTableRows) {
-      put("<tr><td colspan=\"{}\" class=\"dim\">{} more rows are not listed.</td></tr>\n",
-          table.columns.size() + 2, rows.size() - kMaxTableRows);
+      append_format(html,
+                    "<tr><td colspan=\"{}\" class=\"dim\">{} more rows are not listed.</td></tr>\n",
+                    table.columns.size() + 2, rows.size() - kMaxTableRows);
     }
     *html += "</tbody>\n";
   }
   if (!table.last_cells.empty()) {
-    put("<tbody><tr class=\"all\"><td></td><td class=\"barcell\"></td>{}</tr></tbody>\n",
-        table.last_cells);
+    append_format(html,
+                  "<tbody><tr class=\"all\"><td></td><td class=\"barcell\"></td>{}</tr></tbody>\n",
+                  table.last_cells);
   }
   *html += "</table></div>\n</section>\n";
 }

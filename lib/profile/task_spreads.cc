@@ -220,14 +220,16 @@ std::vector<TasksApart> tasks_apart(const RunRecord& record) {
   std::vector<TasksApart> pairs;
   auto nodes = nodes_of_points(record);
   while (nodes.size() > kMaxTasks) nodes.erase(std::prev(nodes.end()));
+  std::map<std::int32_t, std::vector<std::int32_t>> regions;
+  for (const auto& [task, points] : nodes) regions[task] = regions_of(record, task);
   for (auto task = nodes.begin(); task != nodes.end(); ++task) {
-    const std::vector<std::int32_t> regions = regions_of(record, task->first);
+    const std::vector<std::int32_t>& own = regions[task->first];
     for (auto other = std::next(task); other != nodes.end(); ++other) {
       if (other->second.size() != task->second.size()) continue;
       TasksApart pair{
           task->first, other->first, static_cast<std::int64_t>(task->second.size()), 0, {}};
-      const std::vector<std::int32_t> others = regions_of(record, other->first);
-      std::set_intersection(regions.begin(), regions.end(), others.begin(), others.end(),
+      const std::vector<std::int32_t>& others = regions[other->first];
+      std::set_intersection(own.begin(), own.end(), others.begin(), others.end(),
                             std::back_inserter(pair.regions));
       if (pair.regions.empty()) continue;
       bool same_points = true;

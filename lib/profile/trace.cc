@@ -5,6 +5,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "base/append_format.h"
 #include "profile/json_text.h"
 #include "profile/timeline.h"
 #include "profile/words.h"
@@ -81,7 +82,7 @@ class TraceWriter {
   void event(fmt::format_string<Values...> format, Values&&... values) {
     if (!first_) text_ += ",\n";
     first_ = false;
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+    append_format(&text_, format, std::forward<Values>(values)...);
   }
 
   // Writes the name of a process to the trace, and sorts the processes by their numbers.

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/append_format.h"
 #include "groma/harmless.h"
 #include "profile/html.h"
 #include "search_report/sections.h"
@@ -98,10 +99,6 @@ std::vector<std::size_t> drawn_results(const SearchReport& report) {
 }  // namespace
 
 void add_chart(const SearchReport& report, std::string* html) {
-  const auto put = [html]<typename... Values>(fmt::format_string<Values...> format,
-                                              Values&&... values) {
-    fmt::format_to(std::back_inserter(*html), format, std::forward<Values>(values)...);
-  };
   double least = HUGE_VAL, greatest = 0;
   for (const ReportedResult& result : report.results) {
     if (result.status != Evaluation::Status::kOk || !(result.value > 0)) continue;
@@ -118,7 +115,9 @@ void add_chart(const SearchReport& report, std::string* html) {
   const auto x_of = [last](std::size_t i) {
     return 6 + (kWidth - 12) * static_cast<double>(i) / last;
   };
-  put("<p class=\"dim\">Each point is a step; the line is the best so far. {} is better{}.</p>\n",
+  append_format(
+      html,
+      "<p class=\"dim\">Each point is a step; the line is the best so far. {} is better{}.</p>\n",
       report.higher_is_better ? "Higher" : "Lower",
       axis.is_log() ? "; the scale is logarithmic" : "");
 
@@ -149,11 +148,14 @@ void add_chart(const SearchReport& report, std::string* html) {
     labels += fmt::format("<span style=\"top:{:.2f}%\">{}</span>", 100 * y / kHeight,
                           html_text(result_words(value, report.unit)));
   }
-  put("<div class=\"chart\">\n<div class=\"ys\" aria-hidden=\"true\">{}{}</div>\n", labels,
+  append_format(
+      html, "<div class=\"chart\">\n<div class=\"ys\" aria-hidden=\"true\">{}{}</div>\n", labels,
       failed.empty() ? ""
                      : fmt::format("<span class=\"bad\" style=\"top:{:.2f}%\">failed</span>",
                                    100 * kFailedY / kHeight));
-  put("<div class=\"plot\" id=\"plot\" tabindex=\"0\" role=\"img\" aria-label=\"The result of each "
+  append_format(
+      html,
+      "<div class=\"plot\" id=\"plot\" tabindex=\"0\" role=\"img\" aria-label=\"The result of each "
       "step and the best so far. The arrow keys go from step to step; the list of steps below has "
       "the same results.\">\n<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" "
       "aria-hidden=\"true\"><path class=\"grid\" d=\"{}\"/><path class=\"valid\" d=\"{}\"/>"
@@ -161,7 +163,9 @@ void add_chart(const SearchReport& report, std::string* html) {
       "<path class=\"start\" d=\"{}\"/><path class=\"failed\" d=\"{}\"/></svg><span id=\"mark\" "
       "hidden></span></div>\n",
       kWidth, kHeight, grid, valid, best, better, start, failed);
-  put("<div class=\"xs\" aria-hidden=\"true\"><span>step {}</span><span>step {}</span></div>\n"
+  append_format(
+      html,
+      "<div class=\"xs\" aria-hidden=\"true\"><span>step {}</span><span>step {}</span></div>\n"
       "</div>\n",
       report.results.front().number, report.results.back().number);
   *html += "<p class=\"legend\">";
@@ -169,7 +173,9 @@ void add_chart(const SearchReport& report, std::string* html) {
   if (!better.empty()) *html += "<span class=\"key better\">an improvement</span> ";
   *html += "<span class=\"key valid\">another step</span>";
   if (!failed.empty()) *html += " <span class=\"key failed\">refused or failed</span>";
-  put("</p>\n<p id=\"point\" aria-live=\"polite\">Point at a step, or use the arrow keys.</p>\n"
+  append_format(
+      html,
+      "</p>\n<p id=\"point\" aria-live=\"polite\">Point at a step, or use the arrow keys.</p>\n"
       "<script type=\"application/json\" id=\"chart-data\">[{}]</script>\n</section>\n",
       data);
 }

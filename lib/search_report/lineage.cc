@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/append_format.h"
 #include "groma/harmless.h"
 #include "profile/html.h"
 #include "search_report/family_tree.h"
@@ -59,7 +60,9 @@ class LineageWriter {
     const bool has_others =
         std::any_of(tree_.nodes.begin(), tree_.nodes.end(),
                     [this](const FamilyTree::Node& node) { return !other_parents(node).empty(); });
-    put("<p class=\"dim\">Each point is a step, and lines lead down from a step to the steps that "
+    append_format(
+        &html_,
+        "<p class=\"dim\">Each point is a step, and lines lead down from a step to the steps that "
         "were made from it. A box holds steps from which nothing else was made.{}{}{}</p>\n",
         has_line ? " The thick line at the left leads to the best." : "",
         has_others ? " A dashed line comes from another parent." : "", left_out_words());
@@ -74,10 +77,6 @@ class LineageWriter {
   }
 
  private:
-  template <typename... Values>
-  void put(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(html_), format, std::forward<Values>(values)...);
-  }
   const ReportedResult& result_of(const FamilyTree::Node& node) const {
     return report_.results[node.result];
   }
@@ -119,7 +118,9 @@ class LineageWriter {
   }
 
   void picture() {
-    put("<div class=\"tree\" id=\"tree\" tabindex=\"0\" role=\"img\" aria-label=\"The family tree "
+    append_format(
+        &html_,
+        "<div class=\"tree\" id=\"tree\" tabindex=\"0\" role=\"img\" aria-label=\"The family tree "
         "of the steps. The arrow keys go from step to step. The list of steps below names the "
         "parents of each step.\">\n<svg width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
         "{1:.0f}\" aria-hidden=\"true\">",
@@ -133,7 +134,9 @@ class LineageWriter {
   void edges() {
     std::string plain, gaps, line, others;
     for (const FamilyTree::Box& box : tree_.boxes) {
-      put("<rect class=\"kids\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\" "
+      append_format(
+          &html_,
+          "<rect class=\"kids\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\" "
           "rx=\"8\"/>",
           box.x - 11, box.y - 11, static_cast<double>(box.columns - 1) * FamilyTree::kCell + 22,
           static_cast<double>(box.rows - 1) * FamilyTree::kCell + 22);
@@ -148,7 +151,9 @@ class LineageWriter {
       std::string& path = node.left_out > 0 ? gaps : node.is_on_line_of_best ? line : plain;
       path += edge(parent.x, parent.y, node.x, node.y, node.y);
     }
-    put("<path class=\"kin\" d=\"{}\"/><path class=\"kin gap\" d=\"{}\"/><path class=\"kin other\" "
+    append_format(
+        &html_,
+        "<path class=\"kin\" d=\"{}\"/><path class=\"kin gap\" d=\"{}\"/><path class=\"kin other\" "
         "d=\"{}\"/><path class=\"kin line\" d=\"{}\"/>",
         plain, gaps, others, line);
   }
@@ -187,21 +192,24 @@ class LineageWriter {
   void point(const FamilyTree::Node& node) {
     const ReportedResult& result = result_of(node);
     const std::string words = result_words(result, report_);
-    put("<a href=\"#step-{0}\" tabindex=\"-1\"><title>Step {0}: {1}</title>", result.number,
-        html_text(words));
+    append_format(&html_, "<a href=\"#step-{0}\" tabindex=\"-1\"><title>Step {0}: {1}</title>",
+                  result.number, html_text(words));
     if (!is_valid(result)) {
-      put("<path class=\"bad\" d=\"M{:.0f} {:.0f}l8 8m0-8l-8 8\"/>", node.x - 4, node.y - 4);
+      append_format(&html_, "<path class=\"bad\" d=\"M{:.0f} {:.0f}l8 8m0-8l-8 8\"/>", node.x - 4,
+                    node.y - 4);
     } else {
       const bool is_best = report_.best == node.result, is_start = report_.start == node.result;
-      put("<circle class=\"v{}{}\" cx=\"{:.0f}\" cy=\"{:.0f}\" r=\"{}\"/>", colour_of(result),
-          is_best    ? " top"
-          : is_start ? " first"
-                     : "",
-          node.x, node.y, is_best || is_start ? "6.5" : "5.5");
+      append_format(&html_, "<circle class=\"v{}{}\" cx=\"{:.0f}\" cy=\"{:.0f}\" r=\"{}\"/>",
+                    colour_of(result),
+                    is_best    ? " top"
+                    : is_start ? " first"
+                               : "",
+                    node.x, node.y, is_best || is_start ? "6.5" : "5.5");
     }
     if (node.is_on_line_of_best && node.x < kLabelWidth + 1) {
-      put("<text x=\"{:.0f}\" y=\"{:.0f}\"><tspan class=\"at\">{}</tspan> {}</text>", node.x - 16,
-          node.y + 4, result.number, html_text(beginning(words, 24)));
+      append_format(&html_,
+                    "<text x=\"{:.0f}\" y=\"{:.0f}\"><tspan class=\"at\">{}</tspan> {}</text>",
+                    node.x - 16, node.y + 4, result.number, html_text(beginning(words, 24)));
     }
     html_ += "</a>";
   }
@@ -210,7 +218,8 @@ class LineageWriter {
     html_ += "<p class=\"legend\">";
     if (values_.size() > 1) {
       html_ += "<span class=\"scale\">the best fifth";
-      for (std::size_t i = 0; i < kValueColours; ++i) put("<i class=\"v{}\"></i>", i);
+      for (std::size_t i = 0; i < kValueColours; ++i)
+        append_format(&html_, "<i class=\"v{}\"></i>", i);
       html_ += "the worst fifth</span> ";
     }
     if (report_.best) html_ += "<span class=\"ring top\">the best</span> ";
@@ -224,19 +233,24 @@ class LineageWriter {
   void line_of_best() {
     const std::vector<std::size_t>& line = report_.line_of_best;
     if (line.size() < 2) return;
-    put("<details class=\"descent\"{}><summary>From step {} to the best in {}</summary>\n<ol>\n",
+    append_format(
+        &html_,
+        "<details class=\"descent\"{}><summary>From step {} to the best in {}</summary>\n<ol>\n",
         line.size() <= kMaxOpenLine ? " open" : "", report_.results[line.front()].number,
         counted(static_cast<std::int64_t>(line.size()) - 1, "change"));
     for (std::size_t i = 0; i < line.size(); ++i) {
       if (i == kMaxLineBegin && line.size() > kMaxLineBegin + kMaxLineEnd) {
         const std::size_t left_out = line.size() - kMaxLineBegin - kMaxLineEnd;
-        put("<li class=\"dim\">{} left out</li>\n",
-            left_out == 1 ? std::string("1 step is")
+        append_format(&html_, "<li class=\"dim\">{} left out</li>\n",
+                      left_out == 1
+                          ? std::string("1 step is")
                           : counted(static_cast<std::int64_t>(left_out), "step") + " are");
         i += left_out;
       }
       const ReportedResult& result = report_.results[line[i]];
-      put("<li><a href=\"#step-{0}\">step {0}</a><b>{1}</b><span>{2}</span><span>{3}</span></li>\n",
+      append_format(
+          &html_,
+          "<li><a href=\"#step-{0}\">step {0}</a><b>{1}</b><span>{2}</span><span>{3}</span></li>\n",
           result.number, html_text(result_words(result, report_)), change_words(result, report_),
           html_text(why_of(line[i], report_)));
     }
@@ -249,10 +263,11 @@ class LineageWriter {
     html_ += "<script type=\"application/json\" id=\"tree-data\">[";
     for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
       const FamilyTree::Node& node = tree_.nodes[i];
-      put("{}[{},{:.0f},{:.0f},{},{}", i == 0 ? "" : ",\n", result_of(node).number, node.x, node.y,
-          node.parent ? static_cast<std::int64_t>(*node.parent) : -1,
-          profile::script_json(sentence(node)));
-      for (const std::size_t other : other_parents_of(node)) put(",{}", other);
+      append_format(&html_, "{}[{},{:.0f},{:.0f},{},{}", i == 0 ? "" : ",\n",
+                    result_of(node).number, node.x, node.y,
+                    node.parent ? static_cast<std::int64_t>(*node.parent) : -1,
+                    profile::script_json(sentence(node)));
+      for (const std::size_t other : other_parents_of(node)) append_format(&html_, ",{}", other);
       html_ += "]";
     }
     html_ += "]</script>\n";

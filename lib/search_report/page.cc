@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "base/append_format.h"
 #include "groma/version.h"
 #include "profile/html.h"
 #include "search_report/sections.h"
@@ -40,7 +41,9 @@ class SearchPageWriter {
     add_lineage(report_, &html_);
     add_steps(report_, &html_);
     add_comparison(report_, &html_);
-    put("<footer class=\"dim\">Written by <code>groma report</code> {} from <code>{}</code>. The "
+    append_format(
+        &html_,
+        "<footer class=\"dim\">Written by <code>groma report</code> {} from <code>{}</code>. The "
         "texts come from the search's journal; nothing on this page was run, except simulated runs "
         "of the best mapping.</footer>\n</main>\n<script>{}{}</script>\n</body>\n</html>\n",
         kVersion, html_text(report_.directory), search_page_script(),
@@ -49,12 +52,6 @@ class SearchPageWriter {
   }
 
  private:
-  // Appends formatted HTML. The caller escapes foreign texts.
-  template <typename... Values>
-  void put(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(html_), format, std::forward<Values>(values)...);
-  }
-
   // Returns what the search is about: its inputs, and the machine if they are mapped to one.
   std::string subject() const {
     std::string words;
@@ -69,17 +66,20 @@ class SearchPageWriter {
     const auto start = report_.start, best = report_.best;
     const bool has_start = start.has_value();
     const std::string gain = gain_words(report_);
-    put("<header>\n<p class=\"dim\">Search for a {} {} with the proposer <b>{}</b></p>\n",
-        report_.is_mapping() && !report_.higher_is_better ? "faster" : "better",
-        report_.is_mapping() ? "mapping" : "text", html_text(report_.proposer));
+    append_format(&html_,
+                  "<header>\n<p class=\"dim\">Search for a {} {} with the proposer <b>{}</b></p>\n",
+                  report_.is_mapping() && !report_.higher_is_better ? "faster" : "better",
+                  report_.is_mapping() ? "mapping" : "text", html_text(report_.proposer));
     if (!best) {
-      put("<h1>{}</h1>\n", report_.results.empty() ? "Nothing was tried yet" : "No step was valid");
+      append_format(&html_, "<h1>{}</h1>\n",
+                    report_.results.empty() ? "Nothing was tried yet" : "No step was valid");
     } else {
-      put("<h1>{}</h1>\n", report_.kept_start ? std::string("Nothing is worth changing")
-                           : gain.empty()     ? std::string("Nothing is better than the start")
-                                              : gain);
+      append_format(&html_, "<h1>{}</h1>\n",
+                    report_.kept_start ? std::string("Nothing is worth changing")
+                    : gain.empty()     ? std::string("Nothing is better than the start")
+                                       : gain);
     }
-    put("<p class=\"lead\">{}</p>\n", html_text(subject()));
+    append_format(&html_, "<p class=\"lead\">{}</p>\n", html_text(subject()));
     html_ += "<dl class=\"tiles\">\n";
     const char* simulated = report_.simulated() ? "simulated" : "";
     if (has_start) tile("Start", result_words(report_.results[*start], report_), simulated);
@@ -97,9 +97,11 @@ class SearchPageWriter {
     }
     spending();
     html_ += "</dl>\n";
-    put("<p>{}</p>\n", end_words(report_));
+    append_format(&html_, "<p>{}</p>\n", end_words(report_));
     if (!report_.closing_words.empty()) {
-      put("<details{}><summary>The summary that the search wrote</summary>\n<pre>{}</pre>\n"
+      append_format(
+          &html_,
+          "<details{}><summary>The summary that the search wrote</summary>\n<pre>{}</pre>\n"
           "</details>\n",
           end_words(report_).ends_with(':') ? " open" : "", html_lines(report_.closing_words));
     }
@@ -143,16 +145,18 @@ class SearchPageWriter {
   void notes() {
     if (report_.notes.empty()) return;
     html_ += "<ul class=\"notes\">\n";
-    for (const std::string& note : report_.notes) put("<li>{}</li>\n", html_text(note));
+    for (const std::string& note : report_.notes)
+      append_format(&html_, "<li>{}</li>\n", html_text(note));
     html_ += "</ul>\n";
   }
 
   void best() {
     if (!report_.best_text) return;
-    put("<section>\n<h2 id=\"best\">The best {}</h2>\n", report_.is_mapping() ? "mapping" : "text");
+    append_format(&html_, "<section>\n<h2 id=\"best\">The best {}</h2>\n",
+                  report_.is_mapping() ? "mapping" : "text");
     const std::string& text = *report_.best_text;
     const bool has_decisions = report_.explained && !report_.explained->tasks.empty();
-    put("<div class=\"{}\">\n<div>\n", has_decisions ? "columns" : "");
+    append_format(&html_, "<div class=\"{}\">\n<div>\n", has_decisions ? "columns" : "");
     if (report_.best_is_simplified) {
       html_ +=
           "<p class=\"dim\">When the search ended, it removed statements that were worth "
@@ -187,27 +191,29 @@ class SearchPageWriter {
   void decisions(const BestExplained& explained) {
     html_ += "<div class=\"decisions\" tabindex=\"0\">\n<h3>What it decides</h3>\n";
     for (const BestExplained::Task& task : explained.tasks) {
-      put("<p class=\"label\"><code>{}</code></p>\n<ul>\n", html_text(task.task));
+      append_format(&html_, "<p class=\"label\"><code>{}</code></p>\n<ul>\n", html_text(task.task));
       for (const auto& [words, line] : task.decisions) {
-        put("<li>{} <a href=\"#line-{}\">line {}</a></li>\n", html_sentence(words), line, line);
+        append_format(&html_, "<li>{} <a href=\"#line-{}\">line {}</a></li>\n",
+                      html_sentence(words), line, line);
       }
       html_ += "</ul>\n";
     }
     if (explained.left_out_tasks > 0) {
-      put("<p class=\"dim\">{} are not listed.</p>\n",
-          counted(static_cast<std::int64_t>(explained.left_out_tasks), "further task"));
+      append_format(&html_, "<p class=\"dim\">{} are not listed.</p>\n",
+                    counted(static_cast<std::int64_t>(explained.left_out_tasks), "further task"));
     }
     html_ += "<p class=\"dim\">The default mapper decides everything else.</p>\n</div>\n";
   }
 
   void explanation() {
     if (!report_.why_not_explained.empty()) {
-      put("<p class=\"dim\">{}</p>\n", html_sentence(report_.why_not_explained));
+      append_format(&html_, "<p class=\"dim\">{}</p>\n", html_sentence(report_.why_not_explained));
     }
     if (!report_.explained) return;
     const auto folded = [this](std::string_view title, const std::string& text) {
       if (text.empty()) return;
-      put("<details><summary>{}</summary>\n<pre>{}</pre>\n</details>\n", title, html_lines(text));
+      append_format(&html_, "<details><summary>{}</summary>\n<pre>{}</pre>\n</details>\n", title,
+                    html_lines(text));
     };
     folded("What differs from the start, and what each difference costs",
            report_.explained->difference);
@@ -229,7 +235,8 @@ class SearchPageWriter {
     if (found == nullptr || (found->explain.empty() && found->suggest.empty())) return;
     html_ += "<h3>What its run says</h3>\n";
     const std::string cause = main_cause_words(*found);
-    if (!cause.empty()) put("<p>What took the most time: {}.</p>\n", html_sentence(cause));
+    if (!cause.empty())
+      append_format(&html_, "<p>What took the most time: {}.</p>\n", html_sentence(cause));
     add_html_list("Explain", found->explain, &html_);
     add_html_list("Suggest", found->suggest, &html_);
     if (was_run) {

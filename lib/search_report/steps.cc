@@ -6,6 +6,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/append_format.h"
 #include "groma/harmless.h"
 #include "groma/line_edits.h"
 #include "profile/html.h"
@@ -27,11 +28,6 @@ constexpr std::size_t kMaxCells = 250'000;
 // number of equal lines that are shown around a changed one.
 constexpr std::size_t kMaxDifferenceLines = 400, kMaxBestLines = 5000, kContext = 2;
 
-template <typename... Values>
-void put(std::string* html, fmt::format_string<Values...> format, Values&&... values) {
-  fmt::format_to(std::back_inserter(*html), format, std::forward<Values>(values)...);
-}
-
 // Returns for each edit whether it is shown: changed lines and the equal lines near them.
 std::vector<bool> shown_edits(const std::vector<LineEdit>& edits, bool whole) {
   std::vector<bool> shown(edits.size(), whole);
@@ -52,13 +48,13 @@ void add_exchange(const ReportedExchange& exchange, std::size_t number, std::siz
     title += fmt::format(" ({}{})", exchange.estimated ? "about " : "",
                          counted(exchange.tokens, "token"));
   }
-  put(html, "<details class=\"ask\"><summary>{}{}</summary>\n", title,
-      exchange.failed ? ": no reply" : "");
+  append_format(html, "<details class=\"ask\"><summary>{}{}</summary>\n", title,
+                exchange.failed ? ": no reply" : "");
   for (const std::string& message : exchange.prompt) {
-    put(html, "<pre class=\"prompt\">{}</pre>\n", html_lines(message));
+    append_format(html, "<pre class=\"prompt\">{}</pre>\n", html_lines(message));
   }
-  put(html, "<p class=\"label\">{}</p>\n<pre class=\"reply\">{}</pre>\n</details>\n",
-      exchange.failed ? "Why there is no reply" : "Reply", html_lines(exchange.reply));
+  append_format(html, "<p class=\"label\">{}</p>\n<pre class=\"reply\">{}</pre>\n</details>\n",
+                exchange.failed ? "Why there is no reply" : "Reply", html_lines(exchange.reply));
 }
 
 // Returns what is special about a step, in sentences.
@@ -88,15 +84,15 @@ void add_parents(const ReportedStep& step, const std::vector<std::int64_t>& list
   for (std::size_t i = 0; i < parents.size(); ++i) {
     if (i > 0) *html += i + 1 == parents.size() ? " and " : ", ";
     if (is_listed(parents[i])) {
-      put(html, "<a href=\"#step-{0}\">step {0}</a>", parents[i]);
+      append_format(html, "<a href=\"#step-{0}\">step {0}</a>", parents[i]);
     } else {
-      put(html, "step {}", parents[i]);
+      append_format(html, "step {}", parents[i]);
     }
   }
   *html += ".";
   if (is_listed(parents.front())) {
-    put(html, " <a href=\"#compare-{0}-{1}\">Compare it with step {0}</a>", parents.front(),
-        step.step.number);
+    append_format(html, " <a href=\"#compare-{0}-{1}\">Compare it with step {0}</a>",
+                  parents.front(), step.step.number);
   }
   *html += "</p>\n";
 }
@@ -117,11 +113,11 @@ void add_body(const ReportedStep& step, const std::vector<std::int64_t>& listed,
   const GuideFeedback& feedback = step.step.evaluation.feedback;
   *html += "<div class=\"body\">\n";
   if (const std::string remarks = remarks_on(step); !remarks.empty()) {
-    put(html, "<p class=\"dim\">{}</p>\n", remarks);
+    append_format(html, "<p class=\"dim\">{}</p>\n", remarks);
   }
   add_parents(step, listed, html);
   if (!feedback.execution.empty()) {
-    put(html, "<p class=\"said\">{}</p>\n", html_sentence(feedback.execution));
+    append_format(html, "<p class=\"said\">{}</p>\n", html_sentence(feedback.execution));
   }
   add_html_list("Explain", feedback.explain, html);
   add_html_list("Suggest", feedback.suggest, html);
@@ -131,8 +127,8 @@ void add_body(const ReportedStep& step, const std::vector<std::int64_t>& listed,
     *html += "</pre>\n";
   }
   if (step.best_before) {
-    put(html, "<p class=\"label\">Text, compared with step {}, the best before it</p>\n",
-        step.best_before_number);
+    append_format(html, "<p class=\"label\">Text, compared with step {}, the best before it</p>\n",
+                  step.best_before_number);
     add_difference(*step.best_before, step.step.proposal.text, false, "", html);
   } else if (!step.step.proposal.text.empty()) {
     *html += "<p class=\"label\">Text</p>\n";
@@ -141,17 +137,17 @@ void add_body(const ReportedStep& step, const std::vector<std::int64_t>& listed,
     *html += "<p class=\"dim\">Its text is empty: the default mapper decides.</p>\n";
   }
   if (step.left_out_bytes > 0) {
-    put(html, "<p class=\"dim\">The text has {} more, which are left out.</p>\n",
-        counted(static_cast<std::int64_t>(step.left_out_bytes), "byte"));
+    append_format(html, "<p class=\"dim\">The text has {} more, which are left out.</p>\n",
+                  counted(static_cast<std::int64_t>(step.left_out_bytes), "byte"));
   }
   for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
     add_exchange(step.exchanges[i], i + 1, step.exchanges.size(), html);
   }
   if (step.exchanges.empty() && asked_at > 0) {
-    put(html,
-        "<p class=\"dim\">The last questions to the model before this step are at "
-        "<a href=\"#step-{0}\">step {0}</a>.</p>\n",
-        asked_at);
+    append_format(html,
+                  "<p class=\"dim\">The last questions to the model before this step are at "
+                  "<a href=\"#step-{0}\">step {0}</a>.</p>\n",
+                  asked_at);
   }
   *html += "</div>\n";
 }
@@ -182,8 +178,8 @@ void add_difference(std::string_view before, std::string_view after, bool whole,
   std::size_t line = 0, written = 0, hidden = 0;
   const auto end_gap = [&] {
     if (hidden > 0) {
-      put(html, "<span class=\"gap\">{}</span>",
-          counted(static_cast<std::int64_t>(hidden), "equal line"));
+      append_format(html, "<span class=\"gap\">{}</span>",
+                    counted(static_cast<std::int64_t>(hidden), "equal line"));
     }
     hidden = 0;
   };
@@ -195,19 +191,19 @@ void add_difference(std::string_view before, std::string_view after, bool whole,
     }
     end_gap();
     if (++written > (prefix.empty() ? kMaxDifferenceLines : kMaxBestLines)) {
-      put(html, "<span class=\"gap\">{} left out</span>",
-          counted(static_cast<std::int64_t>(edits.size() - i), "further line"));
+      append_format(html, "<span class=\"gap\">{} left out</span>",
+                    counted(static_cast<std::int64_t>(edits.size() - i), "further line"));
       break;
     }
     const char sign = edits[i].sign;
     const std::string_view text = edits[i].line.substr(0, edits[i].line.find('\n'));
     std::string id;
     if (!prefix.empty() && sign != '-') id = fmt::format(" id=\"{}{}\"", prefix, line);
-    put(html, "<span class=\"{}\"{}><i>{}</i><b>{}</b>{}\n</span>",
-        sign == '+'   ? "add"
-        : sign == '-' ? "del"
-                      : "same",
-        id, sign == '-' ? std::string() : fmt::format("{}", line), sign, html_text(text));
+    append_format(html, "<span class=\"{}\"{}><i>{}</i><b>{}</b>{}\n</span>",
+                  sign == '+'   ? "add"
+                  : sign == '-' ? "del"
+                                : "same",
+                  id, sign == '-' ? std::string() : fmt::format("{}", line), sign, html_text(text));
   }
   end_gap();
   *html += "</pre>\n";
@@ -222,7 +218,8 @@ void add_steps(const SearchReport& report, std::string* html) {
       std::any_of(report.steps.begin(), report.steps.end(), [](const ReportedStep& step) {
         return !main_cause_words(step.step.evaluation.feedback).empty();
       });
-  put(html,
+  append_format(
+      html,
       "<div class=\"tools\" id=\"filter\" hidden><label><input type=\"checkbox\" id=\"only\"> "
       "only the improvements</label></div>\n<div class=\"list{}\">\n"
       "<div class=\"columns-head\" id=\"sort\" role=\"group\" aria-label=\"Sort the steps by\">"
@@ -245,7 +242,8 @@ void add_steps(const SearchReport& report, std::string* html) {
     const std::string cause = main_cause_words(step.step.evaluation.feedback);
     const std::string from = from_words(step);
     // Failed steps are sorted behind all others.
-    put(html,
+    append_format(
+        html,
         "<details class=\"step{}{}\" id=\"step-{}\" data-at=\"{}\" data-value=\"{}\">"
         "<summary><span class=\"no\">{}</span><span class=\"result\">{}</span>"
         "<span class=\"change\">{}{}</span>",
@@ -256,7 +254,7 @@ void add_steps(const SearchReport& report, std::string* html) {
         ok ? fmt::format("{:.9g}", report.higher_is_better ? -result.value : result.value) : "",
         result.number, html_text(result_words(result, report)), html_text(step.step.proposal.why),
         from.empty() ? from : fmt::format(" <span class=\"from\">{}</span>", from));
-    if (has_causes) put(html, "<span class=\"cause\">{}</span>", html_sentence(cause));
+    if (has_causes) append_format(html, "<span class=\"cause\">{}</span>", html_sentence(cause));
     *html += "</summary>\n";
     add_body(step, listed, asked_at, html);
     if (!step.exchanges.empty()) asked_at = step.step.number;
@@ -275,7 +273,8 @@ void add_steps(const SearchReport& report, std::string* html) {
 
 void add_comparison(const SearchReport& report, std::string* html) {
   if (report.steps.size() < 2) return;
-  put(html,
+  append_format(
+      html,
       "<section class=\"compare\">\n<h2 id=\"compare\">Compare two {}</h2>\n"
       "<div class=\"tools\"><label>Left <select id=\"left\"></select></label>"
       "<label>Right <select id=\"right\"></select></label></div>\n"
@@ -285,8 +284,8 @@ void add_comparison(const SearchReport& report, std::string* html) {
   bool first = true;
   // The script finds a step by its number; 0 stands for a text that is not that of a step.
   const auto add = [&](std::string_view name, std::string_view text, std::int64_t number) {
-    put(html, "{}[{},{},{}]", first ? "" : ",\n", script_json(name),
-        script_json(harmless_lines(text)), number);
+    append_format(html, "{}[{},{},{}]", first ? "" : ",\n", script_json(name),
+                  script_json(harmless_lines(text)), number);
     first = false;
   };
   if (report.best_is_simplified) add("the best, simplified", *report.best_text, 0);
@@ -304,7 +303,8 @@ void add_comparison(const SearchReport& report, std::string* html) {
     if (report.best && report.steps[i].step.number == report.results[*report.best].number) best = i;
   }
   const std::size_t offset = report.best_is_simplified ? 1 : 0;
-  put(html,
+  append_format(
+      html,
       "]</script>\n<data id=\"chosen\" data-left=\"{}\" data-right=\"{}\"></data>\n</section>\n",
       offset, report.best_is_simplified ? 0 : best);
 }
