@@ -297,10 +297,10 @@ class Builder {
     std::vector<NameInScope> names;
     for (const Node& node : tree.head.nodes) {
       if (node.operation != Operation::kName) continue;
-      const auto is_it = [&](const NameInScope& each) { return each.name == node.text; };
+      const auto is_it = [&](const NameInScope& each) { return each.name == node.names.front(); };
       if (std::none_of(parameters_.begin(), parameters_.end(), is_it) &&
           std::none_of(names.begin(), names.end(), is_it)) {
-        names.push_back({node.text, 1});
+        names.push_back({node.names.front(), 1});
       }
     }
     return names;
@@ -455,30 +455,18 @@ class Builder {
 
   // Reads the factors of the counters and the constant, with the values of the parameters.
   bool affine_row(const Polynomial& polynomial, Coordinates* row, std::int64_t* offset) {
-    Polynomial numeric = polynomial;
-    for (std::size_t p = 0; p < values_->size(); ++p) {
-      const auto next = numeric.with(p, Polynomial::constant((*values_)[p]));
-      if (!next) return false;
-      numeric = *next;
-    }
+    const auto numeric = polynomial.with_values(*values_);
+    const auto form = numeric ? numeric->as_linear_form() : std::nullopt;
     constexpr std::int64_t kMost = std::int64_t{1} << 61;
-    for (const auto& [exponents, coefficient] : numeric.terms()) {
-      int degree = 0;
-      std::size_t variable = 0;
-      for (std::size_t v = 0; v < kMaxVariables; ++v) {
-        degree += exponents[v];
-        if (exponents[v] != 0) variable = v;
-      }
-      if (degree > 1 || coefficient.denominator != 1 || coefficient.numerator > kMost ||
-          coefficient.numerator < -kMost) {
-        return false;
-      }
-      const auto value = static_cast<std::int64_t>(coefficient.numerator);
-      if (degree == 0) {
-        *offset = value;
-      } else {
-        (*row)[variable - values_->size()] = value;
-      }
+    const auto is_moderate = [](Int128 number) { return number <= kMost && number >= -kMost; };
+    if (!form || !is_moderate(form->constant) ||
+        !std::all_of(form->factors.begin(), form->factors.end(), is_moderate)) {
+      return false;
+    }
+    *offset = static_cast<std::int64_t>(form->constant);
+    for (std::size_t v = values_->size(); v < kMaxVariables; ++v) {
+      const auto counter = v - values_->size();
+      if (counter < row->size()) (*row)[counter] = static_cast<std::int64_t>(form->factors[v]);
     }
     return true;
   }

@@ -1,5 +1,7 @@
 #include "domain/composed_maps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -56,9 +58,8 @@ std::optional<Inverse> invert(const std::vector<Coordinates>& factors, std::size
   for (std::size_t j = 0; j < columns; ++j) {
     for (std::size_t c = 0; c < rows; ++c) {
       const Int128 other = work[j][columns + c].denominator;
-      Int128 a = inverse.denominator, b = other;
-      while (b != 0) std::swap(a %= b, b);
-      if (__builtin_mul_overflow(inverse.denominator, other / a, &inverse.denominator)) {
+      const Int128 divisor = greatest_common_divisor(inverse.denominator, other);
+      if (__builtin_mul_overflow(inverse.denominator, other / divisor, &inverse.denominator)) {
         return std::nullopt;
       }
     }
@@ -326,14 +327,14 @@ class ExplicitMap final : public PointMap {
     return place < 0 ? -1 : number_of_[static_cast<std::size_t>(place)];
   }
 
-  Proof proof() const override { return {Proof::Kind::kExhaustive, fmt_words(count_)}; }
-
- private:
-  static std::string fmt_words(std::int64_t count) {
-    return "the map was evaluated for all " + std::to_string(count) +
-           " numbers and gave each point once, for these parameters";
+  Proof proof() const override {
+    return {Proof::Kind::kExhaustive,
+            fmt::format("the map was evaluated for all {} numbers and gave each point once, for "
+                        "these parameters",
+                        count_)};
   }
 
+ private:
   PointMapPtr inner_;
   Expression value_;
   // The parameters and a place for k.

@@ -21,7 +21,7 @@ struct Value {
 
 enum class Operation : std::uint8_t {
   kNumber,      // `number`
-  kName,        // `text`; after resolve(): the slot in `number`
+  kName,        // `names`; after resolve(): the slot in `number`
   kNegate,      // children: the operand
   kNot,         // children: the operand; 1 if it is 0
   kComplement,  // children: the operand; all bits inverted
@@ -77,8 +77,8 @@ struct Node {
   int width = 0;
   bool is_table = false;
   std::vector<std::uint32_t> children;
-  // kName: the name. kLet, kRoot and kFold: the names that the node binds, separated by spaces.
-  std::string text;
+  // kName: the name. kLet, kRoot and kFold: the names that the node binds.
+  std::vector<std::string> names;
 };
 
 // A tree of nodes; children come before their parents. `root` is the number of the top node.
@@ -125,8 +125,6 @@ class Evaluator {
   // fault() if there is no value.
   bool evaluate(const Expression& expression, std::span<const std::int64_t> given, Value* value);
   const Fault& fault() const { return fault_; }
-  // Returns the steps of the last evaluation.
-  std::int64_t steps() const { return kMaxSteps - left_; }
 
  private:
   bool run(std::uint32_t number, Value* value);

@@ -60,40 +60,30 @@ struct Affine {
 constexpr Int128 kMostFactor = Int128{1} << 60;
 
 // Returns the polynomial with values for its first variables; the others move to the front.
-std::optional<Polynomial> with_parameters(Polynomial polynomial,
+std::optional<Polynomial> with_parameters(const Polynomial& polynomial,
                                           std::span<const std::int64_t> parameters,
                                           std::size_t depth) {
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    const auto next = polynomial.with(p, Polynomial::constant(parameters[p]));
-    if (!next) return std::nullopt;
-    polynomial = *next;
+  std::optional<Polynomial> result = polynomial.with_values(parameters);
+  if (parameters.empty()) return result;
+  for (std::size_t l = 0; result && l < depth; ++l) {
+    result = result->with(parameters.size() + l, Polynomial::variable(l));
   }
-  if (parameters.empty()) return polynomial;
-  for (std::size_t l = 0; l < depth; ++l) {
-    const auto next = polynomial.with(parameters.size() + l, Polynomial::variable(l));
-    if (!next) return std::nullopt;
-    polynomial = *next;
-  }
-  return polynomial;
+  return result;
 }
 
 // Returns nullopt if the polynomial is not affine with integer coefficients of moderate size.
 std::optional<Affine> as_affine(const Polynomial& polynomial) {
-  Affine affine;
-  for (const auto& [exponents, coefficient] : polynomial.terms()) {
-    if (coefficient.denominator != 1 || coefficient.numerator > kMostFactor ||
-        coefficient.numerator < -kMostFactor) {
-      return std::nullopt;
-    }
-    int degree = 0;
-    std::size_t variable = 0;
-    for (std::size_t v = 0; v < kMaxVariables; ++v) {
-      degree += exponents[v];
-      if (exponents[v] != 0) variable = v;
-    }
-    if (degree > 1) return std::nullopt;
-    (degree == 0 ? affine.constant : affine.factors[variable]) = coefficient.numerator;
+  const auto form = polynomial.as_linear_form();
+  const auto is_moderate = [](Int128 number) {
+    return number <= kMostFactor && number >= -kMostFactor;
+  };
+  if (!form || !is_moderate(form->constant) ||
+      !std::all_of(form->factors.begin(), form->factors.end(), is_moderate)) {
+    return std::nullopt;
   }
+  Affine affine;
+  affine.constant = form->constant;
+  std::copy_n(form->factors.begin(), affine.factors.size(), affine.factors.begin());
   return affine;
 }
 

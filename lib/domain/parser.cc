@@ -15,9 +15,9 @@ namespace {
 using Kind = Token::Kind;
 
 // The words that begin a clause and cannot be names.
-constexpr std::string_view kReserved[] = {"domain", "in",   "loops", "digits", "base",   "levels",
-                                          "of",     "then", "or",    "except", "where",  "by",
-                                          "let",    "root", "fold",  "horner", "inverse"};
+constexpr std::string_view kReserved[] = {"domain", "in",   "loops", "digits", "base",  "levels",
+                                          "of",     "then", "or",    "except", "where", "by",
+                                          "let",    "root", "fold",  "horner"};
 
 // Binary operators by their precedence, the weakest first.
 struct BinaryOperator {
@@ -74,12 +74,6 @@ class Parser {
       if (ok()) all.push_back(std::move(tree));
     }
     return all;
-  }
-
-  std::optional<Expression> whole_expression() {
-    Expression read = expression();
-    if (ok() && current().kind != Kind::kEnd) expected("the end of the expression");
-    return ok() ? std::optional(std::move(read)) : std::nullopt;
   }
 
  private:
@@ -175,7 +169,6 @@ class Parser {
                                    : Join::kFirst;
     } while (ok() && join != Join::kFirst);
     if (take_word("by")) tree->by = map();
-    if (take_word("inverse")) tree->inverse = map();
     need_sign(";");
     tree->range = range_since(first);
   }
@@ -209,18 +202,22 @@ class Parser {
     return negative ? -value : value;
   }
 
+  // Reads a new name, or several in parentheses.
+  std::vector<std::string> bound_names() {
+    std::vector<std::string> names;
+    Range range;
+    if (!take_sign("(")) return {need_name(&range)};
+    do {
+      names.push_back(need_name(&range));
+    } while (take_sign(","));
+    need_sign(")");
+    return names;
+  }
+
   // Reads `k => e` or `(x, y) => e`.
   DeclarationTree::Map map() {
     DeclarationTree::Map map;
-    Range range;
-    if (take_sign("(")) {
-      do {
-        map.variables.push_back(need_name(&range));
-      } while (take_sign(","));
-      need_sign(")");
-    } else {
-      map.variables.push_back(need_name(&range));
-    }
+    map.variables = bound_names();
     need_sign("=>");
     map.value = expression();
     return map;
@@ -263,7 +260,7 @@ class Parser {
       if (token.text == ")" || token.text == "]") depth -= depth > 0 ? 1 : 0;
       if (depth > 0) continue;
       if (token.kind == Kind::kName && token.text == "in") return true;
-      for (std::string_view end : {"then", "or", "except", "by", "inverse", ";"}) {
+      for (std::string_view end : {"then", "or", "except", "by", ";"}) {
         if (token.text == end) return false;
       }
     }
@@ -309,7 +306,7 @@ class Parser {
       failed_ = true;
     }
     if (ok()) {
-      tree.name = name->top().text;
+      tree.name = name->top().names.front();
       tree.range = range_since(first);
     }
     return tree;
@@ -362,12 +359,12 @@ class Parser {
 
   // Makes the expression of an operation from its operands.
   Expression combine(Operation operation, Range range, std::vector<Expression>&& operands,
-                     std::string names = {}) {
+                     std::vector<std::string> names = {}) {
     Expression whole;
     Node node;
     node.operation = operation;
     node.range = range;
-    node.text = std::move(names);
+    node.names = std::move(names);
     for (Expression& operand : operands) {
       if (!ok()) return whole;
       node.children.push_back(append(&whole, std::move(operand)));
@@ -398,16 +395,7 @@ class Parser {
   Expression let() {
     const std::size_t first = at_;
     need_word("let");
-    std::string names;
-    Range range;
-    if (take_sign("(")) {
-      do {
-        names += (names.empty() ? "" : " ") + need_name(&range);
-      } while (take_sign(","));
-      need_sign(")");
-    } else {
-      names = need_name(&range);
-    }
+    std::vector<std::string> names = bound_names();
     need_sign("=");
     Expression bound = expression();
     need_word("in");
@@ -508,7 +496,7 @@ class Parser {
     Expression value;
     Node node;
     node.operation = Operation::kName;
-    node.text = need_name(&range);
+    node.names = {need_name(&range)};
     node.range = token.range;
     add_node(&value, std::move(node));
     return value;
@@ -550,7 +538,7 @@ class Parser {
     Expression bound = expression();
     need_sign(")");
     return combine(Operation::kRoot, range_since(first),
-                   list(std::move(function), std::move(bound)), name);
+                   list(std::move(function), std::move(bound)), {name});
   }
 
   // Reads `(e, s, r, start, (a, q, i) => f)`.
@@ -561,12 +549,12 @@ class Parser {
       values.push_back(expression());
       need_sign(",");
     }
-    std::string names;
+    std::vector<std::string> names;
     Range range;
     need_sign("(");
     for (int i = 0; i < 3; ++i) {
       if (i > 0) need_sign(",");
-      names += (i == 0 ? "" : " ") + need_name(&range);
+      names.push_back(need_name(&range));
     }
     need_sign(")");
     need_sign("=>");
@@ -586,11 +574,6 @@ class Parser {
 
 std::vector<DeclarationTree> parse_declarations(Diagnostics& diags) {
   return Parser(diags).declarations();
-}
-
-std::optional<Expression> parse_expression(Diagnostics& diags) {
-  auto read = Parser(diags).whole_expression();
-  return diags.has_errors() ? std::nullopt : std::move(read);
 }
 
 }  // namespace groma::domains

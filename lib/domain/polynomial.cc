@@ -15,6 +15,14 @@ Int128 absolute(Int128 number) { return number < 0 ? -number : number; }
 constexpr Int128 kLimit = Int128{1} << 126;
 bool fits(Int128 number) { return number > -kLimit && number < kLimit; }
 
+std::optional<Int128> product(Int128 a, Int128 b) {
+  Int128 result = 0;
+  if (__builtin_mul_overflow(a, b, &result) || !fits(result)) return std::nullopt;
+  return result;
+}
+
+}  // namespace
+
 Int128 greatest_common_divisor(Int128 a, Int128 b) {
   a = absolute(a);
   b = absolute(b);
@@ -25,14 +33,6 @@ Int128 greatest_common_divisor(Int128 a, Int128 b) {
   }
   return a;
 }
-
-std::optional<Int128> product(Int128 a, Int128 b) {
-  Int128 result = 0;
-  if (__builtin_mul_overflow(a, b, &result) || !fits(result)) return std::nullopt;
-  return result;
-}
-
-}  // namespace
 
 std::optional<Rational> make_rational(Int128 numerator, Int128 denominator) {
   if (denominator == 0 || !fits(numerator) || !fits(denominator)) return std::nullopt;
@@ -95,19 +95,23 @@ std::optional<Rational> Polynomial::as_constant() const {
   return terms_.begin()->second;
 }
 
+std::optional<LinearForm> Polynomial::as_linear_form() const {
+  LinearForm form;
+  for (const auto& [exponents, coefficient] : terms_) {
+    const int degree = std::accumulate(exponents.begin(), exponents.end(), 0);
+    if (degree > 1 || coefficient.denominator != 1) return std::nullopt;
+    const auto* const variable = std::find(exponents.begin(), exponents.end(), 1);
+    (degree == 0 ? form.constant
+                 : form.factors[static_cast<std::size_t>(variable - exponents.begin())]) =
+        coefficient.numerator;
+  }
+  return form;
+}
+
 int Polynomial::degree(std::size_t variable) const {
   int most = 0;
   for (const auto& [exponents, coefficient] : terms_)
     most = std::max<int>(most, exponents[variable]);
-  return most;
-}
-
-int Polynomial::degree_from(std::size_t first) const {
-  int most = 0;
-  for (const auto& [exponents, coefficient] : terms_) {
-    most = std::max(most, std::accumulate(exponents.begin() + static_cast<std::ptrdiff_t>(first),
-                                          exponents.end(), 0));
-  }
   return most;
 }
 
@@ -162,6 +166,14 @@ std::optional<Polynomial> Polynomial::with(std::size_t variable, const Polynomia
   for (std::size_t i = parts.size() - 1; result && i-- > 0;) {
     result = result->times(value);
     if (result) result = result->plus(parts[i]);
+  }
+  return result;
+}
+
+std::optional<Polynomial> Polynomial::with_values(std::span<const std::int64_t> values) const {
+  std::optional<Polynomial> result = *this;
+  for (std::size_t v = 0; result && v < values.size(); ++v) {
+    result = result->with(v, constant(values[v]));
   }
   return result;
 }
@@ -246,44 +258,6 @@ std::optional<Int128> Polynomial::denominator() const {
     common = *next;
   }
   return common;
-}
-
-std::string to_text(Int128 number) {
-  if (number == 0) return "0";
-  std::string digits;
-  for (Int128 rest = absolute(number); rest > 0; rest /= 10) {
-    digits += static_cast<char>('0' + static_cast<int>(rest % 10));
-  }
-  if (number < 0) digits += '-';
-  std::reverse(digits.begin(), digits.end());
-  return digits;
-}
-
-std::string Polynomial::text(std::span<const std::string> names) const {
-  if (terms_.empty()) return "0";
-  std::string text;
-  // The terms with the largest exponents come first.
-  for (auto term = terms_.rbegin(); term != terms_.rend(); ++term) {
-    const auto& [exponents, coefficient] = *term;
-    const Rational size{absolute(coefficient.numerator), coefficient.denominator};
-    const bool negative = coefficient.numerator < 0;
-    text += text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
-    std::string factors;
-    for (std::size_t v = 0; v < kMaxVariables; ++v) {
-      if (exponents[v] == 0) continue;
-      if (!factors.empty()) factors += '*';
-      factors += names[v];
-      if (exponents[v] > 1) factors += fmt::format("^{}", exponents[v]);
-    }
-    std::string number = to_text(size.numerator);
-    if (size.denominator != 1) number += "/" + to_text(size.denominator);
-    if (factors.empty()) {
-      text += number;
-    } else {
-      text += number == "1" ? factors : fmt::format("{}*{}", number, factors);
-    }
-  }
-  return text;
 }
 
 }  // namespace groma::domains

@@ -26,12 +26,21 @@ std::optional<Rational> make_rational(Int128 numerator, Int128 denominator);
 std::optional<Rational> add(const Rational& a, const Rational& b);
 std::optional<Rational> multiply(const Rational& a, const Rational& b);
 
+// Returns the greatest common divisor, which is not negative.
+Int128 greatest_common_divisor(Int128 a, Int128 b);
+
 // The variables of a polynomial are numbers from 0. Parameters come first, then loop variables.
 inline constexpr std::size_t kMaxVariables = 12;
 // Limit on the exponent of a variable.
 inline constexpr int kMaxExponent = 15;
 // Limit on the terms of a polynomial.
 inline constexpr std::size_t kMaxTerms = 2048;
+
+// A sum of multiples of variables, with integer coefficients.
+struct LinearForm {
+  Int128 constant = 0;
+  std::array<Int128, kMaxVariables> factors{};
+};
 
 class Polynomial {
  public:
@@ -46,9 +55,11 @@ class Polynomial {
   bool is_zero() const { return terms_.empty(); }
   // Returns the constant if the polynomial has no variable.
   std::optional<Rational> as_constant() const;
-  // Returns the largest exponent of a variable, or of the variables from `first` on together.
+  // Returns nullopt if the polynomial has products of variables or a coefficient that is not an
+  // integer.
+  std::optional<LinearForm> as_linear_form() const;
+  // Returns the largest exponent of a variable.
   int degree(std::size_t variable) const;
-  int degree_from(std::size_t first) const;
 
   // The following functions return nullopt if a coefficient does not fit, or there are too many
   // terms or a too large exponent.
@@ -59,6 +70,8 @@ class Polynomial {
   std::optional<Polynomial> times(const Rational& factor) const;
   // Replaces a variable by a polynomial.
   std::optional<Polynomial> with(std::size_t variable, const Polynomial& value) const;
+  // Replaces the first variables by numbers.
+  std::optional<Polynomial> with_values(std::span<const std::int64_t> values) const;
   // Returns the sum over all integers t with low <= t < high of this polynomial with t for the
   // variable. `low` and `high` do not have the variable. The result holds where low <= high.
   std::optional<Polynomial> sum(std::size_t variable, const Polynomial& low,
@@ -68,8 +81,6 @@ class Polynomial {
 
   // Returns the smallest positive integer by which all coefficients become integers.
   std::optional<Int128> denominator() const;
-  // Returns the polynomial as a formula, such as "1/2*n^2 + 1/2*n".
-  std::string text(std::span<const std::string> names) const;
 
   friend bool operator==(const Polynomial&, const Polynomial&) = default;
 
@@ -78,8 +89,5 @@ class Polynomial {
 
   std::map<Exponents, Rational> terms_;
 };
-
-// Returns a number of 128 bits in decimal digits.
-std::string to_text(Int128 number);
 
 }  // namespace groma::domains

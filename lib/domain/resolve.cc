@@ -61,29 +61,17 @@ class Resolver {
     return mismatch(each.range, what, "an integer", words(each));
   }
 
-  // Splits the names that a node binds.
-  static std::vector<std::string> names_of(const Node& node) {
-    std::vector<std::string> names;
-    std::size_t begin = 0;
-    while (begin <= node.text.size()) {
-      const std::size_t end = std::min(node.text.find(' ', begin), node.text.size());
-      names.push_back(node.text.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    return names;
-  }
-
   bool name(Node& each) {
     for (auto variable = scope_.rbegin(); variable != scope_.rend(); ++variable) {
-      if (variable->name != each.text) continue;
+      if (variable->name != each.names.front()) continue;
       each.number = variable->slot;
       each.width = variable->width;
       return true;
     }
     std::vector<std::string_view> known;
     for (const Variable& variable : scope_) known.push_back(variable.name);
-    Diagnostic& diagnostic = diags_.report(DiagId::kUnknownName, each.range, each.text);
-    suggest(diagnostic, each.text, known, each.range);
+    Diagnostic& diagnostic = diags_.report(DiagId::kUnknownName, each.range, each.names.front());
+    suggest(diagnostic, each.names.front(), known, each.range);
     return false;
   }
 
@@ -91,7 +79,7 @@ class Resolver {
     if (!visit(node(number).children[0]) || !value_of(node(number).children[0], "`let`")) {
       return false;
     }
-    const std::vector<std::string> names = names_of(node(number));
+    const std::vector<std::string> names = node(number).names;
     const int width = node(node(number).children[0]).width;
     if (names.size() > 1 && static_cast<int>(names.size()) != width) {
       return mismatch(node(number).range, "`let`", fmt::format("a tuple of {}", names.size()),
@@ -110,7 +98,7 @@ class Resolver {
     if (!visit(node(number).children[1]) || !scalar(node(number).children[1], "`root`")) {
       return false;
     }
-    node(number).number = add(node(number).text, 1);
+    node(number).number = add(node(number).names.front(), 1);
     const bool done = visit(node(number).children[0]) && scalar(node(number).children[0], "`root`");
     remove(1);
     node(number).width = 1;
@@ -124,7 +112,7 @@ class Resolver {
       if (i < 3 ? !scalar(child, "`fold`") : !value_of(child, "`fold`")) return false;
     }
     const int width = node(node(number).children[3]).width;
-    const std::vector<std::string> names = names_of(node(number));
+    const std::vector<std::string> names = node(number).names;
     node(number).number = add(names[0], width);
     add(names[1], 1);
     add(names[2], 1);

@@ -33,7 +33,6 @@ struct PartTree {
   // kDigits: the base, the number of levels, and the digits of each coordinate: the ones for which
   // `where` is not 0, or the listed ones.
   Expression base, levels;
-  std::vector<std::pair<std::string, Range>> coordinates;
   std::vector<Expression> table;
   // A condition on the loop variables, or on the digits.
   std::optional<Expression> where;
@@ -57,12 +56,12 @@ struct DeclarationTree {
   // after them, without those that they have already. `except`: takes its points away.
   enum class Join : std::uint8_t { kFirst, kThen, kOr, kExcept };
   std::vector<std::pair<Join, PartTree>> parts;
-  // `by k => e`: the map from k to the k-th point; `inverse (x, y) => e`: from a point to k.
+  // `by k => e`: the map from k to the k-th point.
   struct Map {
     std::vector<std::string> variables;
     Expression value;
   };
-  std::optional<Map> by, inverse;
+  std::optional<Map> by;
   Range range;
 };
 
@@ -75,8 +74,6 @@ inline constexpr int kMaxNesting = 64;
 
 // Reads declarations. Reports errors and returns what could be read.
 std::vector<DeclarationTree> parse_declarations(Diagnostics& diags);
-// Reads one expression, such as a model's reply.
-std::optional<Expression> parse_expression(Diagnostics& diags);
 
 // A name that an expression may use, and the number of integers in its value.
 struct NameInScope {
