@@ -57,19 +57,19 @@ const std::set<std::string_view> kWithoutExample = {
     "unreadable-file", "too-many-errors", "bad-utf8", "program-too-large", "calls-too-deep",
     "unknown-machine", "bad-machine", "unknown-application", "bad-application", "unknown-task",
     "unknown-region", "matches-nothing", "never-replicated", "other-launches", "nodes-differ",
-    // Of `groma emit`.
+    // `groma emit` reports this one.
     "not-emitted",
-    // Of `groma domain`.
+    // `groma domain` reports these.
     "domain-bound", "domain-length", "domain-digits", "domain-parts", "domain-map", "domain-value",
     "domain-parameter", "domain-size",
-    // Of mappers written by hand.
+    // Mappers written by hand cause these.
     "bad-processor", "mixed-processors", "repeated-processor", "bad-variant", "missing-choice",
     "no-memory", "bad-virtual", "bad-instance", "layout-refused", "bad-slices", "bad-schedule",
     "bad-steal", "bad-collective", "bad-replication", "bad-sharding", "no-tunable", "bad-shard",
-    // Of runs.
+    // Runs report these.
     "cannot-run", "out-of-memory", "interfering-points", "aliased-requirements", "no-route",
     "may-not-fit", "check-incomplete",
-    // Of programs with a mapper of their own.
+    // Programs with a mapper of their own cause these.
     "layout-demanded", "kept-by-mapper", "variant-unknown"};
 
 TEST(DiagnosticsPage, HasASectionForEveryIdInTheOrderOfTheCatalogue) {
