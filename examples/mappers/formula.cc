@@ -52,9 +52,9 @@ bool is_called(const RequirementView& requirement, std::string_view name) {
   return std::find(aliases.begin(), aliases.end(), name) != aliases.end();
 }
 
-ShardId FormulaSharding::shard(const Point& point, const Rect& domain,
+ShardId FormulaSharding::shard(const Point& point, const LaunchDomain& domain,
                                const ShardTable& shards) const {
-  const auto processor = processor_of(formula_, machine_, domain, point);
+  const auto processor = processor_of(formula_, machine_, domain.box, point);
   // If the machine does not have the processor, slice_task() reports that, so any shard may be
   // returned here.
   return processor ? shards.shard_of(*processor) : 0;

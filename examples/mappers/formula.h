@@ -31,7 +31,8 @@ class FormulaSharding final : public ShardingFunctor {
  public:
   FormulaSharding(Formula formula, const Machine& machine) : formula_(formula), machine_(machine) {}
   bool goes_by(Formula formula) const { return formula_ == formula; }
-  ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override;
+  ShardId shard(const Point& point, const LaunchDomain& domain,
+                const ShardTable& shards) const override;
 
  private:
   Formula formula_;

@@ -49,6 +49,8 @@ inline constexpr int kMaxAppDepth = 32;
 inline constexpr int kMaxAppPartitionDepth = 8;
 inline constexpr std::size_t kMaxAppNameBytes = 1024;
 inline constexpr std::size_t kMaxFormulaBytes = 4096;
+// Limit on the points of the box of a launch with a condition (AppLaunch::where).
+inline constexpr std::int64_t kMaxConditionPoints = 1 << 22;
 
 // An integer expression as text. It may use:
 // * 64-bit numbers and the names in scope
@@ -261,7 +263,7 @@ struct AppRequirement {
 // ---- What tasks launch
 
 // A task launch. Its formulas may use the task's arguments and the variables of the enclosing
-// loops. `arguments` and the colours in `data` may also use `index`.
+// loops. `where`, `arguments` and the colours in `data` may also use `index`.
 struct AppLaunch {
   std::string task;
   // The extents of an index launch. If there are none, a single task is launched.
@@ -270,6 +272,9 @@ struct AppLaunch {
   Formulas lower = {};
   // The names that formulas use for the coordinates of a point of the launch.
   std::vector<std::string> index = {};
+  // The condition that selects the points of an index launch: those of the domain at which it is
+  // not 0. It may use `index`. Then the domain has at most kMaxConditionPoints points.
+  Formula where = 1;
   // True if the launch asks to stay on the node of the launching task (kTagSameAddressSpace).
   bool same_address_space = false;
   // The values for the arguments of the launched task.

@@ -35,6 +35,7 @@ class VariantBuilder {
   VariantBuilder& replicable();
   VariantBuilder& flops(Formula count);
   VariantBuilder& single_precision();
+  VariantBuilder& efficiency(Formula percent);
   VariantBuilder& kernels(Formula count);
   VariantBuilder& nanoseconds(Formula time);
   VariantBuilder& traffic(std::uint32_t requirement, Formula bytes,
@@ -56,6 +57,10 @@ class LaunchBuilder {
  public:
   explicit LaunchBuilder(std::string task) { launch_.task = std::move(task); }
   LaunchBuilder& over(Formulas domain, std::vector<std::string> index = {});
+  // Sets the lower corner of the domain.
+  LaunchBuilder& from(Formulas lower);
+  // Sets the condition that selects the points.
+  LaunchBuilder& where(Formula condition);
   LaunchBuilder& with(Formulas arguments);
   // Sets the data of one requirement. Call it once for each requirement of the task, in their
   // order.

@@ -12,6 +12,7 @@
 #include "groma/geometry.h"
 #include "groma/log.h"
 #include "groma/machine.h"
+#include "groma/point_set.h"
 #include "groma/program.h"
 
 namespace groma {
@@ -62,6 +63,10 @@ struct TaskPoint {
   // For an index launch: its domain and the point in it. Both have the lower corners of the launch.
   Rect domain;
   Point point;
+  // The points of the launch. Null: every point of `domain`. Otherwise `domain` is a box around
+  // them, and `point` is one of them.
+  const PointSet* points = nullptr;
+  LaunchDomain launch_domain() const { return {domain, points}; }
   // For a single task: the processor that holds the task before it is mapped, and the parent's
   // processor.
   std::optional<Processor> processor;

@@ -13,6 +13,7 @@
 #include "groma/geometry.h"
 #include "groma/kinds.h"
 #include "groma/machine.h"
+#include "groma/point_set.h"
 #include "groma/program.h"
 #include "groma/syntax.h"
 #include "groma/workload.h"
@@ -94,7 +95,7 @@ struct ExplainedLoads {
 // The placement of the points of one launch.
 struct ExplainedLaunch : DecidingStatement {
   // The domain of an index launch, if it is known.
-  std::optional<Rect> domain;
+  std::optional<LaunchDomain> domain;
   // True for an index launch. Also true if the application does not describe the launch.
   bool is_index = false;
   // 0 for the top-level task, 1 for a task that it launches, 2 for all deeper tasks.

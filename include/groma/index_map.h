@@ -42,7 +42,12 @@ using BoxSink = std::function<void(const Rect& box)>;
 class IndexMap {
  public:
   // Specialises `function`, which must be a mapping function.
-  // * For a launch: the domain is `launch.domain`. `launch.point` is ignored, and texts are copied.
+  // * For a launch: the domain of the map is `launch.domain`. `launch.point` is ignored, and texts
+  //   are copied.
+  // * For a launch with `launch.points`: the points of the map are the ranks of the launch's
+  // points,
+  //   so its domain has one dimension. Only functions that read `irank` or `ivolume` need such a
+  //   map (Program::reads_rank); other functions are specialised quicker without `launch.points`.
   // * For a single task: `launch.processor` and `launch.parent` describe the task.
   // `kind` is as in FunctionEvaluator::place. `diags` gets warnings about the machine. Fails with
   // kTooLarge on a machine with more than 2^31 processors.
@@ -52,7 +57,7 @@ class IndexMap {
                                                       Diagnostics& diags);
   ~IndexMap();
 
-  // Returns the domain with which the map was made.
+  // Returns the domain of the map.
   const Rect& domain() const;
   // Returns true if the function was specialised. If it was not, each point is evaluated
   // separately. Reasons are that it takes too many steps, splits by a value that depends on the

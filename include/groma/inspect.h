@@ -15,6 +15,7 @@
 #include "groma/explain.h"
 #include "groma/geometry.h"
 #include "groma/machine.h"
+#include "groma/point_set.h"
 #include "groma/program.h"
 #include "groma/simulate.h"
 #include "groma/syntax.h"
@@ -92,7 +93,7 @@ struct PlaceQuery {
   // The name of a mapping function.
   std::string function;
   // The domain of the index launch.
-  Rect domain;
+  LaunchDomain domain;
   // The kind on which the task runs, used if no Task statement decides it.
   std::optional<ProcKind> from;
   // Set for a single task instead of a launch: the processor of the parent task, by its node and
@@ -112,8 +113,9 @@ struct Placement {
   std::string function_name;
   ProcKind kind = ProcKind::kGpu;
   // The launch domain. It has 0 dimensions for a single task.
-  Rect domain;
-  // The processor of each point, in row-major order. For a set, this is its first processor.
+  LaunchDomain domain;
+  // The processor of each point of the launch, in row-major order. For a set, this is its first
+  // processor.
   std::vector<Processor> points;
   // The sets, parallel to `points`, if a function returned sets. Otherwise empty.
   std::vector<std::vector<Processor>> sets;

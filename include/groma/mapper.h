@@ -163,6 +163,9 @@ class Mapper {
                         MapTaskOutput& answer);
   // Returns true if map_task and map_operation read `valid`. If false, a runtime need not fill it.
   virtual bool reads_valid() const { return true; }
+  // Returns true if hooks or sharding functors read TaskView::points, the points of launches over
+  // sparse index spaces. If false, a runtime need not find them.
+  virtual bool reads_launch_points() const { return true; }
   // Returns true if slice_task, map_task and select_sources always give the same answer for the
   // same task: the same launch, domain, point, regions, parent and processor (for slice_task: its
   // kind and node; for select_sources: also the same instances). The answers may depend neither on
@@ -269,6 +272,7 @@ class DefaultMapper final : public Mapper {
   using Mapper::Mapper;
   bool selects() const override { return site().settings.schedule_count > 0; }
   bool reads_valid() const override { return false; }
+  bool reads_launch_points() const override { return false; }
   bool repeats_answers() const override { return true; }
 };
 

@@ -81,6 +81,8 @@ class ProgramMapper final : public Mapper {
   // Returns true if the program has an InstanceLimit statement.
   bool selects() const override;
   bool reads_valid() const override { return false; }
+  // Returns true if a function of the program reads `irank` or `ivolume`.
+  bool reads_launch_points() const override;
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                         const ProfilingReport& report) override;
   // Handles the messages with which mapper objects count an InstanceLimit over several processors.

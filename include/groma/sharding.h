@@ -7,6 +7,7 @@
 
 #include "groma/geometry.h"
 #include "groma/machine.h"
+#include "groma/point_set.h"
 
 namespace groma {
 
@@ -66,11 +67,12 @@ class ShardingFunctor {
 
   // Returns the shard of a point. `domain` is not empty and contains `point`. The result is below
   // shards.size().
-  virtual ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const = 0;
+  virtual ShardId shard(const Point& point, const LaunchDomain& domain,
+                        const ShardTable& shards) const = 0;
 
   // Calls `box` for the boxes of `domain` that `shard` owns, in no particular order, without a
   // point twice (Legion: invert). The default asks shard() for every point.
-  virtual void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
+  virtual void boxes_of(ShardId shard, const LaunchDomain& domain, const ShardTable& shards,
                         const std::function<void(const Rect&)>& box) const;
 };
 
@@ -78,9 +80,10 @@ class ShardingFunctor {
 // turn.
 class CyclicSharding final : public ShardingFunctor {
  public:
-  ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override;
+  ShardId shard(const Point& point, const LaunchDomain& domain,
+                const ShardTable& shards) const override;
   // Gives the points of the shard one by one, in row-major order, without visiting other points.
-  void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
+  void boxes_of(ShardId shard, const LaunchDomain& domain, const ShardTable& shards,
                 const std::function<void(const Rect&)>& box) const override;
 };
 

@@ -12,6 +12,7 @@
 #include "groma/geometry.h"
 #include "groma/kinds.h"
 #include "groma/machine.h"
+#include "groma/point_set.h"
 
 namespace groma {
 
@@ -159,6 +160,11 @@ struct TaskView {
   // its `point`, if any, is that of its launcher.
   bool is_index = false;
   Rect domain;
+  // The points of the launch. Null: every point of `domain`. Otherwise `domain` is a box around
+  // them (Legion: a launch over a sparse index space). A runtime may leave it null for a mapper
+  // whose reads_launch_points() is false.
+  const PointSet* points = nullptr;
+  LaunchDomain launch_domain() const { return {domain, points}; }
   // The domain that sharding functors receive. It is `domain` unless the launch gives another one.
   Rect sharding_domain;
   Point point;

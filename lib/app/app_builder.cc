@@ -28,6 +28,10 @@ VariantBuilder& VariantBuilder::single_precision() {
   variant_.single = true;
   return *this;
 }
+VariantBuilder& VariantBuilder::efficiency(Formula percent) {
+  variant_.efficiency = std::move(percent);
+  return *this;
+}
 VariantBuilder& VariantBuilder::kernels(Formula count) {
   variant_.kernels = std::move(count);
   return *this;
@@ -54,6 +58,14 @@ VariantBuilder omp() { return VariantBuilder(ProcKind::kOmp); }
 LaunchBuilder& LaunchBuilder::over(Formulas domain, std::vector<std::string> index) {
   launch_.domain = std::move(domain);
   launch_.index = std::move(index);
+  return *this;
+}
+LaunchBuilder& LaunchBuilder::from(Formulas lower) {
+  launch_.lower = std::move(lower);
+  return *this;
+}
+LaunchBuilder& LaunchBuilder::where(Formula condition) {
+  launch_.where = std::move(condition);
   return *this;
 }
 LaunchBuilder& LaunchBuilder::with(Formulas arguments) {

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "app/pieces.h"
+#include "base/boxes.h"
 #include "groma/spelling.h"
 #include "machine/quote.h"
 

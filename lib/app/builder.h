@@ -110,7 +110,8 @@ class Builder {
   void read_statement(const std::string& path, const AppStatement& from, int depth, Body& to);
   Launch read_launch(const std::string& path, const AppLaunch& from);
   void read_launch_data(const std::string& path, const AppLaunch& from, Launch& to);
-  // Returns the domain of an index launch if the domain is known before the run, otherwise nullopt.
+  // Returns the domain of an index launch if it is a box that is known before the run, otherwise
+  // nullopt.
   std::optional<Rect> known_domain(const std::string& path, const Launch& launch);
   void check_color(const std::string& path, const RequirementData& where,
                    const std::optional<Rect>& domain);

@@ -449,6 +449,10 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
     scope_.add_variable(from.index.empty() ? std::string_view() : from.index[d]);
   }
   frame_size_ = std::max(frame_size_, scope_.variables());
+  launch.where = compile(path + "/where", from.where);
+  if (!launch.is_index && !(from.where == Formula(1))) {
+    fail(path + "/where", "a launch without a `domain` is a single task, which has no points");
+  }
   launch.arguments = compile_all(path + "/arguments", from.arguments);
   if (ok()) read_launch_data(path, from, launch);
   scope_.remove_names_since(mark);
@@ -500,8 +504,9 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
   }
 }
 
-// Returns the domain of a launch if all its formulas are constant. Returns nullopt if the domain is
-// known only in a run, if the launch is a single task, or after reporting that the box is invalid.
+// Returns the domain of a launch if all its formulas are constant and it has every point of its
+// box. Returns nullopt if the domain is known only in a run, if the launch is a single task, or
+// after reporting that the box is invalid.
 std::optional<Rect> Builder::known_domain(const std::string& path, const Launch& launch) {
   const auto known = [](const Codes& codes) {
     return std::all_of(codes.begin(), codes.end(),
@@ -509,9 +514,10 @@ std::optional<Rect> Builder::known_domain(const std::string& path, const Launch&
   };
   if (!launch.is_index || !known(launch.domain) || !known(launch.lower)) return std::nullopt;
   FormulaFault fault = FormulaFault::kNone;
-  const std::optional<Rect> domain = domain_of(launch, {}, fault);
+  const std::optional<Rect> domain = box_of(launch, {}, fault);
   if (!domain) fail(path + "/domain", std::string(app::words_of(fault)));
-  return domain;
+  const bool whole = launch.where.is_constant() && launch.where.constant() != 0;
+  return whole ? domain : std::nullopt;
 }
 
 // Checks that the colours of a requirement exist in its partition, as far as they are known before

@@ -15,6 +15,7 @@
 #include "app/cells.h"
 #include "app/formula.h"
 #include "groma/app.h"
+#include "groma/point_set.h"
 #include "groma/workload.h"
 
 namespace groma::app {
@@ -139,6 +140,8 @@ struct Launch {
   Codes domain, lower;
   // The slot of the point's first coordinate in the frame of the launching task.
   int point_slot = 0;
+  // The condition that selects the points of the domain.
+  CompiledFormula where = CompiledFormula(1);
   Codes arguments;
   // The data of each requirement of the launched task.
   std::vector<RequirementData> data;
@@ -232,10 +235,16 @@ std::int64_t points_of(const Data& data, const Partition& partition, const Point
 // Returns the approximate cost of piece() for one colour of the partition, in units of Budget.
 std::int64_t approximate_cost_of_piece(const Data& data, const Partition& partition);
 
-// Returns the domain of an index launch. Returns nullopt and sets `fault` if a formula has no
-// value.
-std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
-                              FormulaFault& fault);
+// Returns the box of an index launch. Returns nullopt and sets `fault` if a formula has no value.
+std::optional<Rect> box_of(const Launch& launch, std::span<const std::int64_t> frame,
+                           FormulaFault& fault);
+// Returns the domain of an index launch: its box, with its points if the launch has a condition.
+// Returns nullopt and sets `fault` if a formula has no value. Takes a time that grows with
+// cost_of_domain().
+std::optional<LaunchDomain> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
+                                      FormulaFault& fault);
+// Returns the approximate cost of evaluating the condition of a launch, in units of Budget.
+std::int64_t cost_of_domain(const Launch& launch, const LaunchDomain& domain);
 
 // A launch of a task, with everything by which mappers can distinguish launches.
 struct DistinctLaunch {
@@ -244,7 +253,7 @@ struct DistinctLaunch {
   // The number of the launching task. -1: the runtime launches the task.
   int parent = -1;
   // The domain of an index launch. nullopt: a single task.
-  std::optional<Rect> domain = {};
+  std::optional<LaunchDomain> domain = {};
   // 0: the top-level task; 1: the top-level task launches it; 2: a deeper task launches it.
   int depth = 0;
   // How often the launching task launches it with this domain. Known only for launches of the

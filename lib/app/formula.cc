@@ -67,6 +67,8 @@ std::string_view words_of(FormulaFault fault) {
       return "its value does not fit 64 bits";
     case FormulaFault::kOutOfRange:
       return "it asks for a piece that is not there";
+    case FormulaFault::kTooManyPoints:
+      return "a launch with a condition has at most 2^22 points in its domain";
     case FormulaFault::kNoBox:
       break;
   }

@@ -16,7 +16,14 @@ namespace groma::app {
 
 // The reasons why a formula has no value. kOutOfRange: the formula asks for a piece or a dimension
 // that does not exist. kNoBox: the values of several formulas are not the extents of a box.
-enum class FormulaFault : std::uint8_t { kNone, kDivisionByZero, kOverflow, kOutOfRange, kNoBox };
+enum class FormulaFault : std::uint8_t {
+  kNone,
+  kDivisionByZero,
+  kOverflow,
+  kOutOfRange,
+  kNoBox,
+  kTooManyPoints
+};
 // Returns text such as "it divides by zero".
 std::string_view words_of(FormulaFault fault);
 

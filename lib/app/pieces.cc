@@ -95,26 +95,6 @@ Rect placed(Rect box, const Rect& within) {
 
 }  // namespace
 
-// Returns the row-major position of a colour.
-std::int64_t row_major_position(const Rect& colors, const Point& color) {
-  std::int64_t place = 0;
-  for (int d = 0; d < color.dimensions(); ++d) {
-    place = place * colors.extents[d] + color[d] - colors.lower[d];
-  }
-  return place;
-}
-
-// Returns the point at a row-major position of the box: the last dimension varies fastest.
-Point point_at(const Rect& box, std::int64_t place) {
-  Point point = box.lower;
-  for (int d = box.dimensions() - 1; d > 0; --d) {
-    point[d] += place % box.extents[d];
-    place /= box.extents[d];
-  }
-  if (box.dimensions() > 0) point[0] += place;
-  return point;
-}
-
 // Returns the smallest box around the piece of a colour. If the region has no cells, the piece is
 // computed from the box of the outer partition's piece. Otherwise make_cells() has stored it.
 Rect bounds_of_piece(const Data& data, const Partition& partition, const Point& color,

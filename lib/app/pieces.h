@@ -58,11 +58,6 @@ BoxUnion boxes_of_piece(const Partition& partition, const Point& color, const Bo
 BoxUnion boxes_of_piece(const Data& data, const Partition& partition, const Point& color,
                         FormulaFault& fault);
 
-// Returns the row-major position of a colour within `colors`.
-std::int64_t row_major_position(const Rect& colors, const Point& color);
-// Returns the point at a row-major position of a box; the inverse of row_major_position().
-Point point_at(const Rect& box, std::int64_t place);
-
 // The reason why make_cells() could not compute the cells of the regions.
 struct CellFault {
   // The number of the partition that caused the error.

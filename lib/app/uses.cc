@@ -16,6 +16,8 @@ namespace {
 constexpr int kMaxNestedTasks = 64;
 // Limit on the visited statements and points of launches.
 constexpr std::int64_t kMaxSteps = 1 << 18;
+// The cost of a launch's condition, in units of Budget, that counts as one step.
+constexpr std::int64_t kPointsPerStep = 64;
 
 using Coordinates = std::vector<std::int64_t>;
 
@@ -89,8 +91,12 @@ class LaunchCollector {
     if (launch.is_index) {
       use.domain = domain_of(launch, frame, fault);
       if (!use.domain) return;
-      for (const Point* corner : {&use.domain->lower, &use.domain->extents}) {
+      for (const Point* corner : {&use.domain->box.lower, &use.domain->box.extents}) {
         key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
+      }
+      if (use.domain->points) {
+        steps_ += cost_of_domain(launch, *use.domain) / kPointsPerStep;
+        key.push_back(static_cast<std::int64_t>(use.domain->points->hash()));
       }
     }
     // If a formula of the launch's domain has no value, the launch is left out here. A run of the
@@ -110,20 +116,33 @@ class LaunchCollector {
       times = saturating_add(times, iterations_);
     }
     if (data_.tasks[launch.task].body.empty()) return;
-    Point point = use.domain ? use.domain->lower : Point();
-    if (use.domain && use.domain->volume() == 0) return;
-    do {
-      if (!step()) return;
-      for (int d = 0; d < point.dimensions(); ++d) {
-        frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = point[d];
+    if (!use.domain) {
+      visit_point(launch, {}, frame, depth);
+      return;
+    }
+    bool more = true;
+    use.domain->for_each_box(use.domain->box, [&](const Rect& box) {
+      Point point = box.lower;
+      while (more) {
+        more = visit_point(launch, point, frame, depth);
+        if (!next_point(box, &point)) return;
       }
-      Coordinates arguments;
-      for (const CompiledFormula& code : launch.arguments)
-        arguments.push_back(code.value(frame, fault));
-      if (fault == FormulaFault::kNone) task(launch.task, std::move(arguments), depth + 1);
-      // Without arguments, the launched task does the same at all points, so one point is enough.
-      if (launch.arguments.empty()) return;
-    } while (use.domain && next_point(*use.domain, &point));
+    });
+  }
+
+  // Visits the launched task for one point. Returns false if no other point has to be visited:
+  // without arguments, the launched task does the same at all points.
+  bool visit_point(const Launch& launch, const Point& point, Coordinates& frame, int depth) {
+    if (!step()) return false;
+    for (int d = 0; d < point.dimensions(); ++d) {
+      frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = point[d];
+    }
+    FormulaFault fault = FormulaFault::kNone;
+    Coordinates arguments;
+    for (const CompiledFormula& code : launch.arguments)
+      arguments.push_back(code.value(frame, fault));
+    if (fault == FormulaFault::kNone) task(launch.task, std::move(arguments), depth + 1);
+    return !launch.arguments.empty();
   }
 
   const Data& data_;
@@ -142,18 +161,46 @@ class LaunchCollector {
 
 }  // namespace
 
-// Returns the domain of an index launch. Returns nullopt and sets `fault` if a formula has no value
+// Returns the box of an index launch. Returns nullopt and sets `fault` if a formula has no value
 // or if the extents do not make a box.
-std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
-                              FormulaFault& fault) {
+std::optional<Rect> box_of(const Launch& launch, std::span<const std::int64_t> frame,
+                           FormulaFault& fault) {
   Point lower = Point::zeros(static_cast<int>(launch.domain.size())), extents = lower;
   for (std::size_t d = 0; d < launch.domain.size(); ++d) {
     lower[static_cast<int>(d)] = launch.lower[d].value(frame, fault);
     extents[static_cast<int>(d)] = launch.domain[d].value(frame, fault);
   }
-  std::optional<Rect> domain = Rect::make(lower, extents);
-  if (!domain && fault == FormulaFault::kNone) fault = FormulaFault::kNoBox;
-  return fault == FormulaFault::kNone ? domain : std::nullopt;
+  std::optional<Rect> box = Rect::make(lower, extents);
+  if (!box && fault == FormulaFault::kNone) fault = FormulaFault::kNoBox;
+  return fault == FormulaFault::kNone ? box : std::nullopt;
+}
+
+// Evaluates the condition at each point of the box. A condition that always holds is a constant,
+// and the domain is then the box itself.
+std::optional<LaunchDomain> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
+                                      FormulaFault& fault) {
+  const std::optional<Rect> box = box_of(launch, frame, fault);
+  if (!box) return std::nullopt;
+  if (launch.where.is_constant() && launch.where.constant() != 0) return LaunchDomain(*box);
+  if (box->volume() > kMaxConditionPoints) {
+    fault = FormulaFault::kTooManyPoints;
+    return std::nullopt;
+  }
+  const auto slot = static_cast<std::size_t>(launch.point_slot);
+  const auto dimensions = static_cast<std::size_t>(box->dimensions());
+  Coordinates variables(frame.begin(), frame.end());
+  variables.resize(std::max(variables.size(), slot + dimensions));
+  Result<PointSet> points = PointSet::from_predicate(*box, [&](const Point& point) {
+    std::copy_n(point.coordinates().begin(), dimensions, variables.begin() + launch.point_slot);
+    return launch.where.value(variables, fault) != 0;
+  });
+  if (!points) fault = FormulaFault::kTooManyPoints;
+  if (fault != FormulaFault::kNone) return std::nullopt;
+  return LaunchDomain(*box, *std::move(points));
+}
+
+std::int64_t cost_of_domain(const Launch& launch, const LaunchDomain& domain) {
+  return domain.points ? domain.box.volume() * (1 + launch.where.evaluation_cost()) : 0;
 }
 
 std::vector<DistinctLaunch> list_launches(const Data& data, std::size_t most, bool& complete) {

@@ -27,7 +27,7 @@ class AppView {
   AppView& operator=(const AppView&) = delete;
 
   // Returns the view of the task for that launch, on the processor `current`. An index launch is
-  // viewed before it is sliced.
+  // viewed before it is sliced. The view refers to `use`.
   TaskView view(const DistinctLaunch& use, const Processor& current = {}) const;
 
  private:

@@ -57,6 +57,9 @@ CppExpr task_member(Member member, const CppExpr& base) {
     case Member::kIspace:
     case Member::kIlo:
       return {text, kTuple};
+    case Member::kIrank:
+    case Member::kIvolume:
+      return {text, kInt};
     case Member::kName:
       return {text, {Type::kString}};
     case Member::kParent:
@@ -153,10 +156,13 @@ CppExpr method_expr(EmissionOutput& emission, Method method, const CppExpr& base
 }
 
 // Returns the C++ for a member of a value. The emitted C++ types have members with the names of the
-// mapping language. The size of a tuple is the tuple itself.
-CppExpr member_expr(Member member, const CppExpr& base) {
-  if (base.type.is_type(Type::kTask) || base.type.is_type(Type::kParent))
+// mapping language; those that need more code add it to the features. The size of a tuple is the
+// tuple itself.
+CppExpr member_expr(EmissionOutput& emission, Member member, const CppExpr& base) {
+  if (base.type.is_type(Type::kTask) || base.type.is_type(Type::kParent)) {
+    if (member == Member::kIrank || member == Member::kIvolume) emission.features.insert("ranks");
     return task_member(member, base);
+  }
   const auto tuple = base.type == kMachine ? std::optional(base) : as_tuple(base);
   if (!tuple || member > Member::kLen) {
     return failing_expr(fmt::format("{} has no member `{}` [unknown-member]", base.type.type_text(),

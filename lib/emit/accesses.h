@@ -21,6 +21,6 @@ CppExpr index_expr(EmissionOutput& emission, Range range, const CppExpr& base,
 CppExpr method_expr(EmissionOutput& emission, program::Method method, const CppExpr& base,
                     const std::vector<CppExpr>& args, const std::function<CppExpr()>& option);
 // Returns the C++ for a member of a task, a tuple, a processor or a machine.
-CppExpr member_expr(program::Member member, const CppExpr& base);
+CppExpr member_expr(EmissionOutput& emission, program::Member member, const CppExpr& base);
 
 }  // namespace groma::emitting

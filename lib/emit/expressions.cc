@@ -88,7 +88,7 @@ CppExpr FunctionTranslator::translate_code(CodeId id) {
       return translate_method(node);
     case Op::kMember: {
       const CppExpr base = translate_code(node.a);
-      return base.type.can_only_fail() ? base : member_expr(node.member, base);
+      return base.type.can_only_fail() ? base : member_expr(emission_, node.member, base);
     }
     case Op::kBroken:
       return translate_erroneous_code(node);

@@ -16,8 +16,7 @@ namespace {
 // Returns an integer as a value.
 ProgramValue number(std::int64_t value) { return {value}; }
 
-// Returns a member of a task or of its parent. `ipoint`, `ispace` and `ilo` exist only for points
-// of index launches, `parent` only for single tasks. Of a parent, only the name can be read.
+// Returns a member of a task or of its parent. Of a parent, only the name can be read.
 ProgramValue task_member(Evaluation& run, const CodeNode& node, TaskValue task) {
   const auto tuple_of = [&](std::span<const std::int64_t> coordinates) {
     std::vector<ProgramValue> values;
@@ -27,13 +26,11 @@ ProgramValue task_member(Evaluation& run, const CodeNode& node, TaskValue task) 
   const auto name = [](std::string_view text) -> ProgramValue {
     return {std::make_shared<const std::string>(text)};
   };
-  // Only the points of index launches have the members `ipoint`, `ispace` and `ilo`.
-  const bool needs_index = node.member >= Member::kIpoint && node.member <= Member::kIlo;
   if (task.is_parent && node.member != Member::kName) {
     run.fail_with(DiagId::kParentMember, node.focus, {std::string(name_of(node.member))});
     return {};
   }
-  if (needs_index && (run.task().processor || run.task().parent)) {
+  if (program::needs_index_launch(node.member) && (run.task().processor || run.task().parent)) {
     run.fail_with(
         DiagId::kNeedsIndexTask, node.focus,
         {std::string(run.mapping_function()), fmt::format("task.{}", name_of(node.member))});
@@ -51,6 +48,10 @@ ProgramValue task_member(Evaluation& run, const CodeNode& node, TaskValue task) 
       for (int i = 0; i < relative.dimensions(); ++i) relative[i] -= run.task().domain.lower[i];
       return tuple_of(relative.coordinates());
     }
+    case Member::kIrank:
+      return number(run.task().launch_domain().rank(run.task().point));
+    case Member::kIvolume:
+      return number(run.task().launch_domain().count());
     case Member::kParent:
       if (run.task().parent) return {TaskValue{true}};
       run.fail_with(DiagId::kNeedsSingleTask, node.focus,

@@ -238,8 +238,8 @@ class DefaultProgram {
     for (const app::DistinctLaunch& use : uses.launches) {
       round_robin_ = round_robin_ || (!use.domain && use.depth > 0);
       if (!use.domain) continue;
-      dimensions.insert(use.domain->dimensions());
-      for (std::int64_t extent : use.domain->extents.coordinates()) {
+      dimensions.insert(use.domain->box.dimensions());
+      for (std::int64_t extent : use.domain->box.extents.coordinates()) {
         large = large || extent > kMaxExtent;
       }
     }

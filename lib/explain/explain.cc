@@ -174,8 +174,11 @@ class Explainer {
     for (const app::DistinctLaunch& use : uses_[task].launches) {
       std::vector<std::int64_t> key{use.parent, use.depth};
       if (use.domain) {
-        for (const Point* corner : {&use.domain->lower, &use.domain->extents}) {
+        for (const Point* corner : {&use.domain->box.lower, &use.domain->box.extents}) {
           key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
+        }
+        if (use.domain->points) {
+          key.push_back(static_cast<std::int64_t>(use.domain->points->hash()));
         }
       }
       if (!seen.insert(std::move(key)).second) continue;
@@ -211,7 +214,7 @@ class Explainer {
     if (!asked_) return explained;
     if (!is_index && function) {
       explained.example = place_single(view, use, *function, kind);
-    } else if (is_index && use.domain && use.domain->volume() > 0) {
+    } else if (is_index && use.domain && use.domain->count() > 0) {
       explained.loads = function ? loads_.count_points_by_function(view, function->function, kind)
                                  : loads_.count_points_by_default_mapper(view);
     }

@@ -102,8 +102,9 @@ class JsonWriter {
     Json json = {{"form", launch.is_index ? "index" : "single"}, {"depth", launch.depth}};
     if (!launch.parent.empty()) json["parent"] = launch.parent;
     if (launch.domain) {
-      json["domain"] = coordinates(launch.domain->extents);
-      json["lower"] = coordinates(launch.domain->lower);
+      json["domain"] = coordinates(launch.domain->box.extents);
+      json["lower"] = coordinates(launch.domain->box.lower);
+      if (launch.domain->points) json["launched"] = launch.domain->count();
     }
     json["function"] =
         decision(launch.function.empty() ? Json(nullptr) : Json(launch.function), launch);

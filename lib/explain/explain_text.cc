@@ -105,8 +105,10 @@ class TextWriter {
   static std::string heading(const ExplainedLaunch& launch) {
     std::string text = launch.is_index ? "index launch" : "single task";
     if (launch.domain) {
-      text += fmt::format(" of {}", fmt::join(launch.domain->extents.coordinates(), " x "));
-      text += launch.domain->volume() == 1 ? " point" : " points";
+      const Rect& box = launch.domain->box;
+      text += launch.domain->points ? fmt::format(" of {} of ", launch.domain->count()) : " of ";
+      text += fmt::format("{}", fmt::join(box.extents.coordinates(), " x "));
+      text += box.volume() == 1 ? " point" : " points";
     }
     if (!launch.parent.empty()) text += fmt::format(" in {}", harmless(launch.parent));
     return text;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "evaluate/processors.h"
+#include "program/data.h"
 
 namespace groma {
 namespace {
@@ -58,26 +59,38 @@ std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_function(const
   TaskPoint point;
   point.name = task.name;
   point.domain = task.domain;
-  point.point = task.domain.lower;
+  const LaunchDomain domain = task.launch_domain();
+  if (bound_.program().data().functions[function].reads_rank) point.points = task.points;
   Diagnostics ignored(bound_.program().source());
   Diagnostics& warnings = warned_functions_.insert(function).second ? diags_ : ignored;
   const auto map = IndexMap::make(bound_, function, point, kind, warnings);
-  if (map && (*map)->specialised()) return count_points_by_index_map(*map, kind);
-  if (!count_towards_limit(task.domain.volume())) return std::nullopt;
+  if (map && (*map)->specialised()) {
+    // A map over ranks has no other points than those of the launch.
+    return count_points_by_index_map(
+        *map, point.points == nullptr ? domain : LaunchDomain((*map)->domain()), kind);
+  }
+  if (!count_towards_limit(domain.count())) return std::nullopt;
   PointsByProcessor counts;
-  do {
-    const auto placed = evaluator_.place(function, point, kind, diags_);
-    if (!placed || evaluator_.steps() > kMaxPlaceSteps) return std::nullopt;
-    const Processor& first = placed->processors.front();
-    ++counts[{first.node, first.index}];
-  } while (next_point(task.domain, &point.point));
-  return loads_from_counts(counts, task.domain.volume(), kind);
+  bool good = true;
+  domain.for_each_box(domain.box, [&](const Rect& box) {
+    point.point = box.lower;
+    while (good) {
+      const auto placed = evaluator_.place(function, point, kind, diags_);
+      good = placed && evaluator_.steps() <= kMaxPlaceSteps;
+      if (!good) return;
+      const Processor& first = placed->processors.front();
+      ++counts[{first.node, first.index}];
+      if (!next_point(box, &point.point)) return;
+    }
+  });
+  if (!good) return std::nullopt;
+  return loads_from_counts(counts, domain.count(), kind);
 }
 
 // Counts the points that a specialised mapping function gives each processor. Towards the limit, a
 // box of points on the same processor counts as one point.
 std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_index_map(
-    const std::shared_ptr<const IndexMap>& map, ProcKind kind) {
+    const std::shared_ptr<const IndexMap>& map, const LaunchDomain& domain, ProcKind kind) {
   IndexMap::Cursor cursor(map);
   std::map<ProcessorNumber, std::int64_t> numbers;
   std::int64_t boxes = 0;
@@ -85,9 +98,13 @@ std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_index_map(
     ++boxes;
     numbers[number] += box.volume();
   };
-  const bool complete = for_each_piece(map->domain(), [&](const Rect& piece) {
+  const auto count_piece = [&](const Rect& piece) {
     boxes = 0;
     return cursor.slices(piece, sink, diags_) && count_towards_limit(boxes + 1);
+  };
+  bool complete = true;
+  domain.for_each_box(domain.box, [&](const Rect& box) {
+    complete = complete && for_each_piece(box, count_piece);
   });
   if (!complete) return std::nullopt;
   PointsByProcessor counts;
@@ -95,17 +112,17 @@ std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_index_map(
     const Processor first = cursor.placed(number).processors.front();
     counts[{first.node, first.index}] += points;
   }
-  return loads_from_counts(counts, map->domain().volume(), kind);
+  return loads_from_counts(counts, domain.count(), kind);
 }
 
 // Counts the points that the default mapper gives each processor, slice by slice.
 std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_default_mapper(
     const TaskView& task) {
   const ProcKind kind = task.current.kind;
-  const std::int64_t volume = task.domain.volume();
+  const std::int64_t volume = task.launch_domain().count();
   // Each slice counts towards the limit on evaluated points. If the shards of the top-level task
-  // cut the launch, each slice may be a single point, so there may be as many slices as points.
-  const bool by_shard = task.depth == 1 && slices_.is_cut_by_shard();
+  // cut the launch, or if it has holes, each slice may be a single point.
+  const bool by_shard = task.points != nullptr || (task.depth == 1 && slices_.is_cut_by_shard());
   if (!count_towards_limit(by_shard ? volume : std::min(volume, processor_count(kind)))) {
     return std::nullopt;
   }

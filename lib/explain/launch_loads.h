@@ -43,7 +43,7 @@ class LaunchPointCounter {
   using PointsByProcessor = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
   std::optional<ExplainedLoads> count_points_by_index_map(
-      const std::shared_ptr<const IndexMap>& map, ProcKind kind);
+      const std::shared_ptr<const IndexMap>& map, const LaunchDomain& domain, ProcKind kind);
   bool count_towards_limit(std::int64_t count);
   std::int64_t processor_count(ProcKind kind);
   ExplainedLoads loads_from_counts(const PointsByProcessor& counts, std::int64_t points,

@@ -70,7 +70,7 @@ TaskSlices LaunchSlices::slices_of(TaskView launch) {
   }
   TaskSlices slices;
   const bool cut = cutter.cut(launch, by_top ? *top_level_processor_ : launch.current,
-                              launch.domain, by_top ? shards_ : ShardTable(), slices);
+                              by_top ? shards_ : ShardTable(), slices);
   return cut ? slices : TaskSlices();
 }
 

@@ -91,7 +91,7 @@ std::shared_ptr<const RunsByDimension> runs_of(const SpecialisedMap& map,
   for (const auto& [d, expression] : apart.parts) {
     Dimension& made = runs->dimensions.emplace_back();
     made.index = d;
-    made.extent = map.launch.domain.extents[d];
+    made.extent = map.domain.extents[d];
     const ExpressionKernel kernel(map.code.expressions, std::span(&expression, 1), map.dimensions(),
                                   &map.bound.machine());
     if (!note_runs(kernel, most, made)) return nullptr;
@@ -235,7 +235,7 @@ void for_numbers(const SpecialisedMap& map, const Processor& processor, const Us
 bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
                          Diagnostics& diags) {
   if (const auto runs = runs_of(map_, map_.separated_number, number_runs_)) {
-    RunCombinationSearch search(map_.launch.domain, runs->dimensions, sink);
+    RunCombinationSearch search(map_.domain, runs->dimensions, sink);
     for (const Processor& processor : processors) {
       for_numbers(map_, processor, [&](std::int64_t number) {
         search.find(number - map_.separated_number->constant);
@@ -253,7 +253,7 @@ bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& s
 // Passes on the boxes whose first processor is on the node. Returns false if the function fails.
 bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
   if (const auto runs = runs_of(map_, map_.separated_node, node_runs_)) {
-    RunCombinationSearch(map_.launch.domain, runs->dimensions, sink)
+    RunCombinationSearch(map_.domain, runs->dimensions, sink)
         .find(node - map_.separated_node->constant);
     return true;
   }

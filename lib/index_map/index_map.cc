@@ -93,7 +93,7 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
                  fmt::format("`{}` has more than {} processors", made.bound.machine().name(),
                              mapper::kMaxNumbers)};
   }
-  if (made.launch.domain.volume() > 0) {
+  if (made.domain.volume() > 0) {
     mapper::SpecialisedFunction code =
         mapper::specialise_function(made.bound, function, made.launch, kind, diags);
     if (code.result_number != kNoExpr && end_of(code.shapes) <= mapper::kMaxNumbers) {
@@ -123,14 +123,13 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
       made.row_parts = mapper::fast_and_slow_parts_of(made.code.expressions, code.result_number,
                                                       dimensions, &made.bound.machine());
       if (!made.has_sets)
-        made.form =
-            mapper::PointFormula::make(code.expressions, code.result_number, made.launch.domain);
+        made.form = mapper::PointFormula::make(code.expressions, code.result_number, made.domain);
     }
   }
   return std::shared_ptr<const IndexMap>(std::make_shared<IndexMap>(std::move(map)));
 }
 
-const Rect& IndexMap::domain() const { return map_->launch.domain; }
+const Rect& IndexMap::domain() const { return map_->domain; }
 bool IndexMap::specialised() const { return map_->is_specialised(); }
 bool IndexMap::proved() const { return map_->never_fails; }
 

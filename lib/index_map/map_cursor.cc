@@ -38,7 +38,7 @@ MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::funct
   } else {
     registers_.value.resize(kMaxDimensions);
   }
-  task_.point = map_.launch.domain.lower;
+  task_.point = map_.domain.lower;
 }
 
 // The message for a box outside the launch, which is an error of the caller.
@@ -47,7 +47,7 @@ constexpr std::string_view kBoxInside = "the box must lie inside the domain of t
 // Returns the box in coordinates from the launch's lower corner. A box outside the launch ends the
 // process.
 RelativeBox MapCursor::relative_to_launch(const Rect& box) const {
-  const Rect& domain = map_.launch.domain;
+  const Rect& domain = map_.domain;
   GROMA_REQUIRE(box.dimensions() == domain.dimensions(), kBoxInside);
   RelativeBox relative;
   for (int d = 0; d < domain.dimensions(); ++d) {
@@ -100,8 +100,12 @@ bool MapCursor::check_stop(Diagnostics& diags) {
 ProcessorNumber MapCursor::ask_reference_evaluator(Diagnostics& diags) {
   if (check_stop(diags)) return kNoProcessor;
   if (!evaluator_) evaluator_ = std::make_unique<FunctionEvaluator>(map_.bound);
-  for (int d = 0; d < map_.dimensions(); ++d) {
-    task_.point[d] = map_.launch.domain.lower[d] + current_coordinate(d);
+  if (map_.points) {
+    task_.point = map_.points->point(current_coordinate(0));
+  } else {
+    for (int d = 0; d < map_.dimensions(); ++d) {
+      task_.point[d] = map_.domain.lower[d] + current_coordinate(d);
+    }
   }
   auto placed = evaluator_->place(map_.function, task_, map_.kind, diags);
   if (!placed) return kNoProcessor;
@@ -111,7 +115,7 @@ ProcessorNumber MapCursor::ask_reference_evaluator(Diagnostics& diags) {
     const Program& program = map_.bound.program();
     diags
         .report(DiagId::kStepLimit, program.function_source_range(map_.function), kMaxQuestionSteps)
-        .note(fmt::format("for {} of {} points", asked_, map_.launch.domain.volume()))
+        .note(fmt::format("for {} of {} points", asked_, map_.domain.volume()))
         .help("compute less for each point, or compute it once in a global");
     return kNoProcessor;
   }
@@ -178,7 +182,7 @@ void MapCursor::warn_of_several_nodes(ProcessorNumber number, Diagnostics& diags
 
 // Sets the current coordinates to those of the point. Returns true if the point lies in the launch.
 bool MapCursor::move_to_point(const Point& point) {
-  const Rect& domain = map_.launch.domain;
+  const Rect& domain = map_.domain;
   std::int64_t* value = registers_.value.data();
   const int dimensions = domain.dimensions();
   bool inside = point.dimensions() == dimensions;
@@ -212,7 +216,7 @@ bool MapCursor::place_row(const Point& first, std::span<ProcessorNumber> out, Di
   GROMA_REQUIRE(inner >= 0, "a single task has no rows; ask for its point");
   const std::int64_t begin = current_coordinate(inner);
   const auto count = static_cast<std::int64_t>(out.size());
-  GROMA_REQUIRE(count <= map_.launch.domain.extents[inner] - begin,
+  GROMA_REQUIRE(count <= map_.domain.extents[inner] - begin,
                 "a row must end inside the domain of the index map");
   if (map_.is_specialised()) {
     map_.kernel.evaluate_registers(registers_, inner);

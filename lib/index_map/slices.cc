@@ -104,7 +104,7 @@ void ProcessorNumberSet::for_each_range_in_set(std::int64_t number, std::int64_t
 // Gives a box to the caller. The packed box has only the dimensions from `d` on. In each dimension
 // before `d`, the box covers the range of coordinates that is being cut.
 void MapCursor::give_box_to_caller(int d, const std::int64_t* packed_box) {
-  const Rect& domain = map_.launch.domain;
+  const Rect& domain = map_.domain;
   for (int k = 0; k < map_.dimensions(); ++k) {
     const std::size_t at = k < d ? 0 : 1 + 2 * slot(k - d);
     const std::int64_t begin = k < d ? levels_[slot(k)].begin : packed_box[at];
@@ -334,7 +334,7 @@ void MapCursor::join_fresh_boxes_with_open(int d) {
 bool MapCursor::cut_box(const RelativeBox& box, const SliceSink& sink, Diagnostics& diags) {
   sink_ = &sink;
   diags_ = &diags;
-  box_ = map_.launch.domain;
+  box_ = map_.domain;
   for (int d = 0; d < map_.dimensions(); ++d) {
     const std::size_t here = slot(map_.dimensions() - d);
     DimensionCutState& level = levels_[slot(d)];
@@ -357,7 +357,7 @@ bool MapCursor::cut_slices(const Rect& box, const SliceSink& sink, Diagnostics& 
 // Passes on the boxes of the launch whose numbers are in the set.
 bool MapCursor::find_boxes(const ProcessorNumberSet& wanted, const BoxSink& sink,
                            Diagnostics& diags) {
-  const Rect& domain = map_.launch.domain;
+  const Rect& domain = map_.domain;
   const auto give = [&](const Rect& box, ProcessorNumber number) {
     if (map_.dimensions() > 0 || wanted.contains(owner_->number(first_processor(number))))
       sink(box);

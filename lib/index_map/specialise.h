@@ -170,6 +170,7 @@ class FunctionSpecialiser {
   PartialValue evaluate_call(const Code& node);
   bool check_parameter(const program::FunctionParameter& parameter, const PartialValue& argument);
   PartialValue evaluate_member(const Code& node);
+  PartialValue rank_of_point();
   PartialValue evaluate_task_member(const Code& node, TaskValue task);
   std::vector<PartialElement> evaluate_elements(std::uint32_t begin, std::uint32_t count);
   std::shared_ptr<const Values> tuple_values(const PartialValue& value) const;

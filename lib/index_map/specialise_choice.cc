@@ -280,17 +280,37 @@ PartialValue FunctionSpecialiser::evaluate_member(const Code& node) {
   return volume;
 }
 
-// Returns a member of the task or of its parent. Only `ipoint` depends on the point: it consists of
-// the coordinates, which count from the launch's lower corner.
+// Returns the place of the point among the points of its launch. The coordinate of a map over ranks
+// is this place.
+PartialValue FunctionSpecialiser::rank_of_point() {
+  if (task_.points != nullptr) {
+    return {PartialNumber{made_.expressions.make_coordinate(0, task_.points->count())}};
+  }
+  PartialValue rank = make_number(0);
+  for (int d = 0; d < task_.domain.dimensions() && !failed_; ++d) {
+    const std::int64_t extent = task_.domain.extents[d];
+    const PartialValue rows =
+        apply_integer_op(program::Op::kMultiply, rank.get<PartialNumber>()->id,
+                         make_number(extent).get<PartialNumber>()->id);
+    if (failed_) break;
+    rank = apply_integer_op(program::Op::kAdd, rows.get<PartialNumber>()->id,
+                            made_.expressions.make_coordinate(d, extent));
+  }
+  return rank;
+}
+
+// Returns a member of the task or of its parent. Only `ipoint` and `irank` depend on the point.
+// Neither the coordinates of `ipoint` nor `irank` can be expressed by the other, so a map over
+// ranks cannot specialise `ipoint`.
 PartialValue FunctionSpecialiser::evaluate_task_member(const Code& node, TaskValue task) {
   const auto tuple_of = [&](const Point& point) {
     Values values;
     for (std::int64_t coordinate : point.coordinates()) values.push_back(make_number(coordinate));
     return make_tuple(std::move(values));
   };
-  const bool needs_index = node.member >= Member::kIpoint && node.member <= Member::kIlo;
   if (task.is_parent && node.member != Member::kName) return fail_expression();
-  if (needs_index && (task_.processor || task_.parent)) return fail_expression();
+  if (program::needs_index_launch(node.member) && (task_.processor || task_.parent))
+    return fail_expression();
   switch (node.member) {
     case Member::kName:
       return {std::make_shared<const std::string>(task.is_parent ? task_.parent_name : task_.name)};
@@ -298,7 +318,12 @@ PartialValue FunctionSpecialiser::evaluate_task_member(const Code& node, TaskVal
       return tuple_of(task_.domain.extents);
     case Member::kIlo:
       return tuple_of(task_.domain.lower);
+    case Member::kIrank:
+      return rank_of_point();
+    case Member::kIvolume:
+      return make_number(task_.points == nullptr ? task_.domain.volume() : task_.points->count());
     case Member::kIpoint: {
+      if (task_.points != nullptr) return fail_expression();
       Values values;
       for (int i = 0; i < task_.domain.dimensions(); ++i) {
         values.push_back(

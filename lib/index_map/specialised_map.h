@@ -53,6 +53,10 @@ struct SpecialisedMap {
   // The launch to which the function is specialised. The texts to which it refers are `name` and
   // `parent_name`.
   TaskPoint launch;
+  // The set to which launch.points refers.
+  std::optional<PointSet> points;
+  // The domain of the map: launch.domain, or the ranks of `points`.
+  Rect domain;
   std::optional<ProcKind> kind;
 
   // The specialised function. If code.result_number is kNoExpr, the function could not be
@@ -82,14 +86,19 @@ struct SpecialisedMap {
         name(of.name),
         parent_name(of.parent_name),
         launch(of),
+        domain(of.domain),
         kind(on) {
     launch.name = name;
     launch.parent_name = parent_name;
+    if (of.points == nullptr) return;
+    points = *of.points;
+    launch.points = &*points;
+    domain = Rect{Point{0}, Point{points->count()}};
   }
   SpecialisedMap(const SpecialisedMap&) = delete;
 
   bool is_specialised() const { return code.result_number != kNoExpr; }
-  int dimensions() const { return launch.domain.dimensions(); }
+  int dimensions() const { return domain.dimensions(); }
   const ResultShape& shape_of(std::int64_t number) const;
 };
 

@@ -122,14 +122,14 @@ class MappingComparer {
       if (!one.domain) {
         differs = one.function.empty() != other.function.empty() ||
                   !(one.example == other.example) || !run_alike(views, one);
-      } else if (one.domain->volume() > kMaxExplainPoints - points) {
+      } else if (one.domain->count() > kMaxExplainPoints - points) {
         differs = one.function != other.function;
       } else {
         app::DistinctLaunch use{.task = number, .domain = one.domain, .depth = one.depth};
         const TaskView view = views.view(use, *mapper::first_processor_from(*a_.machine, kind, 0));
         const std::int64_t apart = count_apart(view);
         differs = apart > 0;
-        points += one.domain->volume();
+        points += one.domain->count();
         moved += apart;
       }
       if (!differs || of_a != nullptr) continue;
@@ -151,11 +151,16 @@ class MappingComparer {
     if (a.size() != b.size()) return static_cast<std::int64_t>(std::max(a.size(), b.size()));
     std::int64_t apart = 0;
     TaskView task = view;
-    task.point = view.domain.lower;
-    for (std::size_t i = 0; i < a.size(); ++i, next_point(view.domain, &task.point)) {
-      task.current = a[i];
-      apart += a[i] == b[i] && run_alike(task) ? 0 : 1;
-    }
+    std::size_t i = 0;
+    const LaunchDomain domain = view.launch_domain();
+    domain.for_each_box(domain.box, [&](const Rect& box) {
+      task.point = box.lower;
+      do {
+        task.current = a[i];
+        apart += a[i] == b[i] && run_alike(task) ? 0 : 1;
+        ++i;
+      } while (next_point(box, &task.point) && i < a.size());
+    });
     return apart;
   }
 
@@ -187,15 +192,12 @@ class MappingComparer {
   static std::vector<Processor> places(LaunchSlices& mapping, const TaskView& view) {
     const TaskSlices slices = mapping.slices_of(view);
     if (slices.empty()) return {};
-    std::vector<Processor> found(static_cast<std::size_t>(view.domain.volume()));
+    const LaunchDomain domain = view.launch_domain();
+    std::vector<Processor> found(static_cast<std::size_t>(domain.count()));
     for (const TaskSlice& slice : slices) {
       Point point = slice.box.lower;
       do {
-        std::int64_t at = 0;
-        for (int d = 0; d < point.dimensions(); ++d) {
-          at = at * view.domain.extents[d] + point[d] - view.domain.lower[d];
-        }
-        found[static_cast<std::size_t>(at)] = slice.processor;
+        found[static_cast<std::size_t>(domain.rank(point))] = slice.processor;
       } while (next_point(slice.box, &point));
     }
     return found;

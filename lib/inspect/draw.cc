@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/boxes.h"
 #include "explain/words.h"
 #include "groma/inspect.h"
 
@@ -100,16 +101,28 @@ std::string point_text(const Point& point) {
 // of points and the machine.
 std::string headline(const Placement& placement, const BoundProgram& bound) {
   std::string domain;
-  for (std::int64_t extent : placement.domain.extents.coordinates()) {
+  for (std::int64_t extent : placement.domain.box.extents.coordinates()) {
     domain += fmt::format("{}{}", domain.empty() ? "" : " x ", extent);
   }
-  const bool shifted = placement.domain.lower != Point::zeros(placement.domain.dimensions());
+  const std::string points =
+      placement.domain.points ? fmt::format("{} of ", placement.points.size()) : "";
+  const bool shifted =
+      placement.domain.box.lower != Point::zeros(placement.domain.box.dimensions());
   return fmt::format("{}{} by {} on {}: {}{}, {}\n", domain.empty() ? "single task " : "",
                      placement.task.empty() ? "launch" : harmless(placement.task),
                      harmless(placement.function_name), name_of(placement.kind),
-                     domain.empty() ? "1 point" : domain + " points",
-                     shifted ? " from " + point_text(placement.domain.lower) : "",
+                     domain.empty() ? "1 point" : points + domain + " points",
+                     shifted ? " from " + point_text(placement.domain.box.lower) : "",
                      harmless(bound.machine().name()));
+}
+
+// Returns the processor of the point at this row-major position of the launch's box, or null if the
+// launch does not have the point.
+const Processor* processor_at(const Placement& placement, std::size_t position) {
+  if (!placement.domain.points) return &placement.points[position];
+  const auto rank = placement.domain.points->rank(
+      point_at(placement.domain.box, static_cast<std::int64_t>(position)));
+  return rank ? &placement.points[static_cast<std::size_t>(*rank)] : nullptr;
 }
 
 // A layer of a launch: its rows (the last dimension but one) and columns (the last dimension), and
@@ -123,8 +136,8 @@ struct Layer {
 // the options is cut, and a note says so.
 std::string grid(const Placement& placement, const Palette& palette, const Layer& layer,
                  const DrawOptions& options) {
-  const int dims = placement.domain.dimensions();
-  const Point& lower = placement.domain.lower;
+  const int dims = placement.domain.box.dimensions();
+  const Point& lower = placement.domain.box.lower;
   const std::int64_t row0 = dims > 1 ? lower[dims - 2] : 0;
   const std::int64_t column0 = dims > 0 ? lower[dims - 1] : 0;
   const auto cell_width = static_cast<std::int64_t>(palette.label(0).size()) + 2;
@@ -149,9 +162,11 @@ std::string grid(const Placement& placement, const Palette& palette, const Layer
     text += dims > 1 ? fmt::format("{:>6}  ", row0 + i) : std::string(8, ' ');
     for (std::int64_t j = 0; j < columns; ++j) {
       const auto at = layer.first + static_cast<std::size_t>(i * layer.columns + j);
-      text += cell(placement, palette, placement.points[at], options.color);
+      const Processor* p = processor_at(placement, at);
+      text += p == nullptr ? std::string(static_cast<std::size_t>(cell_width), ' ')
+                           : cell(placement, palette, *p, options.color);
     }
-    while (!options.color && text.back() == ' ') text.pop_back();
+    while (text.back() == ' ') text.pop_back();
     text += "\n";
   }
   if (columns < layer.columns || rows < layer.rows) {
@@ -165,23 +180,23 @@ std::string grid(const Placement& placement, const Palette& palette, const Layer
 // Returns the title of layer `k`: its coordinates in all dimensions except the last two. Returns ""
 // if the launch has at most two dimensions.
 std::string layer_title(const Placement& placement, std::int64_t k) {
-  const int dims = placement.domain.dimensions();
+  const int dims = placement.domain.box.dimensions();
   if (dims <= 2) return {};
   Point leading = Point::zeros(dims - 2);
   for (int i = dims - 3; i >= 0; --i) {
-    leading[i] = placement.domain.lower[i] + k % placement.domain.extents[i];
-    k /= placement.domain.extents[i];
+    leading[i] = placement.domain.box.lower[i] + k % placement.domain.box.extents[i];
+    k /= placement.domain.box.extents[i];
   }
   return "layer " + point_text(leading);
 }
 
 // Draws the layers of a launch below each other, at most kLayers of them.
 std::string layers(const Placement& placement, const Palette& palette, const DrawOptions& options) {
-  const int dims = placement.domain.dimensions();
-  const std::int64_t columns = dims > 0 ? placement.domain.extents[dims - 1] : 1;
-  const std::int64_t rows = dims > 1 ? placement.domain.extents[dims - 2] : 1;
+  const int dims = placement.domain.box.dimensions();
+  const std::int64_t columns = dims > 0 ? placement.domain.box.extents[dims - 1] : 1;
+  const std::int64_t rows = dims > 1 ? placement.domain.box.extents[dims - 2] : 1;
   const std::int64_t size = rows * columns;
-  const std::int64_t count = static_cast<std::int64_t>(placement.points.size()) / size;
+  const std::int64_t count = placement.domain.box.volume() / size;
   std::string text;
   for (std::int64_t k = 0; k < std::min<std::int64_t>(count, kLayers); ++k) {
     if (dims > 2) text += fmt::format("{}{}\n", k == 0 ? "" : "\n", layer_title(placement, k));
@@ -279,10 +294,10 @@ class SvgWriter {
   SvgWriter(const Placement& placement, const BoundProgram& bound)
       : placement_(placement),
         title_(headline(placement, bound)),
-        dims_(placement.domain.dimensions()),
-        columns_(dims_ > 0 ? placement.domain.extents[dims_ - 1] : 1),
-        rows_(dims_ > 1 ? placement.domain.extents[dims_ - 2] : 1),
-        layers_(static_cast<std::int64_t>(placement.points.size()) / (rows_ * columns_)),
+        dims_(placement.domain.box.dimensions()),
+        columns_(dims_ > 0 ? placement.domain.box.extents[dims_ - 1] : 1),
+        rows_(dims_ > 1 ? placement.domain.box.extents[dims_ - 2] : 1),
+        layers_(placement.domain.box.volume() / (rows_ * columns_)),
         side_(std::clamp(1200.0 / static_cast<double>(columns_), 1.0, 24.0)) {
     if (dims_ > 1) left_ += kLetter * number_width(first_row(), rows_);
   }
@@ -317,8 +332,8 @@ class SvgWriter {
     const double titles = (dims_ > 2 ? kLine : 0) + (dims_ > 0 ? kLine : 0);
     return titles + side_ * static_cast<double>(rows_) + kGap;
   }
-  std::int64_t first_column() const { return placement_.domain.lower[dims_ - 1]; }
-  std::int64_t first_row() const { return placement_.domain.lower[dims_ - 2]; }
+  std::int64_t first_column() const { return placement_.domain.box.lower[dims_ - 1]; }
+  std::int64_t first_row() const { return placement_.domain.box.lower[dims_ - 2]; }
   // Returns the number of characters of the widest number on an axis.
   static double number_width(std::int64_t first, std::int64_t count) {
     const std::size_t digits =
@@ -379,11 +394,16 @@ class SvgWriter {
   void write_row(std::size_t first, double y) {
     const auto columns = static_cast<std::size_t>(columns_);
     for (std::size_t j = 0; j < columns;) {
-      const Processor& p = placement_.points[first + j];
+      const Processor* p = processor_at(placement_, first + j);
       std::size_t end = j + 1;
-      while (end < columns && placement_.points[first + end] == p) ++end;
-      rect(left_ + side_ * static_cast<double>(j), y, side_ * static_cast<double>(end - j), side_,
-           p);
+      const auto goes_on = [&](const Processor* next) {
+        return p == nullptr ? next == nullptr : next != nullptr && *next == *p;
+      };
+      while (end < columns && goes_on(processor_at(placement_, first + end))) ++end;
+      if (p != nullptr) {
+        rect(left_ + side_ * static_cast<double>(j), y, side_ * static_cast<double>(end - j), side_,
+             *p);
+      }
       j = end;
     }
   }

@@ -60,6 +60,9 @@ class MapperWithReplacedDecisions final : public Mapper {
                 std::span<const std::span<const InstanceView>> valid,
                 MapTaskOutput& answer) override;
   bool reads_valid() const override { return first_->reads_valid() || second_->reads_valid(); }
+  bool reads_launch_points() const override {
+    return first_->reads_launch_points() || second_->reads_launch_points();
+  }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            SelectMappingOutput& answer) override;
   bool selects() const override;

@@ -155,15 +155,27 @@ std::string extents_text(const Rect& domain) {
   return text;
 }
 
+// Moves to the next point of the launch in row-major order. Returns false after the last one.
+bool next_launch_point(const Placement& placement, Point* point) {
+  const LaunchDomain& domain = placement.domain;
+  if (!domain.points) return next_point(domain.box, point);
+  const auto next = static_cast<std::int64_t>(placement.points.size());
+  if (next == domain.count()) return false;
+  *point = domain.points->point(next);
+  return true;
+}
+
 // Returns true if the domain may be evaluated. Reports an empty domain, or one with more than
 // kMaxPlacePoints points.
 bool check_domain(const PlaceQuery& query, Diagnostics& diags) {
   if (query.parent) return true;
-  const std::int64_t volume = query.domain.volume();
+  const std::int64_t volume = query.domain.count();
   if (volume == 0) {
-    diags.report(DiagId::kEmptyDomain, std::nullopt, extents_text(query.domain));
+    diags.report(DiagId::kEmptyDomain, std::nullopt, extents_text(query.domain.box));
   } else if (volume > kMaxPlacePoints) {
-    diags.report(DiagId::kDomainTooLarge, std::nullopt, extents_text(query.domain), kMaxPlacePoints)
+    diags
+        .report(DiagId::kDomainTooLarge, std::nullopt, extents_text(query.domain.box),
+                kMaxPlacePoints)
         .help("ask for a part of it: smaller extents, with `--lower` where it begins elsewhere");
   } else {
     return true;
@@ -250,10 +262,12 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
     task.parent = task.processor = parent_processor(bound, query, decision->kind, diags);
     if (!task.parent) return std::nullopt;
   } else {
-    placement.domain = task.domain = query.domain;
-    task.point = query.domain.lower;
+    placement.domain = query.domain;
+    task.domain = query.domain.box;
+    task.points = query.domain.some_points();
+    task.point = task.points == nullptr ? task.domain.lower : task.points->point(0);
   }
-  const std::int64_t all = placement.domain.volume();
+  const std::int64_t all = placement.domain.count();
   FunctionEvaluator evaluator(bound, log);
   bool any_set = false;
   std::int64_t set_items = 0;
@@ -270,7 +284,7 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
     set_items += static_cast<std::int64_t>(placed->processors.size());
     if (placed->is_set && set_items > kMaxPlaceSetItems) {
       diags
-          .report(DiagId::kDomainTooLarge, std::nullopt, extents_text(query.domain),
+          .report(DiagId::kDomainTooLarge, std::nullopt, extents_text(query.domain.box),
                   placement.points.size())
           .note(fmt::format("the sets of so many have {} processors in all", kMaxPlaceSetItems))
           .help("ask for a part of it: smaller extents, with `--lower` where it begins elsewhere");
@@ -287,7 +301,7 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
     if (any_set) placement.sets.push_back(std::move(placed->processors));
     const auto done = static_cast<std::int64_t>(placement.points.size());
     if (progress && done % 1024 == 0 && !progress(done, all)) return std::nullopt;
-  } while (!query.parent && next_point(placement.domain, &task.point));
+  } while (!query.parent && next_launch_point(placement, &task.point));
   placement.kind = decision->kind.value_or(placement.points.front().kind);
   count_loads(bound.machine(), placement);
   return placement;

@@ -24,8 +24,14 @@ std::string to_json(const Placement& placement, const Diagnostics& diags) {
   json["task"] = placement.task.empty() ? Json(nullptr) : Json(placement.task);
   json["function"] = placement.function_name;
   json["kind"] = name_of(placement.kind);
-  json["domain"] = coordinates_json(placement.domain.extents);
-  json["lower"] = coordinates_json(placement.domain.lower);
+  json["domain"] = coordinates_json(placement.domain.box.extents);
+  json["lower"] = coordinates_json(placement.domain.box.lower);
+  if (placement.domain.points) {
+    json["coordinates"] = Json::array();
+    for (std::int64_t k = 0; k < placement.domain.count(); ++k) {
+      json["coordinates"].push_back(coordinates_json(placement.domain.points->point(k)));
+    }
+  }
   json["points"] = Json::array();
   for (const Processor& processor : placement.points)
     json["points"].push_back(pair_json(processor));

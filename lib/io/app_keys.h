@@ -87,6 +87,7 @@ inline constexpr std::string_view kValues = "values";
 inline constexpr std::string_view kVariable = "variable";
 inline constexpr std::string_view kVariants = "variants";
 inline constexpr std::string_view kWait = "wait";
+inline constexpr std::string_view kWhere = "where";
 inline constexpr std::string_view kWork = "work";
 
 inline constexpr std::array kAppKeys = {kAppName,    kAppDescription, kParameters, kDefinitions,
@@ -117,8 +118,8 @@ inline constexpr std::array kRequirementKeys = {kNames,      kPrivilege, kCohere
                                                 kDimensions, kFields,    kData};
 // The first key of a statement decides its type.
 inline constexpr std::array kStatementKeys = {kLaunchOf, kRepeat, kPhase, kWait};
-inline constexpr std::array kLaunchKeys = {kLaunchOf, kDomain, kLower, kIndex,           kArguments,
-                                           kData,     kGives,  kTakes, kSameAddressSpace};
+inline constexpr std::array kLaunchKeys = {kLaunchOf,  kDomain, kLower, kIndex, kWhere,
+                                           kArguments, kData,   kGives, kTakes, kSameAddressSpace};
 inline constexpr std::array kLoopKeys = {kRepeat, kVariable, kTraced, kBody};
 inline constexpr std::array kPhaseKeys = {kPhase, kBody};
 inline constexpr std::array kWaitKeys = {kWait};

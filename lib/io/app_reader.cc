@@ -466,6 +466,7 @@ AppLaunch AppReader::read_launch(const JsonPlace& place) {
   }
   launch.lower = formulas(place, keys::kLower, kMaxDimensions);
   launch.index = texts(place, keys::kIndex, kMaxDimensions);
+  launch.where = formula_or(place, keys::kWhere, launch.where);
   launch.arguments = formulas(place, keys::kArguments, kMaxAppNames);
   launch.data = list<AppData>(place, keys::kData, kMaxAppRequirements,
                               [&](const JsonPlace& at) { return read_data(at); });

@@ -275,12 +275,13 @@ std::string requirement_text(const AppRequirement& requirement, const AppDefault
 
 // Returns a launch as JSON. Members that have their default are left out.
 std::string launch_text(const AppLaunch& launch) {
-  return Object()
-      .raw(keys::kLaunchOf, json_string(launch.task))
+  Object object;
+  object.raw(keys::kLaunchOf, json_string(launch.task))
       .items(keys::kDomain, formula_texts(launch.domain))
       .items(keys::kLower, formula_texts(launch.lower))
-      .items(keys::kIndex, strings(launch.index))
-      .items(keys::kArguments, formula_texts(launch.arguments))
+      .items(keys::kIndex, strings(launch.index));
+  if (launch.where != AppLaunch().where) object.raw(keys::kWhere, formula_text(launch.where));
+  return object.items(keys::kArguments, formula_texts(launch.arguments))
       .items(keys::kData, each(launch.data, data_text))
       .text(keys::kGives, launch.gives)
       .items(keys::kTakes, strings(launch.takes))

@@ -7,6 +7,14 @@
 namespace groma::mapper {
 namespace {
 
+// Returns the point of the launch's map at which a point of the launch is evaluated.
+Point map_point(const LaunchToPlace& launch, const Point& point) {
+  if (launch.points == nullptr) return point;
+  const auto rank = launch.points->rank(point);
+  GROMA_REQUIRE(rank, "the point must be one of the launch");
+  return Point{*rank};
+}
+
 // A multiplier for hashes: 2^64 divided by the golden ratio. Neighbouring numbers end far apart.
 constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15U;
 
@@ -24,6 +32,7 @@ std::size_t hash_of(const L& launch) {
     mix(launch.domain.extents[d]);
   }
   mix(text(launch.task));
+  if (launch.points) mix(launch.points->hash());
   if (launch.single) {
     for (const Processor& processor : {launch.single->processor, launch.single->parent}) {
       mix(processor.kind);
@@ -40,6 +49,7 @@ std::size_t hash_of(const L& launch) {
 // Makes the cache key of a launch, with copies of the names to which the launch only refers.
 LaunchKey::LaunchKey(const LaunchToPlace& launch)
     : function(launch.function), task(launch.task), domain(launch.domain), kind(launch.kind) {
+  if (launch.points != nullptr) points = *launch.points;
   if (launch.single == nullptr) return;
   single = {launch.single->processor, launch.single->parent,
             std::string(launch.single->parent_name)};
@@ -60,6 +70,7 @@ std::shared_ptr<const IndexMap> IndexMapCache::find_map(const LaunchToPlace& lau
   TaskPoint task;
   task.name = launch.task;
   task.domain = launch.domain;
+  task.points = launch.points;
   if (launch.single != nullptr) {
     task.processor = launch.single->processor;
     task.parent = launch.single->parent;
@@ -107,7 +118,7 @@ std::optional<Diagnostic> LaunchCursor::place_point(const LaunchToPlace& launch,
                                                     std::vector<Processor>& processors) {
   MapAndCursor* at = open_map(launch);
   if (at == nullptr) return last_error();
-  const ProcessorNumber number = at->cursor.point(point, diags_);
+  const ProcessorNumber number = at->cursor.point(map_point(launch, point), diags_);
   if (number == kNoProcessor) return last_error();
   if (at->cursor.is_set(number)) {
     const PointTarget& placed = at->cursor.placed(number);
@@ -124,7 +135,7 @@ std::optional<Processor> LaunchCursor::first_processor(const LaunchToPlace& laun
                                                        const Point& point) {
   MapAndCursor* at = open_map(launch);
   if (at == nullptr) return std::nullopt;
-  const ProcessorNumber number = at->cursor.point(point, diags_);
+  const ProcessorNumber number = at->cursor.point(map_point(launch, point), diags_);
   if (number == kNoProcessor) return std::nullopt;
   return at->cursor.processor(number);
 }
@@ -136,10 +147,26 @@ std::optional<Diagnostic> LaunchCursor::cut_slices(
     const std::function<void(const Rect&, const Processor&)>& slice) {
   MapAndCursor* at = open_map(launch);
   if (at == nullptr) return last_error();
-  const bool good = at->cursor.slices(
-      part,
-      [&](const Rect& box, ProcessorNumber number) { slice(box, at->cursor.processor(number)); },
-      diags_);
+  if (launch.points == nullptr) {
+    const bool good = at->cursor.slices(
+        part,
+        [&](const Rect& box, ProcessorNumber number) { slice(box, at->cursor.processor(number)); },
+        diags_);
+    return good ? std::nullopt : last_error();
+  }
+  bool good = true;
+  launch.points->for_each_run(part, [&](const Rect& run, std::int64_t rank) {
+    const int last = run.dimensions() - 1;
+    good = good && at->cursor.slices(
+                       Rect{Point{rank}, Point{run.extents[last]}},
+                       [&](const Rect& ranks, ProcessorNumber number) {
+                         Rect box = run;
+                         box.lower[last] += ranks.lower[0] - rank;
+                         box.extents[last] = ranks.extents[0];
+                         slice(box, at->cursor.processor(number));
+                       },
+                       diags_);
+  });
   return good ? std::nullopt : last_error();
 }
 

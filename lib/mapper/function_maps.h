@@ -33,6 +33,9 @@ struct LaunchToPlace {
   const Rect& domain;
   std::optional<ProcKind> kind;
   const SingleTaskProcessors<std::string_view>* single = nullptr;
+  // The points of a launch that has only some points of `domain`. Null: it has every point, or the
+  // function does not read ranks, so that one map serves all launches with this domain.
+  const PointSet* points = nullptr;
 };
 
 // A cache key: the data of a LaunchToPlace with its own storage for the names.
@@ -44,6 +47,7 @@ struct LaunchKey {
   Rect domain;
   std::optional<ProcKind> kind;
   std::optional<SingleTaskProcessors<std::string>> single;
+  std::optional<PointSet> points;
 };
 struct LaunchHash {
   using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's
@@ -65,7 +69,8 @@ struct LaunchEqual {
   template <typename A, typename B>
   static bool same(const A& a, const B& b) {
     if (a.function != b.function || a.kind != b.kind || !same(a.domain.lower, b.domain.lower) ||
-        !same(a.domain.extents, b.domain.extents) || a.task != b.task || !a.single != !b.single) {
+        !same(a.domain.extents, b.domain.extents) || a.task != b.task || !a.single != !b.single ||
+        !a.points != !b.points || (a.points && !(*a.points == *b.points))) {
       return false;
     }
     return !a.single ||
@@ -121,7 +126,8 @@ class LaunchCursor {
   // Returns the first processor of the point; nullopt if the function fails.
   std::optional<Processor> first_processor(const LaunchToPlace& launch, const Point& point);
 
-  // A map of a launch and a cursor on it, for queries that this class does not offer. open_map()
+  // A map of a launch and a cursor on it, for queries that this class does not offer. The points of
+  // the map of a launch with `points` are their ranks. open_map()
   // returns null if IndexMapCache::find_map does. The result is valid until the next query about
   // another launch.
   struct MapAndCursor {

@@ -77,34 +77,55 @@ std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, cons
 
 }  // namespace
 
+FunctionSharding::FunctionSharding(const CursorPool* cursors, const BoundProgram& bound,
+                                   FunctionId function, std::string task)
+    : cursors_(cursors),
+      machine_(&bound.machine()),
+      function_(function),
+      reads_rank_(bound.program().data().functions[function].reads_rank),
+      task_(std::move(task)) {}
+
+// Returns the launch whose index map answers questions about this domain.
+LaunchToPlace FunctionSharding::launch_over(const LaunchDomain& domain) const {
+  LaunchToPlace launch{function_, task_, domain.box, std::nullopt};
+  if (reads_rank_) launch.points = domain.some_points();
+  return launch;
+}
+
 // Returns the shard of a point. A point where the function fails belongs to shard 0.
-ShardId FunctionSharding::shard(const Point& point, const Rect& domain,
+ShardId FunctionSharding::shard(const Point& point, const LaunchDomain& domain,
                                 const ShardTable& shards) const {
-  const auto processor = cursors_->with_cursor([&](LaunchCursor& cursor) {
-    return cursor.first_processor({function_, task_, domain, std::nullopt}, point);
-  });
+  const auto processor = cursors_->with_cursor(
+      [&](LaunchCursor& cursor) { return cursor.first_processor(launch_over(domain), point); });
   return processor ? shards.shard_of(*processor) : 0;
 }
 
 // Passes on the boxes of points that a shard owns. If they cannot be found within the step limit,
-// the whole domain belongs to shard 0.
-void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
+// the whole domain belongs to shard 0. A map over ranks gives ranges of ranks; any other map gives
+// boxes that may hold more points than the launch.
+void FunctionSharding::boxes_of(ShardId shard, const LaunchDomain& domain, const ShardTable& shards,
                                 const std::function<void(const Rect&)>& box) const {
-  if (domain.volume() == 0) return;
+  if (domain.count() == 0) return;
+  const bool by_rank = reads_rank_ && domain.points;
+  const BoxSink give = [&](const Rect& found) {
+    if (!by_rank) return domain.for_each_box(found, box);
+    const std::int64_t begin = found.lower[0], end = begin + found.extents[0];
+    domain.points->for_each_run(begin, end, [&](const Rect& run, std::int64_t) { box(run); });
+  };
   cursors_->with_cursor([&](LaunchCursor& cursor) {
-    LaunchCursor::MapAndCursor* at = cursor.open_map({function_, task_, domain, std::nullopt});
+    LaunchCursor::MapAndCursor* at = cursor.open_map(launch_over(domain));
     if (at != nullptr && at->map->proved()) {
-      return give_boxes(*at, shard, *machine_, shards, box, cursor.diags());
+      return give_boxes(*at, shard, *machine_, shards, give, cursor.diags());
     }
     std::optional<std::vector<Rect>> boxes;
     if (at != nullptr) {
-      boxes = boxes_of_unproved(IndexMap::Cursor(at->map, false, cursor.stop()), domain, shard,
-                                shards, cursor.diags());
+      boxes = boxes_of_unproved(IndexMap::Cursor(at->map, false, cursor.stop()), at->map->domain(),
+                                shard, shards, cursor.diags());
     }
     if (boxes) {
-      std::for_each(boxes->begin(), boxes->end(), box);
+      std::for_each(boxes->begin(), boxes->end(), give);
     } else if (shard == 0) {
-      box(domain);
+      domain.for_each_box(domain.box, box);
     }
   });
 }
@@ -115,7 +136,7 @@ void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTa
 // may compare with.
 FunctionShardingFunctors::FunctionShardingFunctors(const BoundProgram& bound,
                                                    const CursorPool* cursors)
-    : cursors_(cursors), machine_(&bound.machine()) {
+    : cursors_(cursors), bound_(bound) {
   const program::ProgramData& data = bound.program().data();
   for (FunctionId f = 0; f < data.functions.size(); ++f) add_functor(f, "");
   std::set<std::string> names;
@@ -133,7 +154,7 @@ FunctionShardingFunctors::FunctionShardingFunctors(const BoundProgram& bound,
 
 // Adds a functor for a function and a task name, and returns its id.
 ShardingId FunctionShardingFunctors::add_functor(FunctionId function, std::string task) {
-  list_.push_back(&functors_.emplace_back(cursors_, machine_, function, std::move(task)));
+  list_.push_back(&functors_.emplace_back(cursors_, bound_, function, std::move(task)));
   return static_cast<ShardingId>(list_.size());
 }
 

@@ -22,19 +22,22 @@ namespace groma::mapper {
 // to shard 0.
 class FunctionSharding final : public ShardingFunctor {
  public:
-  FunctionSharding(const CursorPool* cursors, const Machine* machine, FunctionId function,
-                   std::string task)
-      : cursors_(cursors), machine_(machine), function_(function), task_(std::move(task)) {}
-  ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override;
+  FunctionSharding(const CursorPool* cursors, const BoundProgram& bound, FunctionId function,
+                   std::string task);
+  ShardId shard(const Point& point, const LaunchDomain& domain,
+                const ShardTable& shards) const override;
   // Passes on the boxes of points that the shard owns. If the function cannot fail, each box is
   // passed on as soon as it is found, otherwise when all are known.
-  void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
+  void boxes_of(ShardId shard, const LaunchDomain& domain, const ShardTable& shards,
                 const std::function<void(const Rect&)>& box) const override;
 
  private:
+  LaunchToPlace launch_over(const LaunchDomain& domain) const;
+
   const CursorPool* cursors_;
   const Machine* machine_;
   FunctionId function_;
+  bool reads_rank_;
   std::string task_;
 };
 
@@ -57,7 +60,7 @@ class FunctionShardingFunctors {
   ShardingId add_functor(FunctionId function, std::string task);
 
   const CursorPool* cursors_;
-  const Machine* machine_;
+  BoundProgram bound_;
   std::deque<FunctionSharding> functors_;
   std::vector<const ShardingFunctor*> list_;
   std::map<std::pair<FunctionId, std::string>, ShardingId, std::less<>> ids_by_name_;

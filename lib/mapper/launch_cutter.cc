@@ -72,12 +72,19 @@ TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes
   return made;
 }
 
-// Cuts the domain of an index launch. Without several shards, the mapper of the processor `by` cuts
-// the whole domain. For a replicated task, asks this mapper for the sharding functor, checks that
-// the parts of the shards cover the domain, and lets each shard cut its parts.
-bool LaunchCutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
-                       const ShardTable& shards, TaskSlices& slices) const {
-  if (shards.size() < 2) return cut_part(task, by, domain, 0, slices);
+// Cuts an index launch. Without several shards, the mapper of the processor `by` cuts the whole
+// domain: one box, or the runs of a domain with holes. For a replicated task, asks this mapper for
+// the sharding functor, checks that the parts of the shards cover the domain, and lets each shard
+// cut its parts.
+bool LaunchCutter::cut(const TaskView& task, const Processor& by, const ShardTable& shards,
+                       TaskSlices& slices) const {
+  const LaunchDomain domain = task.launch_domain();
+  if (shards.size() < 2) {
+    if (!domain.points) return cut_part(task, by, task.domain, 0, slices);
+    std::vector<Rect> runs;
+    domain.for_each_box(domain.box, [&](const Rect& run) { runs.push_back(run); });
+    return cut_parts(task, by, runs, slices);
+  }
   Mapper& selects = mapper(by);
   const ShardingId id = selects.select_sharding_functor(runtime, task, shards);
   const auto functors = selects.sharding_functors();
@@ -103,17 +110,18 @@ bool LaunchCutter::cut(const TaskView& task, const Processor& by, const Rect& do
   // not ask for variants.
   TaskView any_kind = task;
   any_kind.variants = {};
-  if (!accepts(validate(all, any_kind, domain, machine))) return false;
+  if (!accepts(validate(all, any_kind, task.domain, machine))) return false;
   for (ShardId shard = 0; shard < shards.size(); ++shard) {
-    if (!cut_parts_of_shard(task, shards[shard], parts[shard], slices)) return false;
+    if (!cut_parts(task, shards[shard], parts[shard], slices)) return false;
   }
   return true;
 }
 
-// Cuts the parts of a domain that belong to one shard, one by one. If the mapper cuts by default
-// and there are several parts, the box around all parts is cut into the default blocks instead.
-bool LaunchCutter::cut_parts_of_shard(const TaskView& task, const Processor& by,
-                                      std::span<const Rect> parts, TaskSlices& slices) const {
+// Cuts parts of a domain one by one: those that belong to one shard, or all parts of a domain with
+// holes. If the mapper cuts by default and there are several parts, the box around all parts is cut
+// into the default blocks instead.
+bool LaunchCutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
+                             TaskSlices& slices) const {
   SliceTaskOutput answer;
   for (const Rect& part : parts) {
     answer.clear();
@@ -132,7 +140,10 @@ bool LaunchCutter::cut_blocks(const TaskView& task, const Processor& by,
   for (const Rect& part : parts) all = box_around(all, part);
   SliceTaskOutput answer;
   mapper(by).slice_task(runtime, task, all, answer);
-  if (!accepts(validate(answer, task, all, machine))) return false;
+  // The default blocks hold every point of the box, also those that the launch does not have.
+  TaskView whole = task;
+  whole.points = nullptr;
+  if (!accepts(validate(answer, whole, all, machine))) return false;
   for (const TaskSlice& block : blocks_of_boxes(answer.slices, parts)) slices.push_back(block);
   return true;
 }

@@ -29,18 +29,18 @@ struct LaunchCutter {
   // Reports an error of an answer that validate() does not find. Returns false.
   std::function<bool(const std::string& why)> fails_with;
 
-  // Appends the slices of `domain`. Returns false if an answer was not accepted. If `shards` has
-  // several shards, the launching task is replicated. Then the functor that the mapper of the
-  // processor `by` selects decides which shard owns which points, and the mapper of each shard cuts
-  // its part. Otherwise the mapper of the processor `by` cuts the whole domain.
-  bool cut(const TaskView& task, const Processor& by, const Rect& domain, const ShardTable& shards,
+  // Appends the slices of the launch `task`. Returns false if an answer was not accepted. If
+  // `shards` has several shards, the launching task is replicated. Then the functor that the mapper
+  // of the processor `by` selects decides which shard owns which points, and the mapper of each
+  // shard cuts its part. Otherwise the mapper of the processor `by` cuts the whole domain.
+  bool cut(const TaskView& task, const Processor& by, const ShardTable& shards,
            TaskSlices& slices) const;
 
  private:
   bool cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
                 TaskSlices& slices) const;
-  bool cut_parts_of_shard(const TaskView& task, const Processor& by, std::span<const Rect> parts,
-                          TaskSlices& slices) const;
+  bool cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
+                 TaskSlices& slices) const;
   bool cut_blocks(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                   TaskSlices& slices) const;
   bool check_and_append_slices(const TaskView& task, const SliceTaskOutput& answer,

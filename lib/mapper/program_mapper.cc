@@ -93,6 +93,7 @@ struct ProgramMapper::State {
   std::optional<Diagnostic> ask(const TaskFacts& facts, const TaskView& task, ProcKind kind,
                                 const Ask& ask_map) const {
     mapper::LaunchToPlace launch{facts.function->function, task.name, task.domain, kind};
+    if (facts.reads_rank) launch.points = task.points;
     if (facts.reads_name) return ask_map(launch);
     launch.task = {};
     if (!ask_map(launch)) return std::nullopt;
@@ -148,6 +149,12 @@ ProgramMapper::ProgramMapper(std::shared_ptr<Shared> shared, MapperSite site)
 ProgramMapper::~ProgramMapper() = default;
 
 const Program& ProgramMapper::program() const { return shared_->bound.program(); }
+
+bool ProgramMapper::reads_launch_points() const {
+  const auto& functions = program().data().functions;
+  return std::any_of(functions.begin(), functions.end(),
+                     [](const program::ProgramFunction& f) { return f.used && f.reads_rank; });
+}
 
 // Returns the place and the first line of a statement, for logs.
 std::string ProgramMapper::describe(DecisionOrigin origin) const {

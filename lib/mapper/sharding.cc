@@ -97,22 +97,25 @@ ShardId ShardTable::shard_of(const Processor& processor) const {
 
 // Passes on the points of the shard one by one, after asking shard() about every point. Functors
 // override this if they can find boxes.
-void ShardingFunctor::boxes_of(ShardId shard_id, const Rect& domain, const ShardTable& shards,
+void ShardingFunctor::boxes_of(ShardId shard_id, const LaunchDomain& domain,
+                               const ShardTable& shards,
                                const std::function<void(const Rect&)>& box) const {
-  if (domain.volume() == 0) return;
-  Point one = Point::zeros(domain.dimensions());
+  Point one = Point::zeros(domain.box.dimensions());
   for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
-  Point point = domain.lower;
-  do {
-    if (shard(point, domain, shards) == shard_id) box(Rect{point, one});
-  } while (next_point(domain, &point));
+  domain.for_each_box(domain.box, [&](const Rect& part) {
+    Point point = part.lower;
+    do {
+      if (shard(point, domain, shards) == shard_id) box(Rect{point, one});
+    } while (next_point(part, &point));
+  });
 }
 
-// Returns the owner of a point: the position of the point in the domain, with the first coordinate
+// Returns the owner of a point: the position of the point in the box, with the first coordinate
 // changing fastest, modulo the number of shards. The position is reduced at every step, so that
 // nothing overflows.
-ShardId CyclicSharding::shard(const Point& point, const Rect& domain,
+ShardId CyclicSharding::shard(const Point& point, const LaunchDomain& launch,
                               const ShardTable& shards) const {
+  const Rect& domain = launch.box;
   const auto count = static_cast<std::int64_t>(shards.size());
   std::int64_t shard = 0;
   for (int d = domain.dimensions() - 1; d >= 0; --d) {
@@ -122,14 +125,16 @@ ShardId CyclicSharding::shard(const Point& point, const Rect& domain,
   return static_cast<ShardId>(shard);
 }
 
-// Passes on the points of the shard in row-major order. A shard with more than kMostSorted points
-// is searched point by point.
-void CyclicSharding::boxes_of(ShardId shard_id, const Rect& domain, const ShardTable& shards,
+// Passes on the points of the shard in row-major order. A shard with more than kMostSorted points,
+// or with some of the points of a box, is searched point by point.
+void CyclicSharding::boxes_of(ShardId shard_id, const LaunchDomain& launch,
+                              const ShardTable& shards,
                               const std::function<void(const Rect&)>& box) const {
+  const Rect& domain = launch.box;
   const std::int64_t volume = domain.volume();
   const auto count = static_cast<std::int64_t>(shards.size());
-  if (volume / count > kMostSorted) {
-    return ShardingFunctor::boxes_of(shard_id, domain, shards, box);
+  if (launch.points || volume / count > kMostSorted) {
+    return ShardingFunctor::boxes_of(shard_id, launch, shards, box);
   }
   // Find the positions of the shard's points in row-major order. Which shard owns a point depends
   // on the point's position in the other order, in which the first coordinate changes fastest.

@@ -39,7 +39,9 @@ TaskFacts make_facts(const Program& program, const MapperSite& site, const TaskV
   const ProcKind kind = made.kind->kind;
   made.function = decide_function(program, task, kind);
   if (made.function) {
-    made.reads_name = program.data().functions[made.function->function].reads_name;
+    const program::ProgramFunction& function = program.data().functions[made.function->function];
+    made.reads_name = function.reads_name;
+    made.reads_rank = function.reads_rank;
   }
   if (const auto limit = program.instance_limit(task.name, kind)) {
     made.limit = {limit->limit, keeper_of(*limit, kind, site)};

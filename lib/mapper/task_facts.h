@@ -101,6 +101,8 @@ struct TaskFacts {
   std::optional<MappingFunctionDecision> function;
   // True if the mapping function reads the name of its task.
   bool reads_name = false;
+  // True if the function reads ranks, so that it must know the points of its launches.
+  bool reads_rank = false;
   InstanceLimits::TaskLimit limit;
   std::optional<StealDecision> steal;
   ChoiceCache choices;

@@ -97,7 +97,7 @@ bool inside(const Rect& box, const Rect& domain) {
 }  // namespace
 
 // Checks an answer of slice_task. If no slice leaves the part, the volumes add up and the hashes
-// are equal, then every point is in exactly one slice.
+// are equal, then every point of the launch in the part is in exactly one slice.
 std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& task, const Rect& part,
                               const Machine& machine) {
   Refusals refusals(task.name, machine);
@@ -107,9 +107,12 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
     return refusals.take();
   };
   if (answer.failure) return {{*answer.failure, answer.origin}};
-  const std::int64_t volume = part.volume();
-  std::int64_t points = 0;
-  BoxFingerprint slices;
+  std::int64_t volume = 0, points = 0;
+  BoxFingerprint whole, slices;
+  task.launch_domain().for_each_box(part, [&](const Rect& box) {
+    volume += box.volume();
+    whole.add(box);
+  });
   std::vector<Processor> used;
   // The processor kind of the slice before. The variants are not looked up again for a slice of the
   // same kind.
@@ -151,8 +154,6 @@ std::vector<Refusal> validate(const SliceTaskOutput& answer, const TaskView& tas
   if (points < volume) {  // Legion would wait for the missing points for ever.
     return refuse(fmt::format("at least {} of {} points are in no slice", volume - points, volume));
   }
-  BoxFingerprint whole;
-  if (volume > 0) whole.add(part);
   if (!(slices == whole)) {
     return refuse("two slices hold the same point, another is in none",
                   RefusalCause::kSlicesOverlap);

@@ -110,9 +110,9 @@ std::optional<double> megabytes(const app::Data& data, const app::RequirementDat
 // Returns the form of a launch: "of a single task", "of 8x8 points".
 std::string form_words(const app::DistinctLaunch& use) {
   if (!use.domain) return "of a single task";
-  std::string form = "of ";
-  for (int d = 0; d < use.domain->dimensions(); ++d) {
-    form += fmt::format("{}{}", d == 0 ? "" : "x", use.domain->extents[d]);
+  std::string form = use.domain->points ? fmt::format("of {} of ", use.domain->count()) : "of ";
+  for (int d = 0; d < use.domain->box.dimensions(); ++d) {
+    form += fmt::format("{}{}", d == 0 ? "" : "x", use.domain->box.extents[d]);
   }
   return form + " points";
 }
@@ -232,17 +232,17 @@ std::string selecting_coordinates(const app::Data& data, const app::DistinctLaun
                                   const app::RequirementData& where) {
   constexpr std::string_view kNames[] = {"x", "y", "z", "w"};
   if (!use.domain || use.launch == nullptr || use.parent < 0 ||
-      where.kind != app::RequirementData::Kind::kPartition || use.domain->volume() == 0 ||
-      use.domain->dimensions() > static_cast<int>(std::size(kNames))) {
+      where.kind != app::RequirementData::Kind::kPartition || use.domain->count() == 0 ||
+      use.domain->box.dimensions() > static_cast<int>(std::size(kNames))) {
     return "";
   }
-  const auto first = color_at(data, use, where, use.domain->lower);
+  const auto first = color_at(data, use, where, use.domain->box.lower);
   if (!first) return "";
   std::vector<std::string_view> selecting;
   bool all = true;
-  for (int d = 0; d < use.domain->dimensions(); ++d) {
-    if (use.domain->extents[d] < 2) continue;
-    Point next = use.domain->lower;
+  for (int d = 0; d < use.domain->box.dimensions(); ++d) {
+    if (use.domain->box.extents[d] < 2) continue;
+    Point next = use.domain->box.lower;
     ++next[d];
     const auto color = color_at(data, use, where, next);
     if (!color) return "";

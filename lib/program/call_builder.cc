@@ -71,6 +71,9 @@ CodeId CallBuilder::build_member_read(const Expr& expr) {
   }
   // Every function may read the name of its task, whether it is for index launches or single tasks.
   if (*found == Member::kName && context_.function != nullptr) context_.function->reads_name = true;
+  if ((*found == Member::kIrank || *found == Member::kIvolume) && context_.function != nullptr) {
+    context_.function->reads_rank = true;
+  }
   CodeNode code;
   code.op = Op::kMember;
   code.type = type_of(*found);
@@ -170,6 +173,8 @@ CodeId CallBuilder::build_function_call(const Expr& expr, FunctionId id) {
                                  context_.data.functions[id].single_task_read);
   if (context_.function != nullptr && context_.data.functions[id].reads_name)
     context_.function->reads_name = true;
+  if (context_.function != nullptr && context_.data.functions[id].reads_rank)
+    context_.function->reads_rank = true;
   const CodeId made = context_.make_code(Op::kCall, context_.data.functions[id].result, expr.range,
                                          args.list.begin, args.list.count, id);
   context_.data.code[made].focus = context_.expr_of(expr.c).range;

@@ -62,7 +62,7 @@ std::string_view describe_type(Type type) {
 
 std::string_view name_of(Member member) {
   constexpr std::array<std::string_view, kMemberCount> kNames = {
-      "size", "volume", "len", "ipoint", "ispace", "ilo", "parent", "name"};
+      "size", "volume", "len", "ipoint", "ispace", "ilo", "irank", "ivolume", "parent", "name"};
   return kNames[static_cast<std::size_t>(member)];
 }
 

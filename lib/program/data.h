@@ -116,10 +116,17 @@ enum class Member : std::uint8_t {
   kIpoint,
   kIspace,
   kIlo,
+  // The place of the point among the points of its launch, and their number.
+  kIrank,
+  kIvolume,
   kParent,
   kName,
 };
-inline constexpr std::size_t kMemberCount = 8;
+inline constexpr std::size_t kMemberCount = 10;
+// Returns true for members that only the points of index launches have.
+constexpr bool needs_index_launch(Member member) {
+  return member >= Member::kIpoint && member <= Member::kIvolume;
+}
 // Returns the member as programs write it.
 std::string_view name_of(Member member);
 
@@ -188,12 +195,14 @@ struct ProgramFunction {
   // The number of slots for local variables. Each assignment has a slot of its own.
   std::uint32_t slot_count = 0;
   Type result = Type::kAny;
-  // The first read of a member that only index launches have: ipoint, ispace or ilo.
+  // The first read of a member that only index launches have (needs_index_launch()).
   TaskMemberRead index_launch_read;
   // The first read of a member that only single tasks have: parent or processor.
   TaskMemberRead single_task_read;
   // True if the function reads the name of its task, directly or through functions that it calls.
   bool reads_name = false;
+  // True if the function reads `irank` or `ivolume`, directly or through functions that it calls.
+  bool reads_rank = false;
   // True if a statement uses the function, directly or through other functions.
   bool used = false;
   // True if an error was reported in the parameters.

@@ -75,6 +75,8 @@ Type type_of(Member member) {
   switch (member) {
     case Member::kVolume:
     case Member::kLen:
+    case Member::kIrank:
+    case Member::kIvolume:
       return Type::kInt;
     case Member::kParent:
       return Type::kParent;

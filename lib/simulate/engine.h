@@ -52,10 +52,11 @@ class Engine {
   // ---- Launches and the time of mapping (launches.cc)
   void launch(LaunchingTask& context, const app::Launch& launch);
   bool may_launch(const app::Launch& launch, std::int64_t points);
-  bool make_tasks_of_points(LaunchingTask& context, const app::Launch& launch, const Rect& domain,
-                            CachedLaunchMapping* plan, std::vector<TaskRun*>& runs);
+  bool make_tasks_of_points(LaunchingTask& context, const app::Launch& launch,
+                            const LaunchDomain& domain, CachedLaunchMapping* plan,
+                            std::vector<TaskRun*>& runs);
   CachedLaunchMapping* plan_for(LaunchingTask& context, const app::Launch& launch,
-                                const Rect& domain);
+                                const LaunchDomain& domain);
   bool keeps_plans() const;
   void keep_plan(CachedLaunchMapping& launch, CachedTaskMapping& plan);
   bool add_future_dependences(LaunchingTask& context, const app::Launch& launch, Op join,

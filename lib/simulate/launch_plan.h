@@ -106,13 +106,13 @@ struct CachedLaunchMapping {
   // A launch gets a plan only if it has at most this number of points.
   static constexpr std::int64_t kMostPoints = std::int64_t{1} << 14;
 
-  Rect domain;
+  LaunchDomain domain;
   // The processor at which the mapper began to slice the launch. The slices may be used again for a
   // launch that starts at any processor of the same kind in the same node.
   Processor initial;
   // The slices that the mapper chose for an index launch. nullopt: they are not known yet.
   std::optional<TaskSlices> slices;
-  // The plans of the tasks, by the row-major position of the point in the domain.
+  // The plans of the tasks, by the row-major position of the point in the box of the domain.
   std::vector<CachedTaskMapping> tasks;
   // The memory of this plan and of its lists, in bytes.
   std::int64_t bytes = 0;

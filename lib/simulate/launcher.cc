@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/boxes.h"
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
 #include "mapper/default_policy.h"
@@ -116,13 +117,16 @@ bool Launcher::count_iterations(const LaunchingTask& context, const app::Loop& l
 }
 
 // Fails if the formula of the launch domain has no value.
-bool Launcher::domain_of(const LaunchingTask& context, const app::Launch& launch, Rect& domain) {
+bool Launcher::domain_of(const LaunchingTask& context, const app::Launch& launch,
+                         LaunchDomain& domain) {
   if (!launch.is_index) return true;
   app::FormulaFault fault = app::FormulaFault::kNone;
-  const auto found = app::domain_of(launch, context.frame, fault);
-  if (found) domain = *found;
-  return found.has_value() ||
-         outcome_.fail(input_.data.tasks[launch.task].name,
+  auto found = app::domain_of(launch, context.frame, fault);
+  if (found) {
+    domain = *std::move(found);
+    return outcome_.spend(app::cost_of_domain(launch, domain));
+  }
+  return outcome_.fail(input_.data.tasks[launch.task].name,
                        fmt::format("the domain of its launch: {}", app::words_of(fault)),
                        launch.place);
 }
@@ -130,13 +134,14 @@ bool Launcher::domain_of(const LaunchingTask& context, const app::Launch& launch
 // Asks select_task_options of the launching task's mapper. An index launch is then cut into slices;
 // a single task gets one slice.
 bool Launcher::start_launch(const LaunchingTask& context, const app::Launch& launch,
-                            const Rect& domain, CachedLaunchMapping* plan) {
+                            const LaunchDomain& domain, CachedLaunchMapping* plan) {
   TaskView view = views_.view(launch.task, &launch, requirements_);
   view.parent = &context.view;
   view.depth = context.view.depth + 1;
   view.current = *context.run->processor;
   view.is_index = launch.is_index;
-  view.domain = view.sharding_domain = domain;
+  view.domain = view.sharding_domain = domain.box;
+  view.points = domain.some_points();
   if (!launch.is_index) view.point = point_of(*context.run);
   start_.slices.clear();
   start_.options.clear();
@@ -144,7 +149,7 @@ bool Launcher::start_launch(const LaunchingTask& context, const app::Launch& lau
   if (!mappers_.end_run_if_refused(validate(start_.options, view, *input_.machine), view))
     return false;
   view.current = start_.options.initial;
-  if (launch.is_index) return slice_domain(context, view, domain, plan);
+  if (launch.is_index) return slice_domain(context, view, plan);
   start_.slices.push_back({Rect{}, start_.options.initial, false, start_.options.stealable});
   return true;
 }
@@ -161,7 +166,7 @@ bool Launcher::make_task_of_point(TaskRun& run, LaunchingTask& context, const ap
   run.hold_on(input_.processors, slice.processor);
   run.stealable = slice.stealable;
   run.place =
-      launch.is_index ? static_cast<std::uint32_t>(app::row_major_position(of->domain, point)) : 0;
+      launch.is_index ? static_cast<std::uint32_t>(row_major_position(of->domain.box, point)) : 0;
   const Point its_point = launch.is_index ? point : point_of(*context.run);
   if (!find_arguments(run, its_point)) return false;
   if (!as_planned || launch.data.empty()) return find_pieces(run, its_point);
@@ -262,7 +267,7 @@ bool Launcher::check_aliasing(const TaskRun& run) {
 // If the plan holds slices that were made at a processor of the same kind in the same node, takes
 // these slices. Otherwise has mappers slice the domain, and stores the slices in the plan if all
 // mappers repeat their answers.
-bool Launcher::slice_domain(const LaunchingTask& context, const TaskView& view, const Rect& domain,
+bool Launcher::slice_domain(const LaunchingTask& context, const TaskView& view,
                             CachedLaunchMapping* plan) {
   const Processor& from = view.current;
   if (plan != nullptr && plan->slices && plan->initial.kind == from.kind &&
@@ -270,7 +275,7 @@ bool Launcher::slice_domain(const LaunchingTask& context, const TaskView& view, 
     start_.slices = *plan->slices;
     return true;
   }
-  if (!cut(context, view, domain)) return false;
+  if (!cut(context, view)) return false;
   if (plan != nullptr && mappers_.all_repeat()) {
     plan->initial = from;
     plan->slices = start_.slices;
@@ -280,7 +285,7 @@ bool Launcher::slice_domain(const LaunchingTask& context, const TaskView& view, 
 
 // Cuts the domain of an index launch into slices by calls of slice_task. If the launching task is
 // replicated, its domain is first divided among the shards.
-bool Launcher::cut(const LaunchingTask& context, const TaskView& view, const Rect& domain) {
+bool Launcher::cut(const LaunchingTask& context, const TaskView& view) {
   const mapper::LaunchCutter cutter{
       *input_.machine, runtime_,
       [this](const Processor& p) -> Mapper& { return mappers_.mapper_of(p); },
@@ -288,7 +293,7 @@ bool Launcher::cut(const LaunchingTask& context, const TaskView& view, const Rec
         return mappers_.end_run_if_refused(std::move(refusals), view);
       },
       [&](const std::string& why) { return outcome_.fail(view.name, why); }};
-  return cutter.cut(view, *context.run->processor, domain, context.shards, start_.slices);
+  return cutter.cut(view, *context.run->processor, context.shards, start_.slices);
 }
 
 // For each other point of the launch, computes the pieces and compares them with the task's piece
@@ -306,11 +311,12 @@ std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const
            overlap(*other.pieces[r], *run.pieces[position]);
   };
   const Point its_point = point_of(run);
-  Point point = run.of->domain.lower;
+  const LaunchDomain& domain = run.of->domain;
+  Point point = domain.box.lower;
   TaskRun other;
   do {
     pieces_to_look_at_ -= static_cast<std::int64_t>(requirements);
-    if (point == its_point) continue;
+    if (point == its_point || !domain.contains(point)) continue;
     other.clear();
     other.launch = run.launch;
     other.of = run.of;
@@ -322,7 +328,7 @@ std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const
     for (std::uint32_t r = 0; r < other.pieces.size(); ++r) {
       if (clashes(other, r)) return std::pair(point, r);
     }
-  } while (pieces_to_look_at_ > 0 && next_point(run.of->domain, &point));
+  } while (pieces_to_look_at_ > 0 && next_point(domain.box, &point));
   return std::nullopt;
 }
 

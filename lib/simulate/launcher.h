@@ -49,12 +49,12 @@ class Launcher {
   bool count_iterations(const LaunchingTask& context, const app::Loop& loop, std::int64_t& count);
   // Computes the launch domain of an index launch. For the launch of a single task, `domain` stays
   // as it is.
-  bool domain_of(const LaunchingTask& context, const app::Launch& launch, Rect& domain);
+  bool domain_of(const LaunchingTask& context, const app::Launch& launch, LaunchDomain& domain);
   // Asks the mapper where the launch starts and how it is sliced. The answers are then returned by
   // launch_answers(). The launch must have points. If `plan` is not null, takes the slices of an
   // earlier equal launch from the plan, or stores the new slices there.
-  bool start_launch(const LaunchingTask& context, const app::Launch& launch, const Rect& domain,
-                    CachedLaunchMapping* plan = nullptr);
+  bool start_launch(const LaunchingTask& context, const app::Launch& launch,
+                    const LaunchDomain& domain, CachedLaunchMapping* plan = nullptr);
   // Makes the task for one point of the launch; the point lies in `slice`. Sets all members of
   // `run` that are known before the task is mapped, except its op. If `as_planned` is true, the
   // pieces are taken from the plan of the task.
@@ -79,9 +79,8 @@ class Launcher {
   bool find_pieces(TaskRun& run, const Point& point);
   bool end_by_formula_fault(const TaskRun& run, const Point& point, app::FormulaFault fault);
   bool check_aliasing(const TaskRun& run);
-  bool cut(const LaunchingTask& context, const TaskView& view, const Rect& domain);
-  bool slice_domain(const LaunchingTask& context, const TaskView& view, const Rect& domain,
-                    CachedLaunchMapping* plan);
+  bool cut(const LaunchingTask& context, const TaskView& view);
+  bool slice_domain(const LaunchingTask& context, const TaskView& view, CachedLaunchMapping* plan);
 
   const RunInput& input_;
   Views& views_;

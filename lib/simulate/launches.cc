@@ -29,9 +29,9 @@ bool Engine::may_launch(const app::Launch& launch, std::int64_t points) {
 // at once. The others wait at their processor for select_tasks_to_map. The launching task goes on
 // when all points are mapped.
 void Engine::launch(LaunchingTask& context, const app::Launch& launch) {
-  Rect domain;
+  LaunchDomain domain;
   if (!parts_.launcher.domain_of(context, launch, domain)) return;
-  const std::int64_t points = domain.volume();
+  const std::int64_t points = domain.count();
   if (!may_launch(launch, points)) return;
   launched_ += points;
   ++launches_;
@@ -65,14 +65,14 @@ void Engine::launch(LaunchingTask& context, const app::Launch& launch) {
 
 // Makes the tasks of a launch, and adds them to `runs`. Returns false if the run is over.
 bool Engine::make_tasks_of_points(LaunchingTask& context, const app::Launch& launch,
-                                  const Rect& domain, CachedLaunchMapping* plan,
+                                  const LaunchDomain& domain, CachedLaunchMapping* plan,
                                   std::vector<TaskRun*>& runs) {
   const LaunchAnswers& start = parts_.launcher.launch_answers();
   LaunchRun* const of =
-      domain.volume() == 0
+      domain.count() == 0
           ? nullptr
           : &tasks_.add_launch({launches_, domain, agenda_.now(), start.options.valid_instances,
-                                domain.volume(), plan, context.window.add()});
+                                domain.count(), plan, context.window.add()});
   for (const TaskSlice& slice : start.slices) {
     Point point = slice.box.lower;
     do {
@@ -201,17 +201,15 @@ void Engine::keep_plan(CachedLaunchMapping& launch, CachedTaskMapping& plan) {
 // the launch domain with which the statement is first executed. With another domain the result is
 // null; the plan is not replaced, since unfinished tasks may refer to it.
 CachedLaunchMapping* Engine::plan_for(LaunchingTask& context, const app::Launch& launch,
-                                      const Rect& domain) {
+                                      const LaunchDomain& domain) {
   const bool comes_again = std::any_of(context.places.begin(), context.places.end(),
                                        [](const LaunchingTask::BodyPosition& place) {
                                          return place.loop != nullptr && place.count > 1;
                                        });
-  const std::int64_t points = domain.volume();
+  const std::int64_t points = domain.box.volume();
   if (!comes_again || points == 0 || points > CachedLaunchMapping::kMostPoints) return nullptr;
   if (const auto known = context.plans.find(&launch); known != context.plans.end()) {
-    const Rect& of = known->second->domain;
-    const bool same = of.lower == domain.lower && of.extents == domain.extents;
-    return same ? known->second.get() : nullptr;
+    return known->second->domain == domain ? known->second.get() : nullptr;
   }
   if (!keeps_plans()) return nullptr;
   auto plan = std::make_unique<CachedLaunchMapping>();

@@ -39,7 +39,9 @@ bool read(std::span<const app::CompiledFormula> codes, int slot) {
 // has no variable). Adds the regions of the launch to `regions_`.
 bool LoopReplay::is_same_each_iteration(const app::Launch& launch, int slot) {
   if (!parts_.input.data.tasks[launch.task].body.empty()) return false;
-  if (read(launch.domain, slot) || read(launch.lower, slot)) return false;
+  if (read(launch.domain, slot) || read(launch.lower, slot) || read({&launch.where, 1}, slot)) {
+    return false;
+  }
   for (const app::RequirementData& data : launch.data) {
     if (data.kind == app::RequirementData::Kind::kUnknown) continue;
     const bool is_piece = data.kind == app::RequirementData::Kind::kPartition;

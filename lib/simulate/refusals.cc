@@ -138,8 +138,8 @@ void note_launch(const app::Data& data, const app::Launch* launch, const TaskRun
         !run->launch->is_index
             ? fmt::format("`{}` on {}", name, on)
             : fmt::format("point {} of a launch of `{}` over {}{}, on {}", text_of(point_of(*run)),
-                          name, fmt::join(run->of->domain.extents.coordinates(), " x "),
-                          corner_text(run->of->domain.lower), on);
+                          name, fmt::join(run->of->domain.box.extents.coordinates(), " x "),
+                          corner_text(run->of->domain.box.lower), on);
   } else if (launch != nullptr) {
     note = fmt::format("in a launch of `{}`", data.tasks[launch->task].name);
   }

@@ -253,10 +253,10 @@ class Rehearsal {
   void launch(Level& level, const app::Launch& launch) {
     LaunchingTask& context = level.context;
     const std::string& name = parts_.input.data.tasks[launch.task].name;
-    Rect domain;
+    LaunchDomain domain;
     if (!parts_.launcher.domain_of(context, launch, domain))
       return state_.collect_refusals(&launch, nullptr);
-    const std::int64_t points = domain.volume();
+    const std::int64_t points = domain.count();
     if (points > state_.options.max_tasks - counts_.tasks) return too_many_tasks(name);
     if (points >= kMaxLive) {
       return end_with(name, fmt::format("more than {} tasks are under way", kMaxLive), &launch);

@@ -113,7 +113,7 @@ Piece piece_covering_both(const RegionSpace& space, const Piece& a, const Piece&
 
 std::optional<std::int64_t> color_index(const app::Partition& partition, const Point& color) {
   if (!partition.colors.contains(color)) return std::nullopt;
-  return app::row_major_position(partition.colors, color);
+  return row_major_position(partition.colors, color);
 }
 
 // Returns the bytes of one point: the sum over the field groups in the mask.

@@ -11,6 +11,7 @@
 
 #include "app/data.h"
 #include "app/pieces.h"
+#include "base/boxes.h"
 #include "groma/geometry.h"
 #include "groma/mapper_output.h"
 #include "groma/run_record.h"
@@ -41,7 +42,7 @@ struct LaunchRun {
   // The number of the launch within the run, counted from 1.
   std::uint32_t number = 0;
   // The launch domain of an index launch.
-  Rect domain;
+  LaunchDomain domain;
   RunTime created = 0;
   bool valid_instances = false;
   // The number of tasks of the launch that are not complete.
@@ -84,7 +85,8 @@ struct TaskRun {
   } records;
   // The number of the processor. -1: there is none yet.
   std::int32_t number = -1;
-  // For a task of an index launch: the row-major position of its point in the launch domain.
+  // For a task of an index launch: the row-major position of its point in the box of the launch
+  // domain.
   std::uint32_t place = 0;
   std::uint32_t task = 0;
   // The variant with which the task is replicated. 0: the task is not replicated.
@@ -198,7 +200,7 @@ struct LaunchingTask {
 inline Point point_of(const TaskRun& run) {
   const TaskRun* at = &run;
   while (at->launch != nullptr && !at->launch->is_index) at = at->parent->run;
-  return at->launch == nullptr ? Point() : app::point_at(at->of->domain, at->place);
+  return at->launch == nullptr ? Point() : point_at(at->of->domain.box, at->place);
 }
 
 // Returns the region or partition to which requirement `position` of the task refers.

@@ -361,7 +361,8 @@ void add_members(std::vector<Production>& table) {
   }
   table.push_back({"member", seq(text("."), compound(Kind::kChoice, std::move(calls))), false, ""});
   table.push_back({"property",
-                   texts({"size", "volume", "len", "ipoint", "ispace", "ilo", "parent", "name"}),
+                   texts({"size", "volume", "len", "ipoint", "ispace", "ilo", "irank", "ivolume",
+                          "parent", "name"}),
                    false, ""});
   table.push_back({"operation", texts(plain), false, ""});
 }

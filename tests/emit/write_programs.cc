@@ -88,6 +88,13 @@ class Bound final : public given::testing::Emitted {
       given_task.ispace.add(point.domain.extents[d]);
       given_task.ilo.add(point.domain.lower[d]);
     }
+)";
+    if (has("Int irank")) {
+      made +=
+          "    given_task.irank = point.launch_domain().rank(point.point);\n"
+          "    given_task.ivolume = point.launch_domain().count();\n";
+    }
+    made += R"(
     const auto to_ours = [](const given::Processor& p) {
       return Processor{static_cast<ProcKind>(p.kind), p.node, p.index};
     };

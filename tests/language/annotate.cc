@@ -72,8 +72,8 @@ std::vector<std::int64_t> numbers(std::string_view text, char separator) {
 std::string placed_words(const Placement& placement) {
   std::string text;
   const auto pair = [](const Processor& p) { return fmt::format("{},{}", p.node, p.index); };
-  const int dimensions = placement.domain.dimensions();
-  const std::int64_t row = dimensions == 0 ? 1 : placement.domain.extents[dimensions - 1];
+  const int dimensions = placement.domain.box.dimensions();
+  const std::int64_t row = dimensions == 0 ? 1 : placement.domain.box.extents[dimensions - 1];
   for (std::size_t i = 0; i < placement.points.size(); ++i) {
     if (i > 0) text += static_cast<std::int64_t>(i) % row == 0 ? " | " : " ";
     if (placement.sets.empty()) {

@@ -208,13 +208,14 @@ class Noting final : public ShardingFunctor {
  public:
   Noting(const ShardingFunctor* functor, std::size_t number) : functor_(functor), number_(number) {}
 
-  ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override {
+  ShardId shard(const Point& point, const LaunchDomain& domain,
+                const ShardTable& shards) const override {
     const ShardId owner = functor_->shard(point, domain, shards);
     const std::lock_guard lock(functors_mutex);
     noted_functors[number_].owners[{point[0], point[1]}] = owner;
     return owner;
   }
-  void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
+  void boxes_of(ShardId shard, const LaunchDomain& domain, const ShardTable& shards,
                 const std::function<void(const Rect&)>& box) const override {
     std::vector<Rect> boxes;
     functor_->boxes_of(shard, domain, shards, [&](const Rect& one) { boxes.push_back(one); });
@@ -588,7 +589,7 @@ TEST(Adapter, PlacesTheLaunchesOfShards) {
 class Columns final : public ShardingFunctor {
  public:
   explicit Columns(std::int64_t shift) : shift_(shift) {}
-  ShardId shard(const Point& point, const Rect&, const ShardTable& shards) const override {
+  ShardId shard(const Point& point, const LaunchDomain&, const ShardTable& shards) const override {
     return static_cast<ShardId>((point[0] + shift_) % static_cast<std::int64_t>(shards.size()));
   }
 

@@ -24,7 +24,7 @@ std::unique_ptr<FakeTask> fake_task(const app::Data& data, const app::DistinctLa
     view.region_dimensions = requirement.dimensions;
   }
   task->base.depth = use.depth;
-  if (use.domain) task->launch(*use.domain);
+  if (use.domain) task->launch(use.domain->box);
   return task;
 }
 

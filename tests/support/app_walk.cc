@@ -53,9 +53,10 @@ class Walk {
     FormulaFault fault = FormulaFault::kNone;
     const auto domain = launch.is_index ? app::domain_of(launch, frame, fault) : std::nullopt;
     ASSERT_EQ(launch.is_index, domain.has_value());
-    Point point = domain ? domain->lower : Point();
-    if (domain && domain->volume() == 0) return;
+    Point point = domain ? domain->box.lower : Point();
+    if (domain && domain->count() == 0) return;
     do {
+      if (domain && !domain->contains(point)) continue;
       for (int d = 0; d < point.dimensions(); ++d) {
         frame[static_cast<std::size_t>(launch.point_slot + d)] = point[d];
       }
@@ -73,7 +74,7 @@ class Walk {
       const Visit* const outer = std::exchange(parent_, &visit);
       this->task(task, arguments);
       parent_ = outer;
-    } while (domain && next_point(*domain, &point));
+    } while (domain && next_point(domain->box, &point));
   }
 
   Point color(const app::RequirementData& where, const Point& point, const Frame& frame,

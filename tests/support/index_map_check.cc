@@ -47,13 +47,15 @@ ReferenceAnswers::ReferenceAnswers(BoundProgram bound, FunctionId function, cons
   if (part.volume() == 0) return;
   FunctionEvaluator evaluator(bound_);
   TaskPoint task = launch;
-  task.point = part.lower;
+  Point point = part.lower;
   do {
+    // The points of a map over ranks are numbers of points of the launch.
+    task.point = launch.points == nullptr ? point : launch.points->point(point[0]);
     Diagnostics diags(bound_.program().source());
     auto placed = evaluator.place(function, task, kind, diags);
     std::string error = placed ? "" : errors_of(diags);
-    points_.push_back({task.point, std::move(placed), std::move(error)});
-  } while (next_point(part, &task.point));
+    points_.push_back({point, std::move(placed), std::move(error)});
+  } while (next_point(part, &point));
   const auto failed = std::find_if(points_.begin(), points_.end(),
                                    [](const Answer& answer) { return !answer.placed; });
   first_error_ = static_cast<std::size_t>(failed - points_.begin());
@@ -308,7 +310,10 @@ class Comparison {
   const std::vector<Answer>& points_ = answers_.points_;
   const std::size_t first_error_ = answers_.first_error_;
   const Rect& part_ = answers_.part_;
-  const Rect& domain_ = answers_.launch_.domain;
+  // The domain of the map.
+  const Rect domain_ = answers_.launch_.points == nullptr
+                           ? answers_.launch_.domain
+                           : Rect{{0}, {answers_.launch_.points->count()}};
   std::shared_ptr<const IndexMap> map_;
   IndexMap::Cursor cursor_;
 };

@@ -20,7 +20,8 @@ struct IndexMapTally {
 };
 
 // What the reference says of the points of `part`, a box of the launch `launch.domain`, or of the
-// single task `launch`. Immutable: threads compare with it together.
+// single task `launch`. With `launch.points`, `part` is a range of ranks. Immutable: threads
+// compare with it together.
 class ReferenceAnswers {
  public:
   struct Answer {

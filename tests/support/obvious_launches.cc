@@ -157,19 +157,40 @@ bool Runtime::keeps_back(const Task& earlier, const app::Launch& launch) const {
   return false;
 }
 
+// Asks the condition of the launch about one point after the other.
+PointSet Runtime::chosen_points(const app::Launch& launch, const Rect& box,
+                                std::vector<std::int64_t> frame) {
+  std::vector<Rect> chosen;
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  for (const Point& point : points_of(box)) {
+    Rect one{point, point};
+    for (int d = 0; d < point.dimensions(); ++d) {
+      frame[static_cast<std::size_t>(launch.point_slot + d)] = point[d];
+      one.extents[d] = 1;
+    }
+    if (launch.where.value(frame, fault) != 0) chosen.push_back(one);
+  }
+  if (fault != app::FormulaFault::kNone) cannot();
+  if (!chosen.empty()) return PointSet::from_boxes(chosen).value();
+  return PointSet::from_predicate(box, [](const Point&) { return false; }).value();
+}
+
 void Runtime::launch(Task& parent, const Step& step) {
   const app::Launch& launch = *step.launch;
   app::FormulaFault fault = app::FormulaFault::kNone;
-  Rect domain;
+  LaunchDomain domain;
   if (launch.is_index) {
-    const auto found = app::domain_of(launch, step.frame, fault);
+    const auto found = app::box_of(launch, step.frame, fault);
     if (!found) cannot();
-    domain = *found;
+    domain.box = *found;
+    if (!(launch.where.is_constant() && launch.where.constant() == 1)) {
+      domain.points = chosen_points(launch, *found, step.frame);
+    }
   }
-  if (domain.volume() > options_.max_tasks - launched_) cannot();
-  launched_ += domain.volume();
+  if (domain.count() > options_.max_tasks - launched_) cannot();
+  launched_ += domain.count();
   const std::int64_t launch_number = ++launches_;
-  parent.mapping = static_cast<int>(domain.volume());
+  parent.mapping = static_cast<int>(domain.count());
   parent.mapping_ends = now_;
   parent.blocked = Task::Blocked::kMapping;
   Job* future = nullptr;
@@ -180,22 +201,27 @@ void Runtime::launch(Task& parent, const Step& step) {
   }
   std::vector<TaskSlice> slices;
   TaskOptions options;
-  if (domain.volume() > 0) {
+  if (domain.count() > 0) {
     std::vector<RequirementView> requirements;
     TaskView view = view_of_launch(launch.task, &launch, requirements);
     view.parent = &parent.view;
     view.depth = parent.depth + 1;
     view.current = parent.processor;
     view.is_index = launch.is_index;
-    view.domain = view.sharding_domain = domain;
+    view.domain = view.sharding_domain = domain.box;
+    view.points = domain.some_points();
     if (!launch.is_index) view.point = parent.point;
     mapper(parent.processor).select_task_options(*this, view, options);
     check(validate(options, view, *machine_));
     view.current = options.initial;
     if (!launch.is_index) {
       slices.push_back({Rect{}, options.initial, false, options.stealable});
+    } else if (parent.shards.size() == 0 && !domain.points) {
+      cut(parent.processor, view, domain.box, slices);
     } else if (parent.shards.size() == 0) {
-      cut(parent.processor, view, domain, slices);
+      std::vector<Rect> runs;
+      domain.for_each_box(domain.box, [&](const Rect& run) { runs.push_back(run); });
+      cut_part(parent.processor, view, runs, slices);
     } else {
       const ShardingId id =
           mapper(parent.processor).select_sharding_functor(*this, view, parent.shards);
@@ -211,7 +237,7 @@ void Runtime::launch(Task& parent, const Step& step) {
       }
     }
   }
-  if (domain.volume() > 0) parent.left_of_launch.push_back(domain.volume());
+  if (domain.count() > 0) parent.left_of_launch.push_back(domain.count());
   std::vector<Task*> points;
   for (const TaskSlice& slice : slices) {
     const std::vector<Point> all =
@@ -286,7 +312,9 @@ void Runtime::cut_part(const Processor& by, const TaskView& view, const std::vec
   }
   answer.clear();
   mapper(by).slice_task(*this, view, all, answer);
-  check(validate(answer, view, all, *machine_));
+  TaskView whole = view;
+  whole.points = nullptr;
+  check(validate(answer, whole, all, *machine_));
   std::vector<Processor> turns;
   for (const TaskSlice& slice : answer.slices) {
     if (turns.empty() || !(turns.back() == slice.processor)) turns.push_back(slice.processor);

@@ -246,7 +246,7 @@ struct Task {
   Task* parent = nullptr;
   int depth = 0;
   Point point;
-  Rect domain;
+  LaunchDomain domain;
   std::vector<std::int64_t> arguments;
   std::vector<Requirement> requirements;
   Processor processor;
@@ -435,6 +435,8 @@ class Runtime final : public MapperRuntime {
   void go_on(Task& task);
   bool keeps_back(const Task& earlier, const app::Launch& launch) const;
   void launch(Task& parent, const Step& step);
+  PointSet chosen_points(const app::Launch& launch, const Rect& box,
+                         std::vector<std::int64_t> frame);
   void cut_part(const Processor& by, const TaskView& view, const std::vector<Rect>& boxes,
                 std::vector<TaskSlice>& slices);
   void cut(const Processor& by, const TaskView& view, const Rect& part,

@@ -516,6 +516,7 @@ class Generator {
   }
 
   void coordinate() {
+    if (random_.chance(10)) return put(task_, ".", random_.pick({"irank", "ivolume"}));
     put(task_, ".", random_.pick({"ipoint", "ipoint", "ipoint", "ispace", "ilo"}), "[");
     number(random_.between(0, dimensions_ - 1));
     put("]");

@@ -389,6 +389,13 @@ class AppGenerator {
     return names;
   }
 
+  // Returns a condition that selects some of the points of a launch.
+  Formula condition(std::size_t dimensions, const std::vector<std::string>& variables) {
+    const std::string right = dimensions > 1      ? kCoordinates[1]
+                              : variables.empty() ? std::to_string(draw_.below(4))
+                                                  : variables.back();
+    return kCoordinates[0] + draw_.of<std::string>({" <= ", " != ", " % 2 == "}) + right;
+  }
   std::optional<AppLaunch> launch(std::size_t parent, const std::vector<std::string>& variables) {
     const auto tasks = static_cast<std::int64_t>(app_.tasks.size());
     if (static_cast<std::int64_t>(parent) + 1 >= tasks) return std::nullopt;
@@ -460,6 +467,7 @@ class AppGenerator {
         launch.domain.emplace_back(domain[d]);
         launch.index.push_back(kCoordinates[d]);
       }
+      if (draw_.percent(20)) launch.where = condition(domain.size(), variables);
     }
     launch.data = data;
     if (!task.arguments.empty()) {

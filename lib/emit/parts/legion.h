@@ -26,6 +26,32 @@ inline Tuple tuple_of(const Legion::DomainPoint& point) {
   return tuple;
 }
 // @end
+// @if ranks
+
+// Returns the place of a point among the points of a launch, in row-major order: the last
+// coordinate is the fastest. The points of a sparse launch are sorted once.
+inline std::int64_t rank_of(const Legion::Domain& launch, const Legion::DomainPoint& point) {
+  if (launch.dense()) {
+    std::int64_t rank = 0;
+    for (unsigned d = 0; d < static_cast<unsigned>(launch.get_dim()); ++d) {
+      const Legion::coord_t lower = launch.lo()[d];
+      rank = rank * (launch.hi()[d] - lower + 1) + (point[d] - lower);
+    }
+    return rank;
+  }
+  constexpr std::size_t kMostKept = 64;
+  static std::mutex mutex;
+  static std::map<Legion::Domain, std::vector<Legion::DomainPoint>> sorted;
+  const std::lock_guard lock(mutex);
+  if (sorted.size() > kMostKept) sorted.clear();
+  std::vector<Legion::DomainPoint>& points = sorted[launch];
+  if (points.empty()) {
+    for (Legion::Domain::DomainPointIterator at(launch); at; at++) points.push_back(*at);
+    std::sort(points.begin(), points.end());
+  }
+  return std::lower_bound(points.begin(), points.end(), point) - points.begin();
+}
+// @end
 // @if index_function
 
 // Returns the Task that a mapping function gets for one point of a launch.
@@ -36,6 +62,10 @@ inline Task point_of(std::string_view name, const Legion::Domain& launch,
   task.ilo = tuple_of(launch.lo());
   task.ispace = tuple_of(launch.hi() - launch.lo()) + 1;
   task.ipoint = tuple_of(point - launch.lo());
+  // @if ranks
+  task.irank = rank_of(launch, point);
+  task.ivolume = static_cast<std::int64_t>(launch.get_volume());
+  // @end
   return task;
 }
 

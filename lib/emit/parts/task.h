@@ -23,6 +23,10 @@ struct Task {
   Tuple ispace;
   // The lower corner of the launch domain.
   Tuple ilo;
+  // @if ranks
+  // The place of the point among the points of the launch, and their number.
+  Int irank, ivolume;
+  // @end
   // The processor that holds the task before it is mapped.
   Processor processor;
   Parent parent;

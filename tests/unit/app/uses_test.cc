@@ -44,8 +44,8 @@ std::string listed(const Application& app, bool expect_complete = true, std::siz
                         use.parent < 0 ? "" : tasks[static_cast<std::size_t>(use.parent)].name,
                         use.depth);
     if (use.domain) {
-      text += fmt::format("[{}+{}]", fmt::join(use.domain->lower.coordinates(), ","),
-                          fmt::join(use.domain->extents.coordinates(), ","));
+      text += fmt::format("[{}+{}]", fmt::join(use.domain->box.lower.coordinates(), ","),
+                          fmt::join(use.domain->box.extents.coordinates(), ","));
     }
   }
   EXPECT_EQ(complete, expect_complete) << text;
@@ -136,7 +136,7 @@ TEST(Domain, Faults) {
     FormulaFault fault = FormulaFault::kNone;
     const auto domain = domain_of(launch, frame, fault);
     EXPECT_EQ(domain.has_value(), fault == FormulaFault::kNone);
-    EXPECT_EQ(domain ? domain->lower[0] : -k, -k);
+    EXPECT_EQ(domain ? domain->box.lower[0] : -k, -k);
     return fault;
   };
   EXPECT_EQ(fault_at(1), FormulaFault::kNone);

@@ -601,8 +601,8 @@ TEST(Multiplications, Launches) {
     bool complete = false;
     for (const app::DistinctLaunch& use : app::list_launches(data, 1'000, complete)) {
       std::string text;
-      for (int d = 0; use.domain && d < use.domain->dimensions(); ++d) {
-        text += fmt::format("{}{}", d == 0 ? "" : "x", use.domain->extents[d]);
+      for (int d = 0; use.domain && d < use.domain->box.dimensions(); ++d) {
+        text += fmt::format("{}{}", d == 0 ? "" : "x", use.domain->box.extents[d]);
       }
       texts[data.tasks[use.task].name] = text;
     }

@@ -73,7 +73,7 @@ std::vector<Launched> launches(std::string_view benchmark, std::string_view mach
     if (!use.domain) continue;
     const auto task = test::fake_task(workload->data(), use);
     auto processors = places(bound, task->view());
-    launches.push_back({std::string(task->view().name), *use.domain, std::move(processors)});
+    launches.push_back({std::string(task->view().name), use.domain->box, std::move(processors)});
   }
   EXPECT_TRUE(complete);
   return launches;

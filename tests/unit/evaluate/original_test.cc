@@ -327,7 +327,7 @@ class Asker {
     if (query.parent) {
       return text + fmt::format("{} {}\n", found->points[0].node, found->points[0].index);
     }
-    Point point = query.domain.lower;
+    Point point = query.domain.box.lower;
     for (std::size_t i = 0; i < found->points.size(); ++i) {
       for (std::int64_t coordinate : point.coordinates()) text += fmt::format("{} ", coordinate);
       text += "->";
@@ -337,7 +337,7 @@ class Asker {
         for (const Processor& p : found->sets[i]) text += fmt::format(" {} {};", p.node, p.index);
       }
       text += "\n";
-      next_point(query.domain, &point);
+      next_point(query.domain.box, &point);
     }
     return text;
   }

@@ -409,7 +409,7 @@ TEST(Explain, LaunchesInLaunches) {
   for (const ExplainedTask& task : e.result->tasks) {
     for (const ExplainedLaunch& launch : task.launches) {
       found += fmt::format("{} in `{}` at {}: {}\n", task.name, launch.parent, launch.depth,
-                           launch.domain ? launch.domain->volume() : 0);
+                           launch.domain ? launch.domain->count() : 0);
     }
   }
   EXPECT_EQ(found,

@@ -93,12 +93,25 @@ class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
         if (domain.dimensions() != function.dimensions && !random.chance(20)) continue;
         launch.domain = domain;
         cases_.emplace_back(maps, id, launch, kind_of(random), domain);
+        if (random.chance(30)) add_case_with_holes(maps, id, launch, random);
       }
       if (!random.chance(50)) continue;
       launch.domain = large_launch(random.chance(10) ? 4 : function.dimensions, random);
       ++large_;
       cases_.emplace_back(maps, id, launch, kind_of(random), part_of(launch.domain, random));
     }
+  }
+
+  // A launch of some of the points of a domain.
+  void add_case_with_holes(const IndexMapCache& maps, FunctionId id, TaskPoint launch,
+                           Random& random) {
+    const PointSet& points =
+        sets_.emplace_back(PointSet::from_predicate(launch.domain, [&](const Point&) {
+                             return random.chance(60);
+                           }).value());
+    if (points.count() == 0) return;
+    launch.points = &points;
+    cases_.emplace_back(maps, id, launch, kind_of(random), Rect{{0}, {points.count()}});
   }
 
   struct Case {
@@ -115,9 +128,9 @@ class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
     std::shared_ptr<const IndexMap> map() const {
       const TaskPoint& launch = answers.launch();
       Diagnostics diags(maps.bound().program().source());
-      return maps.find_map(
-          {function, launch.name, launch.domain, kind, launch.processor ? &kStands : nullptr},
-          diags);
+      return maps.find_map({function, launch.name, launch.domain, kind,
+                            launch.processor ? &kStands : nullptr, launch.points},
+                           diags);
     }
     std::string compare() const {
       const std::string text = answers.compare(map());
@@ -146,9 +159,11 @@ class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
       {ProcKind::kGpu, 0, 0}, {ProcKind::kGpu, 0, 0}, "main"};
 
   std::deque<IndexMapCache> maps_;
+  // The sets to which cases refer.
+  std::deque<PointSet> sets_;
   std::vector<Case> cases_;
   int large_ = 0;
-  IndexMapTally tally_;
+  IndexMapTally tally_, tally_with_holes_;
 };
 
 TEST_P(RandomIndexMaps, EqualTheReference) {
@@ -161,6 +176,7 @@ TEST_P(RandomIndexMaps, EqualTheReference) {
     Random random(seed);
     cases_.clear();
     maps_.clear();
+    sets_.clear();
     for (const std::string_view machine : {"", "nodes=4,gpu=4,cpu=2,omp=2", "nodes=3,gpu=5",
                                            "nodes=1,gpu=7,cpu=1", "nodes=16,gpu=8,cpu=2"}) {
       Diagnostics errors(source);
@@ -174,8 +190,13 @@ TEST_P(RandomIndexMaps, EqualTheReference) {
       ADD_FAILURE() << "seed " << seed << "\n" << generated.text;
       return;
     }
-    for (const Case& each : cases_) each.answers.count(*each.map(), &tally_);
+    for (const Case& each : cases_) {
+      const bool holes = each.answers.launch().points != nullptr;
+      each.answers.count(*each.map(), holes ? &tally_with_holes_ : &tally_);
+    }
   }
+  EXPECT_GE(tally_with_holes_.launches, 100);
+  EXPECT_GT(tally_with_holes_.proved, 0);
   EXPECT_GE(tally_.launches, (kLaunches + kLarge) / static_cast<int>(kShards));
   EXPECT_GE(large_, kLarge / static_cast<int>(kShards));
   EXPECT_GT(tally_.errors, tally_.launches / 20);

@@ -113,7 +113,8 @@ void expect_boxes_agree(const ShardingFunctor& functor, const Rect& domain,
 // As a look at every point gives them: in row-major order.
 TEST(Sharding, CyclicBoxesComeInOrder) {
   struct Plain final : ShardingFunctor {
-    ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override {
+    ShardId shard(const Point& point, const LaunchDomain& domain,
+                  const ShardTable& shards) const override {
       return CyclicSharding().shard(point, domain, shards);
     }
   };

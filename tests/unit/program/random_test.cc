@@ -177,6 +177,8 @@ TEST(ProgramGenerator, UsesTheWholeLanguage) {
                                       "ipoint",
                                       "ispace",
                                       "ilo",
+                                      "irank",
+                                      "ivolume",
                                       "parent",
                                       "name",
                                       "?",

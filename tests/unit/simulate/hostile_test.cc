@@ -64,17 +64,17 @@ class Garbage {
 class GarbageFunctor final : public ShardingFunctor {
  public:
   explicit GarbageFunctor(std::uint64_t seed) : seed_(seed) {}
-  ShardId shard(const Point& point, const Rect&, const ShardTable& shards) const override {
+  ShardId shard(const Point& point, const LaunchDomain&, const ShardTable& shards) const override {
     Garbage garbage(seed_ + static_cast<std::uint64_t>(point[0]));
     return garbage.one_in(4) ? garbage.index()
                              : static_cast<ShardId>(garbage.next() % shards.size());
   }
-  void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
+  void boxes_of(ShardId shard, const LaunchDomain& domain, const ShardTable& shards,
                 const std::function<void(const Rect&)>& box) const override {
     Garbage garbage(seed_ + shard);
     if (garbage.one_in(2)) return ShardingFunctor::boxes_of(shard, domain, shards, box);
     for (std::uint64_t n = garbage.next() % 4; n > 0; --n) {
-      box(garbage.one_in(2) ? domain : garbage.box(domain.dimensions()));
+      box(garbage.one_in(2) ? domain.box : garbage.box(domain.box.dimensions()));
     }
   }
 

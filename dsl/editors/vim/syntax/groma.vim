@@ -21,7 +21,7 @@ syntax keyword gromaMachine   Machine
 syntax match gromaFunction    /\<[A-Za-z_][A-Za-z0-9_]*\>/ contained
 syntax match gromaTuple       /\<tuple\>\ze\s*(/
 syntax match gromaOperation   /\.\@1<=\%(split\|merge\|swap\|reverse\|rotate\|slice\|balance_split\|greedy_split\|auto_split\|decompose\|has\|processor\)\>\ze\s*(/
-syntax match gromaProperty    /\.\@1<=\%(size\|volume\|len\|ipoint\|ispace\|ilo\|parent\|name\)\>/
+syntax match gromaProperty    /\.\@1<=\%(size\|volume\|len\|ipoint\|ispace\|ilo\|irank\|ivolume\|parent\|name\)\>/
 syntax match gromaNumber      /\<[0-9]\+\>/
 syntax match gromaOperator    /==\|!=\|<=\|>=\|&&\|||\|[-+*%<>!?=]/
 syntax match gromaOperator    "/"
