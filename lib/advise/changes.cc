@@ -73,12 +73,13 @@ void add_function_changes(const ChangeInput& subject, std::uint32_t task, ProcKi
   const auto name = syntax::name_as_written(of.name);
   if (!name) return;
   int dimensions = 0;
-  bool single = false;
+  bool single = false, has_holes = false;
   for (const app::DistinctLaunch& use : subject.uses[task].launches) {
+    has_holes = has_holes || (use.domain && use.domain->points);
     if (!use.domain) {
       single = single || use.depth > 0;
-    } else if (dimensions == 0 || use.domain->dimensions() < dimensions) {
-      dimensions = use.domain->dimensions();
+    } else if (dimensions == 0 || use.domain->box.dimensions() < dimensions) {
+      dimensions = use.domain->box.dimensions();
     }
   }
   const auto set = [&](MappingStatement statement, std::string_view name_of_function) {
@@ -87,6 +88,11 @@ void add_function_changes(const ChangeInput& subject, std::uint32_t task, ProcKi
   };
   if (single) set(MappingStatement::kSingleTaskMap, edit::kSamePoint);
   if (dimensions == 0) return;
+  if (has_holes) {
+    for (const std::string& function : edit::rank_functions()) {
+      set(MappingStatement::kIndexTaskMap, function);
+    }
+  }
   for (const std::string& function : edit::common_index_functions(dimensions)) {
     set(MappingStatement::kIndexTaskMap, function);
   }

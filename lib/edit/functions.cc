@@ -65,6 +65,8 @@ constexpr std::array<PointAssignment, 3> kDeals = {{
 }};
 constexpr std::string_view kBlock = "block";
 constexpr std::string_view kGrid = "grid";
+constexpr std::string_view kRankBlock = "rank_block";
+constexpr std::string_view kRankCyclic = "rank_cyclic";
 
 // Returns true if the numbering uses the numbers 0, 1, 2, ... without gaps, up to a known count.
 // Only such points can be cut into equal blocks.
@@ -102,6 +104,10 @@ std::string body(std::string_view name) {
   if (name == kGrid) {
     return "  grid = m.merge(0, 1).auto_split(0, task.ispace);\n"
            "  return grid[*(task.ipoint * grid.size / task.ispace)];\n";
+  }
+  if (name == kRankBlock || name == kRankCyclic) {
+    return fmt::format("  p = task.irank {};\n  return m[p / m.size[1], p % m.size[1]];\n",
+                       name == kRankBlock ? "* m.volume / task.ivolume" : "% m.volume");
   }
   // The name is NUMBERING_DEAL, such as "row2_cyclic". The digit is the number of dimensions.
   const std::size_t cut = name.find('_');
@@ -160,6 +166,10 @@ std::string splits(const std::vector<std::int64_t>& sizes, std::size_t first) {
 }  // namespace
 
 std::vector<std::string> index_functions(int dimensions) { return names_of(dimensions, false); }
+
+std::vector<std::string> rank_functions() {
+  return {std::string(kRankBlock), std::string(kRankCyclic)};
+}
 
 std::vector<std::string> common_index_functions(int dimensions) {
   return names_of(dimensions, true);

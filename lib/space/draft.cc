@@ -105,12 +105,13 @@ DraftMaker::DraftMaker(const Machine& machine, const Workload& workload)
     for (const app::DistinctLaunch& use : uses[t].launches) {
       if (!use.domain) {
         task.has_single_launches = task.has_single_launches || use.depth > 0;
-      } else if (use.domain->volume() == 0) {
+      } else if (use.domain->count() == 0) {
         continue;
-      } else if (task.dimensions == 0 || use.domain->dimensions() < task.dimensions) {
-        task.dimensions = use.domain->dimensions();
+      } else if (task.dimensions == 0 || use.domain->box.dimensions() < task.dimensions) {
+        task.dimensions = use.domain->box.dimensions();
         task.extents.clear();
-        for (int d = 0; d < task.dimensions; ++d) task.extents.push_back(use.domain->extents[d]);
+        for (int d = 0; d < task.dimensions; ++d)
+          task.extents.push_back(use.domain->box.extents[d]);
       }
     }
     for (std::size_t r = 0; r < app.tasks[t].requirements.size(); ++r) {
