@@ -17,7 +17,7 @@ namespace {
 // Returns the list of the benchmarks, one on each line.
 std::string list_apps() {
   std::string text;
-  for (const groma::Benchmark& benchmark : groma::benchmarks()) {
+  for (const groma::Benchmark& benchmark : groma::built_in_applications()) {
     text += fmt::format("{:<11}{}\n", benchmark.name, benchmark.summary);
   }
   return text +
@@ -28,7 +28,7 @@ std::string list_apps() {
 // Lists the applications, or shows the named one. Returns the exit code.
 int run(const std::string& name, bool json) {
   if (name.empty()) {
-    return print(json ? json_list("applications", groma::benchmarks()) : list_apps());
+    return print(json ? json_list("applications", groma::built_in_applications()) : list_apps());
   }
   // The name may have parameter values behind a colon: `cannon:nodes=4`. The title of the drawn
   // application is the name without these values.

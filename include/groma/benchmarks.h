@@ -1,6 +1,6 @@
-// The nine applications that come with Groma. They are the benchmarks of the paper: circuit,
-// stencil and pennant (Regent) and six matrix multiplications (DISTAL). docs/benchmarks.md
-// describes them.
+// The applications that come with Groma: the nine benchmarks of the paper, which are circuit,
+// stencil and pennant (Regent) and six matrix multiplications (DISTAL), and others.
+// docs/benchmarks.md describes them.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace groma {
 
-// A benchmark. The function `make` builds its application. `name` and `summary` are string
-// literals, so they stay valid.
+// A benchmark, or another application. The function `make` builds its application. `name` and
+// `summary` are string literals, so they stay valid.
 struct Benchmark {
   std::string_view name;
   // One line that says what the benchmark computes.
@@ -20,9 +20,11 @@ struct Benchmark {
   Application (*make)();
 };
 
-// Returns all benchmarks. The list stays valid until the program ends.
+// Returns the nine benchmarks. The list stays valid until the program ends.
 std::span<const Benchmark> benchmarks();
-// Returns the benchmark with this name, or null.
+// Returns the benchmarks, followed by the other applications.
+std::span<const Benchmark> built_in_applications();
+// Returns the built-in application with this name, or null.
 const Benchmark* find_benchmark(std::string_view name);
 
 // The processors for which a Legion program was built.

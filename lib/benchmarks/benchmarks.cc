@@ -11,7 +11,9 @@
 namespace groma {
 namespace {
 
-constexpr Benchmark kBenchmarks[] = {
+// The applications. The benchmarks of the paper come first.
+constexpr std::size_t kBenchmarkCount = 9;
+constexpr Benchmark kApplications[] = {
     {"circuit", "currents and voltages of an electric circuit of irregular pieces", app::circuit},
     {"stencil", "a star of radius 2 on a square grid, with halos", app::stencil},
     {"pennant", "Lagrangian hydrodynamics on an unstructured mesh", app::pennant},
@@ -21,6 +23,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"johnson", "matrix multiplication, 3-D: a cube of processors", app::johnson},
     {"solomonik", "matrix multiplication, 2.5-D: layers of Cannon's", app::solomonik},
     {"cosma", "matrix multiplication, 3-D: the grid that moves least", app::cosma},
+    {"cholesky", "Cholesky factorisation by tiles: launches that are triangles", app::cholesky},
 };
 
 // Removes the layout demands of the variant for requirements with a reduction privilege.
@@ -50,13 +53,14 @@ AppVariant cpu_variant(const AppTask& task) {
 
 }  // namespace
 
-std::span<const Benchmark> benchmarks() { return kBenchmarks; }
+std::span<const Benchmark> benchmarks() { return std::span(kApplications).first(kBenchmarkCount); }
+std::span<const Benchmark> built_in_applications() { return kApplications; }
 
-// Returns the benchmark with this name, or null.
+// Returns the application with this name, or null.
 const Benchmark* find_benchmark(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(kBenchmarks), std::end(kBenchmarks),
+  const auto* const found = std::find_if(std::begin(kApplications), std::end(kApplications),
                                          [name](const Benchmark& b) { return b.name == name; });
-  return found == std::end(kBenchmarks) ? nullptr : found;
+  return found == std::end(kApplications) ? nullptr : found;
 }
 
 Application as_legion_program(Application app, ProgramVariants variants) {

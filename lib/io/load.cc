@@ -59,7 +59,7 @@ Result<Application> read_application(const std::string& path, const std::functio
   if (benchmark != nullptr) return benchmark->make();
   if (!is_path && (path.size() > kLongestPath || !is_file(path))) {
     std::vector<std::string_view> names;
-    for (const Benchmark& each : benchmarks()) names.push_back(each.name);
+    for (const Benchmark& each : built_in_applications()) names.push_back(each.name);
     const auto near = near_names(path, names);
     return Error{Error::Code::kUnknown, fmt::format("no application {}", in_quotes(path)),
                  near.empty() ? "`groma apps` lists those that there are; or give a JSON file"

@@ -275,8 +275,8 @@ TEST(SinglePoint, IsTheParents) {
 TEST(Listings, AreAllCompared) {
   std::size_t functions = listing(kPrinted).function_count();
   for (const DslFile& file : all_files()) {
-    // The benchmarks' are compared with whole mappers by hand.
-    if (find_benchmark(file.name) != nullptr) continue;
+    // The benchmarks' are compared with whole mappers by hand, and cholesky's are not the paper's.
+    if (find_benchmark(file.name) != nullptr || file.name.starts_with("cholesky")) continue;
     functions += listing(file.name).function_count();
   }
   EXPECT_EQ(functions, std::size(kIndexMaps) + std::size(kSingleMaps));
