@@ -90,8 +90,16 @@ struct MapperLog {
   std::optional<Machine> machine;
   std::vector<Task> tasks;
   std::vector<Data> data;
+  // The domain of a launch.
+  struct LaunchedDomain {
+    Rect box;
+    // The number of points of a launch that does not have every point of the box, and the runtime's
+    // id of its index space. nullopt: it has every point.
+    std::optional<std::int64_t> some_points;
+    std::uint64_t id = 0;
+  };
   // The launch domains. Launches with equal domains are listed once.
-  std::vector<Rect> launches;
+  std::vector<LaunchedDomain> launches;
   std::vector<Point> points;
   // The answers of select_task_options, by the name of the task.
   std::map<std::string, Options> options;

@@ -124,6 +124,7 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
   if (const auto* of_program = dynamic_cast<const ProgramMapper*>(mapper_.get())) {
     program_ = &of_program->program();
   }
+  if (mapper_->reads_launch_points()) views_.set_reads_launch_points();
   registration_->on_adapter_start();
 }
 Adapter::~Adapter() { registration_->on_adapter_end(*mapper_, views_.names()); }
@@ -181,6 +182,19 @@ bool Registration::is_stealable(const Legion::Task& task) {
   return stealable_.contains(task.task_id);
 }
 
+// Ends the process if the mapper reads the points of the launch, and these are too many to find.
+void Adapter::refuse_unknown_points(const Legion::Task& task, const TaskView& view) const {
+  if (!mapper_->reads_launch_points() || !view.is_index || view.points != nullptr ||
+      task.index_domain.dense()) {
+    return;
+  }
+  const std::string why = fmt::format(
+      "the launch has points in more than {} rows, too many for `task.irank` and `task.ivolume`",
+      kMaxPointRuns);
+  registration_->fail(diagnostic_without_source(DiagId::kBadSlices, view.name, why), {},
+                      mapper_.get());
+}
+
 // ---- Hooks for tasks
 
 // Asks the groma::Mapper for a task's options and validates the answer.
@@ -192,6 +206,7 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
                                      Regions::kNamed, call->storage);
   groma::TaskOptions& answer = call->options;
   answer.clear();
+  refuse_unknown_points(task, view);
   mapper_->select_task_options(call->hands, view, answer);
   fail_if_refused(validate(answer, view, mapper_->machine()));
   output.initial_proc = realm_processor(answer.initial);

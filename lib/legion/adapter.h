@@ -241,6 +241,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   // i of `mapped` becomes true if the requirement at position i was mapped here.
   void map_colocated(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                      HookBuffers& call, MapTaskOutput& output, std::vector<bool>& mapped);
+  void refuse_unknown_points(const Legion::Task& task, const TaskView& view) const;
   void fail_if_refused(const std::vector<Refusal>& refusals) const;
   // Reports a region requirement that got no instance, and ends the process.
   [[noreturn]] void fail(std::size_t position, std::string_view name, const InstanceChoice& choice,

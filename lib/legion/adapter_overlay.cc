@@ -60,6 +60,7 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
   views_.make(context, task, groma_processor(task.current_proc), Regions::kNamed, call->storage);
   TaskView& view = call->storage.view;
   view.own_kind = own->kind;
+  refuse_unknown_points(task, view);
   groma::TaskOptions& answer = call->options;
   answer.clear();
   mapper_->select_task_options(call->hands, view, answer);

@@ -82,6 +82,13 @@ std::string words_of(const Rect& rect) {
   return fmt::format("<{}>..<{}>", words_of(rect.lower), words_of(last));
 }
 
+// Returns what a log says of a sparse domain behind the box around it: the number of its points and
+// the id of its sparsity map, for example " OF 10 e000000000000001". Returns "" for a dense domain.
+std::string words_of_holes(const Legion::Domain& domain) {
+  if (domain.dense()) return {};
+  return fmt::format(" OF {} {:x}", domain.get_volume(), domain.is_id);
+}
+
 // Returns the first 200 bytes of a name, made safe for a line of the log. A quotation mark would
 // end a name, so it becomes `?`.
 std::string line_part(std::string_view name) {
@@ -167,7 +174,8 @@ class Logged final : public OwningForwardingMapper {
     if (output.abort_mapping) return;
     std::string text = fmt::format("MAP_TASK for {}\n", words_of(task));
     if (task.is_index_space) {
-      text += fmt::format("  LAUNCH {}\n", words_of(rect_of(task.index_domain)));
+      text += fmt::format("  LAUNCH {}{}\n", words_of(rect_of(task.index_domain)),
+                          words_of_holes(task.index_domain));
     }
     text += "  TARGET PROCS:";
     for (const Legion::Processor p : output.target_procs) text += fmt::format(" {:x}", p.id);

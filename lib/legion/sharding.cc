@@ -8,10 +8,12 @@
 namespace groma::legion {
 
 void ShardFunctors::set(Legion::Runtime* runtime, std::string name,
-                        std::span<const groma::ShardingFunctor* const> functors) {
+                        std::span<const groma::ShardingFunctor* const> functors,
+                        bool reads_points) {
   runtime_ = runtime;
   name_ = std::move(name);
   functors_ = functors;
+  reads_points_ = reads_points;
 }
 
 // Returns the id of a functor for a table of shards. The functors of one table have consecutive
@@ -34,19 +36,27 @@ Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& 
   const std::lock_guard lock(mutex_);
   if (first_.emplace(table, first).second) {
     Legion::ShardingID next = first;
+    LaunchPoints* const points = reads_points_ ? &points_ : nullptr;
     // Legion owns and deletes the FunctorAdapter objects that are registered here.
     for (const groma::ShardingFunctor* functor : functors_) {
-      runtime_->register_sharding_functor(next++, new FunctorAdapter(functor, shards), true);
+      runtime_->register_sharding_functor(next++, new FunctorAdapter(functor, shards, points),
+                                          true);
     }
   }
   return first + id - 1;
 }
 
-// Returns the shard of a point. A domain with holes is passed to the functor as the box around it,
-// because functors see only boxes.
+// Returns the domain as a functor sees it. A domain with holes is the box around it for a functor
+// that does not read its points.
+LaunchDomain FunctorAdapter::launch_domain_of(const Legion::Domain& domain) const {
+  LaunchDomain launch(rect_of(domain));
+  if (points_ != nullptr) launch.points = points_->points_of(domain);
+  return launch;
+}
+
 Legion::ShardID FunctorAdapter::shard(const Legion::DomainPoint& point,
                                       const Legion::Domain& domain, std::size_t) {
-  return functor_->shard(point_of(point), rect_of(domain), shards_);
+  return functor_->shard(point_of(point), launch_domain_of(domain), shards_);
 }
 
 // Appends all points of the launch that belong to the shard by the functor's rule.
@@ -58,7 +68,7 @@ void FunctorAdapter::invert(Legion::ShardID shard, const Legion::Domain& shardin
   const bool swapped = index.get_volume() > sharding.get_volume();
   const Legion::Domain& launch = swapped ? sharding : index;
   const Legion::Domain& decided = swapped ? index : sharding;
-  functor_->boxes_of(shard, rect_of(decided), shards_, [&](const Rect& box) {
+  functor_->boxes_of(shard, launch_domain_of(decided), shards_, [&](const Rect& box) {
     Point at = box.lower;
     do {
       const Legion::DomainPoint point = realm_point(at);

@@ -10,14 +10,16 @@
 #include <vector>
 
 #include "groma/mapper.h"
+#include "legion/launch_points.h"
 
 namespace groma::legion {
 
 class FunctorAdapter final : public Legion::ShardingFunctor {
  public:
-  // `functor` must live until the runtime has stopped.
-  FunctorAdapter(const groma::ShardingFunctor* functor, ShardTable shards)
-      : functor_(functor), shards_(std::move(shards)) {}
+  // `functor` and `points` must live until the runtime has stopped. `points` is null if the functor
+  // does not read the points of sparse launches.
+  FunctorAdapter(const groma::ShardingFunctor* functor, ShardTable shards, LaunchPoints* points)
+      : functor_(functor), shards_(std::move(shards)), points_(points) {}
 
   Legion::ShardID shard(const Legion::DomainPoint& point, const Legion::Domain& domain,
                         std::size_t total) override;
@@ -28,8 +30,11 @@ class FunctorAdapter final : public Legion::ShardingFunctor {
               std::size_t total, std::vector<Legion::DomainPoint>& points) override;
 
  private:
+  LaunchDomain launch_domain_of(const Legion::Domain& domain) const;
+
   const groma::ShardingFunctor* functor_;
   ShardTable shards_;
+  LaunchPoints* points_;
 };
 
 // Registers a mapper's sharding functors with Legion and finds their ids. Legion tells a functor
@@ -38,9 +43,9 @@ class FunctorAdapter final : public Legion::ShardingFunctor {
 class ShardFunctors {
  public:
   // Sets the functors to register. `name` and `functors` must be the same on every node. `functors`
-  // must outlive the runtime.
+  // must outlive the runtime. `reads_points` is Mapper::reads_launch_points().
   void set(Legion::Runtime* runtime, std::string name,
-           std::span<const groma::ShardingFunctor* const> functors);
+           std::span<const groma::ShardingFunctor* const> functors, bool reads_points);
   bool is_set() const { return runtime_ != nullptr; }
   std::size_t size() const { return functors_.size(); }
   // Returns the id that Legion uses for the functor `id` (1 to size()) with this table of shards.
@@ -50,6 +55,8 @@ class ShardFunctors {
   Legion::Runtime* runtime_ = nullptr;
   std::string name_;
   std::span<const groma::ShardingFunctor* const> functors_;
+  bool reads_points_ = false;
+  LaunchPoints points_;
   std::mutex mutex_;
   // The first id of the functors of a table of shards. The key is the table as text.
   std::map<std::string, Legion::ShardingID> first_;

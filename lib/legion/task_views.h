@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "groma/task_view.h"
+#include "legion/launch_points.h"
 #include "legion/machine_map.h"
 #include "mapper/unhonoured.h"
 
@@ -124,6 +126,8 @@ struct ViewStorage {
   std::vector<std::shared_ptr<RegionFacts>> regions;
   std::vector<std::vector<FieldView>> fields;
   std::vector<FutureView> futures;
+  // The set to which view.points refers.
+  std::optional<PointSet> points;
 };
 
 // Makes views of tasks for one mapper object, and caches the facts that they show. Not thread-safe.
@@ -137,6 +141,8 @@ class TaskViews {
   // already chosen the processor kind of each task. The tags of launches and requirements are meant
   // for that mapper, not for DefaultMapper.
   void set_above_program_mapper() { over_own_mapper_ = true; }
+  // Declares that the mapper reads the points of sparse launches. Otherwise no view has them.
+  void set_reads_launch_points() { reads_points_ = true; }
 
   // Tells how much of the region requirements a view has: nothing, everything except the number of
   // points, or also the number of points.
@@ -220,7 +226,8 @@ class TaskViews {
   RegionIds& ids_;
   std::int64_t node_;
   Legion::Mapping::MapperRuntime* runtime_;
-  bool over_own_mapper_ = false;
+  bool over_own_mapper_ = false, reads_points_ = false;
+  LaunchPoints points_;
   std::unordered_map<Legion::TaskID, SeenTask> known_;
   // The entry of known_ that was used last.
   SeenTask* last_ = nullptr;

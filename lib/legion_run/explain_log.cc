@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -364,7 +365,15 @@ class LogJudge {
       const MapperLog::Task& task = log_.tasks[point.task];
       TaskPoint at;
       at.name = task.name;
-      at.domain = log_.launches[*point.launch];
+      at.domain = log_.launches[*point.launch].box;
+      if (program_.data().functions[function->function].reads_rank &&
+          log_.launches[*point.launch].some_points) {
+        at.points = points_of_launch(*point.launch);
+        if (at.points == nullptr) {
+          hidden(function->origin, "the log does not list all points of a sparse launch");
+          continue;
+        }
+      }
       at.point = point.point;
       Diagnostics ignored(program_.source());
       const auto placed = evaluator.place(function->function, at, task.kind, ignored);
@@ -380,6 +389,31 @@ class LogJudge {
                 fmt::format("{} ({})", task.name, fmt::join(point.point.coordinates(), ",")));
       }
     }
+  }
+
+  // Returns the points of a sparse launch: those that the log shows, if it shows all. Otherwise
+  // returns null.
+  const PointSet* points_of_launch(std::size_t launch) {
+    if (known_points_.empty()) {
+      std::map<std::size_t, std::set<std::vector<std::int64_t>>> seen;
+      for (const MapperLog::Point& point : log_.points) {
+        if (!point.launch || !log_.launches[*point.launch].some_points) continue;
+        const auto coordinates = point.point.coordinates();
+        seen[*point.launch].emplace(coordinates.begin(), coordinates.end());
+      }
+      for (const auto& [number, points] : seen) {
+        std::optional<PointSet>& made = known_points_[number];
+        if (std::ssize(points) != *log_.launches[number].some_points) continue;
+        std::vector<Rect> boxes;
+        for (const std::vector<std::int64_t>& coordinates : points) {
+          const Point one(std::vector<std::int64_t>(coordinates.size(), 1));
+          boxes.push_back({Point(coordinates), one});
+        }
+        if (Result<PointSet> set = PointSet::from_boxes(boxes)) made = *std::move(set);
+      }
+    }
+    const std::optional<PointSet>& points = known_points_[launch];
+    return points ? &*points : nullptr;
   }
 
   // Returns true if a task with this name was moved to this processor because of a TaskSteal
@@ -425,6 +459,8 @@ class LogJudge {
   std::map<std::uint32_t, bool> names_regions_, names_task_;
   std::map<std::tuple<std::string, std::int64_t, ProcKind, std::int64_t>, std::int64_t> moves_;
   std::map<std::uint32_t, const char*> hidden_;
+  // The points of sparse launches, by their index in log_.launches. nullopt: the log lacks some.
+  std::map<std::size_t, std::optional<PointSet>> known_points_;
   std::set<std::uint32_t> beaten_;
   std::map<std::pair<std::string, std::int64_t>, std::vector<std::string>> known_names_;
   bool nameless_ = false;

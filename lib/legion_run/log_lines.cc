@@ -75,6 +75,23 @@ std::optional<Rect> read_domain(std::string_view text) {
   return box_between(*from, *to);
 }
 
+std::optional<MapperLog::LaunchedDomain> read_launched_domain(std::string_view text) {
+  MapperLog::LaunchedDomain made;
+  const std::size_t end = text.find(" OF ");
+  const auto box = read_domain(text.substr(0, end));
+  if (!box) return std::nullopt;
+  made.box = *box;
+  if (end == text.npos) return made;
+  std::string_view holes = text.substr(end + 4);
+  const auto count = take_until(holes, " ");
+  const auto points = count ? read_number<std::int64_t>(*count) : std::nullopt;
+  const auto id = read_id(holes);
+  if (!points || *points < 0 || *points > box->volume() || !id) return std::nullopt;
+  made.some_points = points;
+  made.id = *id;
+  return made;
+}
+
 // Returns the task as messages show it: "write (0) <20>".
 std::string LoggedTask::words() const {
   std::string text = name;

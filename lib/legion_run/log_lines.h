@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "groma/explain_log.h"
 #include "groma/geometry.h"
 
 namespace groma::inspect {
@@ -34,6 +35,9 @@ std::optional<Number> read_number(std::string_view text, int base = 10) {
 std::optional<std::uint64_t> read_id(std::string_view text);
 // Parses a launch domain: "<0,0>..<3,3>".
 std::optional<Rect> read_domain(std::string_view text);
+// Parses a launch domain that may have holes: "<0,0>..<3,3> OF 10 e000000000000001", with the
+// number of its points and the id of its index space.
+std::optional<MapperLog::LaunchedDomain> read_launched_domain(std::string_view text);
 // Returns the box from the first point to the last, or nullopt if this is not a box or is too
 // large.
 std::optional<Rect> box_between(const Point& first, const Point& last);

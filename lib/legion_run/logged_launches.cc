@@ -78,10 +78,15 @@ const LoggedLaunches::Launch* LoggedLaunches::launch_of_point(const LoggedTask& 
 
 // Returns the index of a launch domain in domains_. Equal domains share one index, because most
 // launches of a program repeat.
-std::optional<std::size_t> LoggedLaunches::domain_index(const Rect& domain, LogLimits& limits) {
+std::optional<std::size_t> LoggedLaunches::domain_index(const MapperLog::LaunchedDomain& domain,
+                                                        LogLimits& limits) {
   std::vector<std::int64_t> numbers;
-  for (const Point* point : {&domain.lower, &domain.extents}) {
+  for (const Point* point : {&domain.box.lower, &domain.box.extents}) {
     numbers.insert(numbers.end(), point->coordinates().begin(), point->coordinates().end());
+  }
+  if (domain.some_points) {
+    numbers.push_back(*domain.some_points);
+    numbers.push_back(static_cast<std::int64_t>(domain.id));
   }
   const auto known = indices_.find(numbers);
   if (known != indices_.end()) return known->second;

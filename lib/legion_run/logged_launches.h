@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "groma/explain_log.h"
 #include "groma/geometry.h"
 #include "legion_run/log_limits.h"
 #include "legion_run/log_lines.h"
@@ -45,14 +46,16 @@ class LoggedLaunches {
 
   // Returns the index of a launch domain in domains() and adds the domain if it is new. Returns
   // nullopt if the list is full.
-  std::optional<std::size_t> domain_index(const Rect& domain, LogLimits& limits);
-  const std::vector<Rect>& domains() const { return domains_; }
+  std::optional<std::size_t> domain_index(const MapperLog::LaunchedDomain& domain,
+                                          LogLimits& limits);
+  const std::vector<MapperLog::LaunchedDomain>& domains() const { return domains_; }
 
  private:
   std::map<std::string, std::deque<Launch>, std::less<>> by_task_;
   std::size_t count_ = 0;
-  std::vector<Rect> domains_;
-  // The index of each domain in domains_. The key consists of the lower corner and the extents.
+  std::vector<MapperLog::LaunchedDomain> domains_;
+  // The index of each domain in domains_. The key consists of the lower corner, the extents, and
+  // the number and id of a domain with holes.
   std::map<std::vector<std::int64_t>, std::size_t> indices_;
 };
 

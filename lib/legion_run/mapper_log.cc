@@ -23,6 +23,7 @@ using inspect::LoggedLaunches;
 using inspect::LoggedTask;
 using inspect::read_domain;
 using inspect::read_id;
+using inspect::read_launched_domain;
 using inspect::read_number;
 using inspect::read_task;
 using inspect::take;
@@ -46,7 +47,7 @@ struct MapperLogReader::State {
     LoggedLaunches::Launch* launch = nullptr;
     // The domain of the index launch to which the task of the current block belongs, if the log
     // states the domain.
-    std::optional<Rect> domain;
+    std::optional<MapperLog::LaunchedDomain> domain;
   };
   using TaskKey = std::tuple<std::string, std::size_t, bool>;
   using DataKey = std::tuple<std::string, std::size_t, std::int64_t, std::vector<std::string>,
@@ -276,7 +277,7 @@ std::optional<std::size_t> MapperLogReader::State::launch_of(const Thread& threa
   const LoggedLaunches::Launch* const launch = launches.launch_of_point(thread.task);
   if (launch == nullptr) return std::nullopt;
   if (!launch->is_domain_stated) guessed.push_back(log.points.size());
-  return launches.domain_index(launch->domain, limits);
+  return launches.domain_index({launch->domain, {}, 0}, limits);
 }
 
 // Reads a line of a MAP_TASK block: the launch, target processors, a requirement, its names or an
@@ -284,7 +285,7 @@ std::optional<std::size_t> MapperLogReader::State::launch_of(const Thread& threa
 bool MapperLogReader::State::map_line(Thread& thread, std::string_view text) {
   text.remove_prefix(2);
   if (take(text, "LAUNCH ")) {
-    thread.domain = read_domain(text);
+    thread.domain = read_launched_domain(text);
     return thread.domain.has_value();
   }
   if (take(text, "TARGET PROCS: ")) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -141,6 +142,11 @@ INSTANTIATE_TEST_SUITE_P(
                         "def last(Task task) { return m[0, m.size[1] - 1]; }\n"
                         "IndexTaskMap * spread;\n"
                         "SingleTaskMap zero_sums last;\n"},
+        ApplicationCase{"cholesky_one_cpu", "cholesky -edge 9 -tiles 6", kOneCpu},
+        ApplicationCase{"cholesky_layouts", "cholesky -edge 16 -tiles 4",
+                        "Region update * CPU SYSMEM;\n"
+                        "Layout * * * C_order;\n"
+                        "CollectMemory update *;\n"},
         ApplicationCase{"sort_tree_one_cpu", "sort_tree -keys 5000 -depth 3", kOneCpu},
         ApplicationCase{"sort_tree_spread", "sort_tree -keys 5001 -depth 5",
                         "Region merge_halves segment CPU SYSMEM;\n"
@@ -156,11 +162,53 @@ INSTANTIATE_TEST_SUITE_P(
                         "SingleTaskMap msort,merge_halves other;\n"}),
     [](const auto& each) { return std::string(each.param.name); });
 
+constexpr const char* kTilesByRank =
+    "m = Machine(CPU);\n"
+    "def by_rank(Task task) { return m[0, task.irank * m.volume / task.ivolume]; }\n"
+    "IndexTaskMap fill_tile,trsm,update by_rank;\n";
+
+// The launches of cholesky are triangles. Each point runs where the mapping sends it, by what the
+// log says. `groma place` has the same launch from the description of the application.
+TEST_F(OnLegion, PlacesThePointsOfSparseLaunchesByTheirRanks) {
+  const std::string mapping = folder_.write("my.mapper", kTilesByRank);
+  const std::string log = folder_.path() + "/log";
+  const Outcome outcome =
+      run("groma run --json --checks always --same '^digest ' --log " + log + " --map " + mapping +
+          " -- " GROMA_PROGRAMS "/cholesky -edge 8 -tiles 5 -ll:cpu 3");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out).at("same_results"), true) << outcome.out;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("LEGION WARNING")));
+
+  const Outcome explained = run("groma explain " + mapping + " --log " + log + " --json");
+  ASSERT_EQ(explained.exit_code, 0) << explained.err;
+  const auto judged = nlohmann::json::parse(explained.out).at("log").at("statements");
+  const auto placing = std::find_if(judged.begin(), judged.end(), [](const auto& statement) {
+    return statement.dump().find("IndexTaskMap") != std::string::npos;
+  });
+  ASSERT_NE(placing, judged.end());
+  EXPECT_EQ(placing->at("state"), "acted") << placing->dump();
+  // 15 tiles are filled; steps have 4, 3, 2 and 1 points below the diagonal, and the triangles of
+  // these.
+  EXPECT_EQ(placing->at("acted"), 15 + (4 + 3 + 2 + 1) + (10 + 6 + 3 + 1));
+
+  const Outcome placed =
+      run("groma place " + mapping +
+          " --machine nodes=1,cpu=3 --app cholesky:tiles=5 --task update --json");
+  ASSERT_EQ(placed.exit_code, 0) << placed.err;
+  const auto places = nlohmann::json::parse(placed.out);
+  // The judgement above evaluates the mapping for each logged point, as `groma place` does here.
+  EXPECT_EQ(places.at("coordinates").size(), 10U);
+  EXPECT_EQ(places.at("coordinates").at(9), nlohmann::json({4, 4}));
+  EXPECT_EQ(places.at("loads").at("max"), 4);
+  EXPECT_EQ(places.at("loads").at("min"), 3);
+}
+
 // Under Legion's default mapper, alone.
 TEST(ApplicationPrograms, CheckTheirResult) {
   for (const char* const words :
        {"cg -iterations 3", "cg -nx 8 -nz 8 -over 2 -iterations 100", "kmeans -iterations 2",
-        "kmeans -samples 16 -nodes 2 -k 17 -dim 1", "sort_tree", "sort_tree -keys 64 -depth 6"}) {
+        "kmeans -samples 16 -nodes 2 -k 17 -dim 1", "cholesky", "cholesky -edge 1 -tiles 1",
+        "sort_tree", "sort_tree -keys 64 -depth 6"}) {
     const Outcome outcome = run(std::string(GROMA_PROGRAMS "/") + words + " -ll:cpu 2");
     EXPECT_EQ(outcome.exit_code, 0) << words << outcome.err;
     EXPECT_THAT(outcome.out,
@@ -172,6 +220,7 @@ TEST(ApplicationPrograms, CheckTheirResult) {
         {"cg -nx 4096 -nz 65536", "fit into a column number"},
         {"kmeans -samples 15 -k 15", "15 samples are fewer than 16, the number of batches"},
         {"kmeans -samples 16 -k 17", "16 samples are fewer than 17, the number of clusters"},
+        {"cholesky -tiles 0", "-tiles takes a number from 1 to 2048, not `0`"},
         {"sort_tree -keys 63", "-keys takes a number from 64 to "},
         {"sort_tree -depth 7", "-depth takes a number from 1 to 6, not `7`"}}) {
     const Outcome outcome = run(std::string(GROMA_PROGRAMS "/") + words);
