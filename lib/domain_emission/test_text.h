@@ -107,6 +107,19 @@ inline constexpr std::string_view kBoxTest = R"(
 @ENDS@  if (members != @N@_count) return @N@_wrong("the number of cells in the domain", members);
 )";
 
+inline constexpr std::string_view kCellTest = R"(
+  // Cells beside points of the domain.
+  for (int i = 0; i < 100000; ++i) {
+    std::int64_t found[@D@];
+    @N@_point(@N@_random_number(&state), @FOUND@);
+    for (int d = 0; d < @D@; ++d) {
+      found[d] += static_cast<std::int64_t>(@N@_random(&state) % 5U) - 2;
+    }
+    const std::int64_t k = @N@_rank(@FOUND_VALUES@);
+    if ((k >= 0) != @N@_inside(@FOUND_VALUES@)) return @N@_wrong("a cell beside a point", k);
+  }
+)";
+
 inline constexpr std::string_view kForTest = R"(
   // Ranges that begin anywhere.
   for (int i = 0; i < 1000 && @N@_count > 0; ++i) {
@@ -218,7 +231,7 @@ kernel void test_ranks(global const long* points, long count, global long* ranks
 }
 kernel void test_each(long limit, global long* points) {
   @N@_for_each(k, @XY@) {
-    if (k >= limit) continue;
+    if (k >= limit) break;
     const long all[@D@] = {@XY@};
     for (int d = 0; d < @D@; ++d) points[k * @D@ + d] = all[d];
   }
@@ -294,7 +307,6 @@ inline int @N@_test(const char* file, const char* options) {
   if (!device.open(source.str(), options)) return 1;
 
   // Numbers and their points: from the enumeration, and those that Groma has.
-  constexpr std::int64_t kMost = 1 << 16;
   std::vector<cl_long> numbers, expected;
   @EACH@
   const std::size_t enumerated = numbers.size();
