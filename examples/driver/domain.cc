@@ -259,6 +259,7 @@ void add_domain(CLI::App& app, int* exit_code) {
       *command, "check", "Say how a map is proved, and compare both of its directions", *options);
   proved->callback([options, exit_code] { *exit_code = check(*options); });
   add_domain_emit(*command, exit_code);
+  add_domain_bench(*command, exit_code);
   command->footer(
       "Examples:\n"
       "  groma domain list\n"

@@ -22,6 +22,7 @@ std::optional<NamedDomain> read_named_domain(const std::string& name, const std:
                                              int* exit_code);
 
 // Each adds a part to `groma domain`.
+void add_domain_bench(CLI::App& domain, int* exit_code);
 void add_domain_emit(CLI::App& domain, int* exit_code);
 
 }  // namespace driver

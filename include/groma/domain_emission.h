@@ -53,4 +53,20 @@ struct EmissionOptions {
 // MiB, or if it needs integers of 128 bits and the language is OpenCL C.
 Result<EmittedDomain> emit_domain(const Domain& domain, const EmissionOptions& options);
 
+// A domain and the words that name it, such as "triangle:n=4096".
+struct TitledDomain {
+  Domain domain;
+  std::string title;
+};
+// Limit on the cells of a box that is measured.
+inline constexpr std::int64_t kMaxMeasuredCells = std::int64_t{1} << 32;
+
+// Writes a C++17 program that measures four ways to go through each domain: tests in the loops over
+// its box, the map for each point, the map for each block of points, and loops without tests. It
+// compares their results, prints tables in Markdown, and exits with 0 if the results are the same.
+// Domains of one name stand side by side in the list; costs are fitted to them together.
+// Fails with kTooLarge for a domain without points, with a larger box, or known point by point
+// only.
+Result<std::string> emit_benchmark(const std::vector<TitledDomain>& domains);
+
 }  // namespace groma::domains
