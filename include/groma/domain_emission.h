@@ -64,7 +64,7 @@ inline constexpr std::int64_t kMaxMeasuredCells = std::int64_t{1} << 32;
 // Writes a C++17 program that measures four ways to go through each domain: tests in the loops over
 // its box, the map for each point, the map for each block of points, and loops without tests. It
 // compares their results, prints tables in Markdown, and exits with 0 if the results are the same.
-// Domains of one name stand side by side in the list; costs are fitted to them together.
+// The costs of the model are fitted to each domain.
 // Fails with kTooLarge for a domain without points, with a larger box, or known point by point
 // only.
 Result<std::string> emit_benchmark(const std::vector<TitledDomain>& domains);

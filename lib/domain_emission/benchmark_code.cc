@@ -53,7 +53,6 @@ Result<std::string> domain_code(const TitledDomain& titled, const std::string& b
                                 {"CELL", cell},
                                 {"SEED", seed},
                                 {"B", base},
-                                {"N", domain.name()},
                                 {"TITLE", titled.title},
                                 {"COUNT", fmt::format("{}", domain.count())},
                                 {"VOLUME", fmt::format("{}", volume)},
@@ -66,35 +65,21 @@ Result<std::string> domain_code(const TitledDomain& titled, const std::string& b
 
 Result<std::string> emit_benchmark(const std::vector<TitledDomain>& domains) {
   std::string text(kBenchmarkHead), main;
-  std::string last;
   std::size_t number = 0;
-  const auto end_group = [&] {
-    if (!last.empty()) main += "  groups.push_back(results);\n";
-  };
   for (const TitledDomain& titled : domains) {
     const std::string base = fmt::format("{}_{}", titled.domain.name(), ++number);
     const auto code = domain_code(titled, base);
     if (!code) return code.error();
     text += *code;
-    if (titled.domain.name() != last) {
-      end_group();
-      main += "  results.clear();\n";
-      last = titled.domain.name();
-    }
     main += fmt::format("  measure_domain<{}_bench>(&results);\n", base);
   }
-  end_group();
   text += fmt::format(
       "\nint main(int count, char** words) {{\n"
       "  quick = count > 1 && std::strcmp(words[1], \"quick\") == 0;\n"
-      "  std::vector<Result> results, all;\n  std::vector<std::vector<Result>> groups;\n{}"
-      "  std::vector<Costs> costs, all_costs;\n"
-      "  for (const auto& group : groups) {{\n    costs.push_back(fit(group));\n"
-      "    for (const Result& result : group) {{\n      all.push_back(result);\n"
-      "      all_costs.push_back(costs.back());\n    }}\n  }}\n"
-      "  print_waste(all);\n"
-      "  for (std::size_t g = 0; g < groups.size(); ++g) print_times(groups[g], costs[g]);\n"
-      "  print_summary(all, all_costs);\n  return failed ? 1 : 0;\n}}\n",
+      "  std::vector<Result> results;\n{}  std::vector<Costs> costs;\n"
+      "  for (const Result& result : results) costs.push_back(fit(result));\n"
+      "  print_waste(results);\n  print_costs(results, costs);\n  print_times(results, costs);\n"
+      "  print_summary(results, costs);\n  return failed ? 1 : 0;\n}}\n",
       main);
   return text;
 }

@@ -91,7 +91,7 @@ Sample measure(F run) {
 }
 
 struct Result {
-  std::string domain, title;
+  std::string title;
   double volume = 0, count = 0, block_waste = 0, warp_waste = 0;
   Sample samples[kWays][kWorkCount];
 };
@@ -157,7 +157,6 @@ template <typename D>
 void measure_domain(std::vector<Result>* results) {
   std::fprintf(stderr, "%s\n", D::kTitle);
   Result result;
-  result.domain = D::kName;
   result.title = D::kTitle;
   result.volume = static_cast<double>(D::kVolume);
   result.count = static_cast<double>(D::kCount);
@@ -182,22 +181,20 @@ struct Costs {
   }
 };
 
-// Fits the costs to all times of one domain, by least squares of relative errors.
-Costs fit(const std::vector<Result>& results) {
+// Fits the costs to the times of one domain, by least squares of relative errors.
+Costs fit(const Result& result) {
   constexpr int kUnknown = kWays + kWorkCount - 1;
   double matrix[kUnknown][kUnknown + 1] = {};
-  for (const Result& result : results) {
-    for (int w = 0; w < kWays; ++w) {
-      for (int i = 0; i < kWorkCount; ++i) {
-        const double time = result.samples[w][i].seconds;
-        if (time <= 0) continue;
-        double row[kUnknown] = {};
-        row[w] = (w == kBox ? result.volume : result.count) / time;
-        if (i > 0) row[kWays + i - 1] = result.count / time;
-        for (int a = 0; a < kUnknown; ++a) {
-          for (int b = 0; b < kUnknown; ++b) matrix[a][b] += row[a] * row[b];
-          matrix[a][kUnknown] += row[a];
-        }
+  for (int w = 0; w < kWays; ++w) {
+    for (int i = 0; i < kWorkCount; ++i) {
+      const double time = result.samples[w][i].seconds;
+      if (time <= 0) continue;
+      double row[kUnknown] = {};
+      row[w] = (w == kBox ? result.volume : result.count) / time;
+      if (i > 0) row[kWays + i - 1] = result.count / time;
+      for (int a = 0; a < kUnknown; ++a) {
+        for (int b = 0; b < kUnknown; ++b) matrix[a][b] += row[a] * row[b];
+        matrix[a][kUnknown] += row[a];
       }
     }
   }
@@ -228,45 +225,49 @@ void print_waste(const std::vector<Result>& results) {
   }
 }
 
-void print_times(const std::vector<Result>& results, const Costs& costs) {
-  std::printf(
-      "\n### %s\n\nFitted: c_test %.2f ns a cell; c_map %.2f, c_block %.2f, c_nest %.2f ns a point; "
-      "c_work",
-      results[0].domain.c_str(), costs.way[kBox] * 1e9, costs.way[kPoint] * 1e9,
-      costs.way[kBlock] * 1e9, costs.way[kNest] * 1e9);
-  for (int i = 1; i < kWorkCount; ++i) {
-    std::printf("%s %.2f (%s)", i == 1 ? "" : ",", costs.work[i] * 1e9,
-                work_name(kWorks[i]).c_str());
-}
-const bool has_energy = results[0].samples[kBox][0].joules >= 0;
-std::printf(
-    " ns.\n\n| domain | work | box, us | map, us | block, us | nest, us | S map | model | S block "
-    "| "
-    "model | of the model |%s\n|---|---|---|---|---|---|---|---|---|---|---|%s\n",
-    has_energy ? " box, mJ | block, mJ |" : "", has_energy ? "---|---|" : "");
-for (const Result& result : results) {
-  for (int i = 0; i < kWorkCount; ++i) {
-    const double box = result.samples[kBox][i].seconds;
-    if (box <= 0) {
-      std::printf("| `%s` | %s | not run: the box is too large |\n", result.title.c_str(),
-                  work_name(kWorks[i]).c_str());
-      continue;
-    }
-    const double map = result.samples[kPoint][i].seconds;
-    const double block = result.samples[kBlock][i].seconds;
-    const double model_map = costs.time(result, kBox, i) / costs.time(result, kPoint, i);
-    const double model_block = costs.time(result, kBox, i) / costs.time(result, kBlock, i);
-    std::printf("| `%s` | %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.2f | %.2f | %.2f | %.0f %% |",
-                result.title.c_str(), work_name(kWorks[i]).c_str(), box * 1e6, map * 1e6,
-                block * 1e6, result.samples[kNest][i].seconds * 1e6, box / map, model_map,
-                box / block, model_block, 100 * box / block / model_block);
-    if (has_energy) {
-      std::printf(" %.3f | %.3f |", result.samples[kBox][i].joules * 1e3,
-                  result.samples[kBlock][i].joules * 1e3);
-    }
+void print_costs(const std::vector<Result>& results, const std::vector<Costs>& costs) {
+  std::printf("\nFitted, in ns a cell (c_test) or a point:\n\n"
+              "| domain | c_test | c_map | c_block | c_nest |");
+  for (int i = 1; i < kWorkCount; ++i) std::printf(" c_work %s |", work_name(kWorks[i]).c_str());
+  std::printf("\n|---|---|---|---|---|---|---|---|---|\n");
+  for (std::size_t r = 0; r < results.size(); ++r) {
+    std::printf("| `%s` |", results[r].title.c_str());
+    for (const double cost : costs[r].way) std::printf(" %.2f |", cost * 1e9);
+    for (int i = 1; i < kWorkCount; ++i) std::printf(" %.2f |", costs[r].work[i] * 1e9);
     std::printf("\n");
   }
 }
+
+void print_times(const std::vector<Result>& results, const std::vector<Costs>& costs) {
+  const bool has_energy = results[0].samples[kBox][0].joules >= 0;
+  std::printf("\n| domain | work | box, us | map, us | block, us | nest, us | S map | model | S block | "
+              "model | of the model |%s\n|---|---|---|---|---|---|---|---|---|---|---|%s\n",
+              has_energy ? " box, mJ | block, mJ |" : "", has_energy ? "---|---|" : "");
+  for (std::size_t r = 0; r < results.size(); ++r) {
+    const Result& result = results[r];
+    for (int i = 0; i < kWorkCount; ++i) {
+      const std::string name = work_name(kWorks[i]);
+      const double box = result.samples[kBox][i].seconds;
+      if (box <= 0) {
+        std::printf("| `%s` | %s | not run: the box is too large |\n", result.title.c_str(),
+                    name.c_str());
+        continue;
+      }
+      const double map = result.samples[kPoint][i].seconds;
+      const double block = result.samples[kBlock][i].seconds;
+      const double model_map = costs[r].time(result, kBox, i) / costs[r].time(result, kPoint, i);
+      const double model_block = costs[r].time(result, kBox, i) / costs[r].time(result, kBlock, i);
+      std::printf("| `%s` | %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.2f | %.2f | %.2f | %.0f %% |",
+                  result.title.c_str(), name.c_str(), box * 1e6, map * 1e6, block * 1e6,
+                  result.samples[kNest][i].seconds * 1e6, box / map, model_map, box / block,
+                  model_block, 100 * box / block / model_block);
+      if (has_energy) {
+        std::printf(" %.3f | %.3f |", result.samples[kBox][i].joules * 1e3,
+                    result.samples[kBlock][i].joules * 1e3);
+      }
+      std::printf("\n");
+    }
+  }
 }
 
 // Says for how many rows the speedup of the block form is at least 90 % of the model's.
@@ -276,20 +277,17 @@ void print_summary(const std::vector<Result>& results, const std::vector<Costs>&
     for (int i = 0; i < kWorkCount; ++i) {
       const double box = results[r].samples[kBox][i].seconds;
       if (box <= 0) continue;
-      const double model =
-          costs[r].time(results[r], kBox, i) / costs[r].time(results[r], kBlock, i);
+      const double model = costs[r].time(results[r], kBox, i) / costs[r].time(results[r], kBlock, i);
       ++all;
       near += box / results[r].samples[kBlock][i].seconds >= 0.9 * model ? 1 : 0;
     }
   }
-  std::printf(
-      "\nS is the time of the box divided by that of the map. S block is at least 90 %% of "
-      "the model in %d of %d rows.\n",
-      near, all);
+  std::printf("\nS is the time of the box divided by that of the map. S block is at least 90 %% of "
+              "the model in %d of %d rows.\n",
+              near, all);
   if (energy() < 0) {
-    std::printf(
-        "Energy was not measured: /sys/class/powercap/intel-rapl:0/energy_uj cannot be "
-        "read here.\n");
+    std::printf("Energy was not measured: /sys/class/powercap/intel-rapl:0/energy_uj cannot be "
+                "read here.\n");
   }
 }
 
@@ -298,7 +296,6 @@ void print_summary(const std::vector<Result>& results, const std::vector<Costs>&
 
 inline constexpr std::string_view kBenchmarkDomain = R"bench(
 struct @B@_bench {
-  static constexpr const char* kName = "@N@";
   static constexpr const char* kTitle = "@TITLE@";
   static constexpr std::int64_t kCount = @COUNT@, kVolume = @VOLUME@;
   static std::int64_t cell(@LONG_XY@) { return @CELL@; }
