@@ -13,8 +13,8 @@ inline constexpr std::string_view kBenchmarkHead =
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <string>
-#include <time.h>
 #include <vector>
 
 namespace {
