@@ -127,8 +127,7 @@ inline constexpr std::string_view kForTest = R"(
     const std::int64_t left = @N@_count - begin, end = begin + (left < 300 ? left : 300);
     std::int64_t next = begin;
     @N@_for(begin, end, [&](std::int64_t k, @LONG_XY@) {
-      const bool is_right = k == next && @N@_rank(@XY@) == k;
-      next = is_right ? next + 1 : -1;
+      next = k == next && @N@_rank(@XY@) == k ? next + 1 : -1;
     });
     if (next != end) return @N@_wrong("a range", begin);
   }

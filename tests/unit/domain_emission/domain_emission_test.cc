@@ -46,6 +46,9 @@ CommandOutcome shell(const std::string& script, const std::string& folder) {
   return *outcome;
 }
 
+// Warnings that users' programs may have on.
+constexpr const char* kStrict = "-Wshadow -Wconversion -Wold-style-cast";
+
 // A program with the tests of several domains.
 class Tests {
  public:
@@ -85,7 +88,7 @@ TEST(DomainEmission, EveryKnownDomainAgreesWithItsEnumeration) {
   for (const Declaration& declaration : known_domains()->declarations()) {
     tests.add(make(declaration.name()));
   }
-  const CommandOutcome outcome = tests.run("");
+  const CommandOutcome outcome = tests.run(kStrict);
   EXPECT_TRUE(outcome.ended_well()) << outcome.out.text << outcome.err.text;
 }
 
@@ -109,7 +112,7 @@ TEST(DomainEmission, LargeDomainsAgreeAtTheBordersOfLoops) {
            {"frame", {{"n", 100}, {"w", 10}}}}) {
     tests.add(make(name, values));
   }
-  const CommandOutcome outcome = tests.run("");
+  const CommandOutcome outcome = tests.run(kStrict);
   EXPECT_TRUE(outcome.ended_well()) << outcome.out.text << outcome.err.text;
 }
 
@@ -128,7 +131,7 @@ TEST(DomainEmission, UnusualDomainsAgree) {
         "domain ninths = (x, y) in digits base 10 levels 7 where x + y != 9;"}) {
     tests.add(read(text));
   }
-  const CommandOutcome outcome = tests.run("");
+  const CommandOutcome outcome = tests.run(kStrict);
   EXPECT_TRUE(outcome.ended_well()) << outcome.out.text << outcome.err.text;
 }
 
