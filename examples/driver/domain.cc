@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "console.h"
+#include "domain_command.h"
 #include "inputs.h"
 
 namespace driver {
@@ -228,10 +229,21 @@ CLI::App* add_part(CLI::App& command, const std::string& name, const std::string
 
 }  // namespace
 
+std::optional<NamedDomain> read_named_domain(const std::string& name, const std::string& file,
+                                             int* exit_code) {
+  DomainArguments options;
+  options.name = name;
+  options.file = file;
+  std::string declared;
+  auto domain = make(options, &declared, exit_code);
+  if (!domain) return std::nullopt;
+  return NamedDomain{std::move(*domain), visible(name), std::move(declared)};
+}
+
 void add_domain(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<DomainArguments>();
   CLI::App* command = app.add_subcommand(
-      "domain", "List, show and check launch domains that are not boxes, such as triangles");
+      "domain", "List, show, check and emit launch domains that are not boxes, such as triangles");
   command->require_subcommand(1);
   CLI::App* all = command->add_subcommand("list", "List the domains that Groma knows");
   all->add_option("--file", options->file, "List the domains of this file instead");
@@ -246,12 +258,15 @@ void add_domain(CLI::App& app, int* exit_code) {
   CLI::App* proved = add_part(
       *command, "check", "Say how a map is proved, and compare both of its directions", *options);
   proved->callback([options, exit_code] { *exit_code = check(*options); });
+  add_domain_emit(*command, exit_code);
+  add_domain_bench(*command, exit_code);
   command->footer(
       "Examples:\n"
       "  groma domain list\n"
       "  groma domain show triangle:n=100\n"
       "  groma domain show mine --file my.domain --points 50\n"
-      "  groma domain check menger:r=4");
+      "  groma domain check menger:r=4\n"
+      "  groma domain emit triangle:n=4096 --language cuda --out kernels/");
 }
 
 }  // namespace driver

@@ -56,6 +56,8 @@ class Domain {
   bool contains(const Point& point) const { return rank(point).has_value(); }
   // Says how the map was proved.
   Proof proof() const;
+  // The map itself, for code inside Groma.
+  const std::shared_ptr<const PointMap>& map() const { return map_; }
 
  private:
   friend class Declaration;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <numeric>
 
+#include "domain/description.h"
 #include "domain/polynomial.h"
 
 namespace groma::domains {
@@ -142,6 +143,9 @@ class AffineImage final : public PointMap {
   }
 
   Proof proof() const override { return inner_->proof(); }
+  MapDescription describe() const override {
+    return {ImageDescription{inner_, factors_, offsets_, inverse_.rows, inverse_.denominator}};
+  }
 
   // Returns true if no two images of these functions can meet, whatever the counters are: the
   // functions have the same factors, and no integers make up for the difference of the offsets.
@@ -273,6 +277,7 @@ class Union final : public PointMap {
     weakest.words = words + "; " + words_;
     return weakest;
   }
+  MapDescription describe() const override { return {UnionDescription{parts_}}; }
 
  private:
   std::vector<PointMapPtr> parts_;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "domain/description.h"
+
 namespace groma::domains {
 namespace {
 
@@ -91,6 +93,16 @@ class DigitMap final : public PointMap {
             fmt::format("the {} digit vectors are distinct and below the base {}, which makes the "
                         "map a bijection for every number of levels",
                         digits_, base_)};
+  }
+
+  MapDescription describe() const override {
+    DigitsDescription digits{base_, levels_, {}};
+    const auto dimensions = static_cast<std::size_t>(dimensions_);
+    for (std::size_t i = 0; i < table_.size(); i += dimensions) {
+      std::copy_n(table_.begin() + static_cast<std::ptrdiff_t>(i), dimensions,
+                  digits.table.emplace_back().begin());
+    }
+    return {std::move(digits)};
   }
 
  private:

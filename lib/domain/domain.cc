@@ -6,12 +6,15 @@
 #include <algorithm>
 
 #include "domain/build.h"
+#include "domain/description.h"
 #include "domain/known_text.h"
 #include "domain/point_map.h"
 #include "domain/tree.h"
 #include "groma/spelling.h"
 
 namespace groma::domains {
+
+MapDescription PointMap::describe() const { return {}; }
 
 std::int64_t Domain::count() const { return map_->count(); }
 int Domain::dimensions() const { return map_->dimensions(); }

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "domain/description.h"
+
 namespace groma::domains {
 
 std::optional<LoopCounts> count_points(const LoopNest& nest) {
@@ -112,6 +114,8 @@ class LoopMap final : public PointMap {
       if (!first || !end) return LoopFault{LoopFault::Kind::kTooLarge, l};
       const auto low = as_affine(*first), high = as_affine(*end);
       if (!low || !high) return LoopFault{LoopFault::Kind::kNotAffine, l};
+      description_.first.push_back(*first);
+      description_.end.push_back(*end);
       first_.push_back(*low);
       last_.push_back(*high);
       last_.back().constant -= 1;
@@ -121,6 +125,7 @@ class LoopMap final : public PointMap {
     for (std::size_t l = 0; l < depth_; ++l) {
       const auto before = with_parameters(counts.before[l], parameters, depth_);
       if (!before || !compile(*before, l)) return LoopFault{LoopFault::Kind::kTooLarge, l};
+      description_.before.push_back(*before);
     }
     const auto all = with_parameters(counts.inside[0], parameters, depth_);
     const auto total = all ? all->as_constant() : std::nullopt;
@@ -159,6 +164,7 @@ class LoopMap final : public PointMap {
             "the polynomials that count the points satisfy their recursion identically, and no "
             "loop has a negative length for these parameters"};
   }
+  MapDescription describe() const override { return {description_}; }
 
  private:
   // Returns the smallest or the largest value of an affine function of the counters of the first
@@ -367,6 +373,7 @@ class LoopMap final : public PointMap {
     }
   }
 
+  LoopsDescription description_;
   std::size_t depth_ = 0;
   std::vector<Affine> first_, last_;
   std::vector<CountsBefore> before_;

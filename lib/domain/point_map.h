@@ -12,6 +12,8 @@ namespace groma::domains {
 // The coordinates of a point; only the first dimensions() are used.
 using Coordinates = std::array<std::int64_t, kMaxDimensions>;
 
+struct MapDescription;
+
 class PointMap {
  public:
   virtual ~PointMap() = default;
@@ -30,6 +32,8 @@ class PointMap {
   // Returns k of the point, or -1 if the point is not in the domain. Any coordinates are allowed.
   virtual std::int64_t rank(const Coordinates& point) const = 0;
   virtual Proof proof() const = 0;
+  // Returns what the map is made of (domain/description.h). By default: a list of points.
+  virtual MapDescription describe() const;
 
  protected:
   std::int64_t count_ = 0;
