@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "console.h"
+#include "domain_derive.h"
 #include "inputs.h"
 
 namespace driver {
@@ -246,6 +247,7 @@ void add_domain(CLI::App& app, int* exit_code) {
   CLI::App* proved = add_part(
       *command, "check", "Say how a map is proved, and compare both of its directions", *options);
   proved->callback([options, exit_code] { *exit_code = check(*options); });
+  add_domain_derive(*command, exit_code);
   command->footer(
       "Examples:\n"
       "  groma domain list\n"
