@@ -232,7 +232,7 @@ CLI::App* add_part(CLI::App& command, const std::string& name, const std::string
 void add_domain(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<DomainArguments>();
   CLI::App* command = app.add_subcommand(
-      "domain", "List, show and check launch domains that are not boxes, such as triangles");
+      "domain", "List, show, check and derive launch domains that are not boxes, such as triangles");
   command->require_subcommand(1);
   CLI::App* all = command->add_subcommand("list", "List the domains that Groma knows");
   all->add_option("--file", options->file, "List the domains of this file instead");

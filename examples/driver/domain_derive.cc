@@ -143,6 +143,9 @@ std::string render(const DeriveArguments& arguments, const DeriveInput& input,
   std::string text = fmt::format(
       "# from {}; {}\n", count_words(static_cast<std::int64_t>(input.used.points.size()), "sample"),
       evidence_words(best));
+  if (!best.size_parameter.empty() && !arguments.unordered) {
+    text += fmt::format("# the samples do not show how large {} is\n", best.size_parameter);
+  }
   if (best.support == Support::kGuess) text += "# a guess: compare it with more points\n";
   for (const std::string& remark : best.remarks) text += fmt::format("# note: {}\n", remark);
   add_grades(outcome.held_out, outcome.compared, arguments.of, &text);
@@ -237,7 +240,7 @@ FormulaOutcome grade_formula(const DeriveArguments& arguments, const DeriveInput
 }
 
 FormulaOutcome run_genetic(const DeriveArguments& arguments, const DeriveInput& input) {
-  const std::string text = groma::domains::evolve_formula(input.used);
+  const std::string text = groma::domains::evolve_formula(input.used, arguments.evolution);
   groma::Diagnostics diags(groma::Source("formula", text));
   auto formula = groma::domains::Formula::read(diags, input.used.dimensions());
   GROMA_CHECK(formula.has_value());
@@ -375,6 +378,10 @@ void add_domain_derive(CLI::App& command, int* exit_code) {
   part->add_option("--out", arguments->out, "Write the declaration to this file")->check(not_empty);
   part->add_flag("--genetic", arguments->genetic,
                  "Also evolve a formula by a genetic programme, for comparison");
+  part->add_option("--generations", arguments->evolution.generations,
+                   "Limit the generations of the genetic programme")
+      ->check(CLI::Range(0, 10000))
+      ->capture_default_str();
   CLI::Option* table =
       part->add_flag("--table", arguments->table,
                      "Print a table: six domains from 20, 50 and 100 samples, by all methods")

@@ -20,6 +20,7 @@ struct DeriveArguments {
   bool unordered = false, json = false, table = false, genetic = false;
   // The points that are compared with a known domain.
   std::int64_t points = 1'000'000;
+  groma::domains::GeneticOptions evolution;
   ChatArguments chat;
   groma::domains::ModelOptions model;
 

@@ -195,7 +195,7 @@ class DerivationTable {
   TableCell genetic(const Samples& samples) const {
     TableCell cell;
     const auto begin = std::chrono::steady_clock::now();
-    const std::string text = groma::domains::evolve_formula(samples);
+    const std::string text = groma::domains::evolve_formula(samples, arguments_.evolution);
     cell.seconds = seconds_since(begin);
     groma::Diagnostics diags(groma::Source("formula", text));
     auto formula = groma::domains::Formula::read(diags, samples.dimensions());

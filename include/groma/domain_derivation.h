@@ -65,7 +65,8 @@ struct Derivation {
   // The declaration, such as "domain derived(n = 6) = (x, y) in loops y < n, x <= y;". Its default
   // values make the smallest domain that has all samples.
   std::string declaration;
-  // The parameter that makes the domain larger, or "" if there is none.
+  // The parameter that makes the domain larger, or "" if there is none. The samples do not show its
+  // value.
   std::string size_parameter;
   Support support = Support::kGuess;
   // The equations between whole numbers that the samples satisfy beyond those that determine the
@@ -120,7 +121,7 @@ struct Grade {
 Grade grade_answer(const PointFunction& answer, const PointFunction& truth, std::int64_t points,
                    const std::function<bool()>& stop = {});
 
-// A map in the expression language of docs/domains.md: `k => (E, E)`. Evaluation is total: each
+// A map in the expression language of docs/domains.md: `k => (E, E)`, or `by k => (E, E);`. Evaluation is total: each
 // value takes at most a million steps, and all values of one formula together kMaxSteps.
 class Formula {
  public:
@@ -149,8 +150,8 @@ class Formula {
 // coordinate, from + - * / % isqrt and small numbers. It is expected to fail for most domains.
 struct GeneticOptions {
   std::uint64_t seed = 1;
-  int population = 300;
-  int generations = 60;
+  int population = 400;
+  int generations = 100;
 };
 // Returns the best formula, "k => (E, E)". The result depends only on the arguments.
 std::string evolve_formula(const Samples& samples, const GeneticOptions& options = {});

@@ -70,7 +70,6 @@ std::optional<std::string> answer_in(std::string_view text, std::string* why) {
   std::string answer = blocks == 1 ? inside : std::string(text);
   const std::size_t begin = answer.find_first_not_of(" \t\r\n");
   answer.erase(0, std::min(begin, answer.size()));
-  if (answer.starts_with("by ")) answer.erase(0, 3);
   answer.erase(answer.find_last_not_of(" \t\r\n") + 1);
   if (answer.empty()) {
     *why = "it has no answer";

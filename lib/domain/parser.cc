@@ -77,6 +77,7 @@ class Parser {
   }
 
   std::optional<DeclarationTree::Map> whole_map() {
+    take_word("by");
     DeclarationTree::Map result = map();
     take_sign(";");
     if (ok() && current().kind != Kind::kEnd) expected("the end of the map");
