@@ -4,9 +4,20 @@
 
 namespace groma::domains {
 
+namespace {
+
+// Returns a + b * c, modulo 2^64. A form that wraps around does not yield the samples, so the
+// candidate is dropped when it is checked.
+std::int64_t add_product(std::int64_t a, std::int64_t b, std::int64_t c) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) +
+                                   static_cast<std::uint64_t>(b) * static_cast<std::uint64_t>(c));
+}
+
+}  // namespace
+
 std::int64_t AffineForm::value(const Counters& counters) const {
   std::int64_t sum = constant;
-  for (std::size_t i = 0; i < counters.size(); ++i) sum += factors[i] * counters[i];
+  for (std::size_t i = 0; i < counters.size(); ++i) sum = add_product(sum, factors[i], counters[i]);
   return sum;
 }
 
@@ -18,8 +29,10 @@ std::int64_t AffineForm::description() const {
 
 AffineForm AffineForm::plus(const AffineForm& other, std::int64_t factor) const {
   AffineForm sum = *this;
-  sum.constant += factor * other.constant;
-  for (std::size_t i = 0; i < factors.size(); ++i) sum.factors[i] += factor * other.factors[i];
+  sum.constant = add_product(constant, factor, other.constant);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    sum.factors[i] = add_product(factors[i], factor, other.factors[i]);
+  }
   return sum;
 }
 
@@ -27,7 +40,8 @@ std::string AffineForm::text(std::span<const std::string> names) const {
   std::string words;
   const auto add = [&](std::int64_t factor, const std::string& name) {
     if (factor == 0) return;
-    const std::int64_t size = factor < 0 ? -factor : factor;
+    const std::uint64_t size =
+        factor < 0 ? 0 - static_cast<std::uint64_t>(factor) : static_cast<std::uint64_t>(factor);
     words += words.empty() ? (factor < 0 ? "-" : "") : (factor < 0 ? " - " : " + ");
     words += name.empty() ? fmt::format("{}", size)
              : size == 1  ? name

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "derive/candidate.h"
+#include "domain/digit_map.h"
 
 namespace groma::domains {
 namespace {
@@ -155,7 +156,7 @@ std::vector<Candidate> find_digit_maps(const SampleView& samples) {
     }
     if (q[s][moved] % q[1][moved] != 0) continue;
     const std::int64_t base = q[s][moved] / q[1][moved];
-    if (base < 2 || base < extent) continue;
+    if (base < 2 || base < extent || base > kMaxCells) continue;
     bool holds = true;
     for (std::size_t k = s; k < count && holds; ++k) {
       for (std::size_t d = 0; d < dimensions && holds; ++d) {
@@ -167,7 +168,7 @@ std::vector<Candidate> find_digit_maps(const SampleView& samples) {
     const bool is_power = std::any_of(accepted.begin(), accepted.end(), [&](const auto& smaller) {
       std::size_t power = smaller.first;
       std::int64_t base_power = smaller.second;
-      while (power < s) {
+      while (power < s && base_power < base) {
         power *= smaller.first;
         base_power *= smaller.second;
       }

@@ -185,8 +185,7 @@ class NestText {
         head.size() == 1 ? head.front() : fmt::format("({})", fmt::join(head, ", "));
     return fmt::format("{} in loops {}", point, loops_);
   }
-  // The value of the outermost variable in its first iteration, and whether it ascends by 1 from
-  // there. Without loops: 0.
+  // The value of the outermost variable in its first iteration; 0 without loops.
   std::int64_t outer_first() const { return outer_first_; }
 
  private:
