@@ -216,12 +216,36 @@ TEST(Derive, ManySamplesEndSoon) {
 }
 
 TEST(Derive, LargeCoordinatesDoNotOverflow) {
-  Samples far{{"x", "y"}, {}};
-  for (std::int64_t k = 0; k < 30; ++k) {
-    far.points.push_back({k % 2 == 0 ? -kMaxSampleCoordinate : kMaxSampleCoordinate, k / 2});
-  }
-  for (const Derivation& each : derive_domain(far)) {
-    EXPECT_EQ(make_domain(each, 30)->point(1), far.points[1]);
+  std::mt19937_64 random(6);
+  const auto coordinate = [&random] {
+    return static_cast<std::int64_t>(random() % (2 * kMaxSampleCoordinate + 1)) -
+           kMaxSampleCoordinate;
+  };
+  for (int round = 0; round < 300; ++round) {
+    // Three loops over a box of 5 x 3 x 4. Every other time the steps are as large as they can be,
+    // and the loops are not found if their inverse does not fit 64 bits.
+    const bool is_huge = round % 2 == 0;
+    std::vector<std::vector<std::int64_t>> steps(3, std::vector<std::int64_t>(3));
+    for (auto& step : steps) {
+      for (std::int64_t& each : step) each = coordinate() / (is_huge ? 10 : 1'000'000);
+    }
+    Samples samples{{"x", "y", "z"}, {}};
+    for (std::int64_t k = 0; k < 60; ++k) {
+      Point point = Point::zeros(3);
+      for (int d = 0; d < 3; ++d) {
+        const auto i = static_cast<std::size_t>(d);
+        point[d] = steps[0][i] * (k / 12) + steps[1][i] * (k / 4 % 3) + steps[2][i] * (k % 4);
+      }
+      samples.points.push_back(point);
+    }
+    const auto found = derive_domain(samples);
+    if (!is_huge) {
+      ASSERT_THAT(found, Not(IsEmpty()));
+      EXPECT_EQ(make_domain(found.front(), 60)->point(59), samples.points[59]);
+    }
+    Samples wild{{"x", "y"}, {}};
+    for (int k = 0; k < 20; ++k) wild.points.push_back({coordinate(), coordinate()});
+    EXPECT_THAT(derive_domain(wild), IsEmpty());
   }
 }
 
