@@ -97,9 +97,14 @@ std::vector<Candidate> all_candidates(const Samples& samples, bool is_ordered) {
   add(find_digit_set(view));
   std::vector<std::size_t> order(samples.names.size());
   std::iota(order.rbegin(), order.rend(), std::size_t{0});
+  // Many points are not searched again for a shorter declaration.
+  constexpr std::size_t kMaxSearchedInAllOrders = 4096;
   do {  // The last coordinate is outermost first.
     const std::vector<Coordinates> sorted = in_loop_order(points, order);
     add(find_loop_nests({samples.names, sorted}, true));
+    const bool is_found = std::any_of(
+        all.begin(), all.end(), [](const Candidate& candidate) { return candidate.is_confirmed; });
+    if (is_found && points.size() > kMaxSearchedInAllOrders) break;
   } while (std::prev_permutation(order.begin(), order.end()));
   return all;
 }
