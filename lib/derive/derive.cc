@@ -147,22 +147,23 @@ std::optional<Domain> make_domain(const Derivation& derivation, std::int64_t cou
   if (!library) return std::nullopt;
   auto domain = make_with(*library, {});
   if (!domain || derivation.size_parameter.empty()) return domain;
-  std::int64_t good = 0, bad = 0;
+  std::int64_t value = 0;
   for (const auto& [name, usual] : library->declarations().front().parameters()) {
-    if (name == derivation.size_parameter) good = usual.value_or(0);
+    if (name == derivation.size_parameter) value = usual.value_or(0);
   }
-  const auto try_value = [&](std::int64_t value) {
-    auto larger = make_with(*library, {{derivation.size_parameter, value}});
+  // Adds 1, 2, 4, ... to the parameter. After a refused value, adds less and less.
+  constexpr std::int64_t kMostStep = std::int64_t{1} << 40;
+  bool is_refused = false;
+  for (std::int64_t step = 1; domain->count() < count && step >= 1 && step <= kMostStep;) {
+    auto larger = make_with(*library, {{derivation.size_parameter, value + step}});
     const bool is_larger = larger && larger->count() >= domain->count();
-    if (is_larger) domain = std::move(larger);
-    (is_larger ? good : bad) = value;
-  };
-  // The parameter is doubled. Once a value is refused, the largest accepted one is searched for.
-  constexpr std::int64_t kMostValue = std::int64_t{1} << 40;
-  while (domain->count() < count && bad == 0 && good < kMostValue) {
-    try_value(good <= 0 ? good + 1 : 2 * good);
+    if (is_larger) {
+      domain = std::move(larger);
+      value += step;
+    }
+    is_refused = is_refused || !is_larger;
+    step = is_refused ? step / 2 : 2 * step;
   }
-  while (domain->count() < count && bad - good > 1) try_value(good + (bad - good) / 2);
   return domain;
 }
 

@@ -249,6 +249,25 @@ TEST(Derive, LargeCoordinatesDoNotOverflow) {
   }
 }
 
+TEST(Derive, DomainsGrowFromAnyFirstValue) {
+  for (const std::int64_t first :
+       {-kMaxSampleCoordinate, std::int64_t{-3}, kMaxSampleCoordinate - 20}) {
+    Samples samples{{"x", "y"}, {}};
+    for (std::int64_t k = 0; k < 20; ++k) samples.points.push_back({k % 4, first + k / 4});
+    const auto found = derive_domain(samples);
+    ASSERT_THAT(found, Not(IsEmpty()));
+    const auto domain = make_domain(found.front(), 100000);
+    ASSERT_TRUE(domain);
+    EXPECT_GE(domain->count(), 100000);
+    EXPECT_LT(domain->count(), 1000000);
+    EXPECT_EQ(domain->point(99999), Point({3, first + 24999}));
+  }
+  // A triangle that ends in a point cannot grow.
+  const auto upper = derive_domain(samples_of(known("upper_triangle", 6), 21));
+  ASSERT_THAT(upper, Not(IsEmpty()));
+  EXPECT_EQ(make_domain(upper.front(), 1000)->count(), 21);
+}
+
 TEST(Grades, CountInOrderAndInAnyOrder) {
   const auto truth = [](std::int64_t k) { return std::optional(Point({k % 10, k / 10})); };
   const auto columns = [](std::int64_t k) { return std::optional(Point({k / 10, k % 10})); };
