@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "console.h"
 #include "domain_command.h"
+#include "domain_derive.h"
 #include "inputs.h"
 
 namespace driver {
@@ -243,7 +244,8 @@ std::optional<NamedDomain> read_named_domain(const std::string& name, const std:
 void add_domain(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<DomainArguments>();
   CLI::App* command = app.add_subcommand(
-      "domain", "List, show, check and emit launch domains that are not boxes, such as triangles");
+      "domain",
+      "List, show, check, derive and emit launch domains that are not boxes, such as triangles");
   command->require_subcommand(1);
   CLI::App* all = command->add_subcommand("list", "List the domains that Groma knows");
   all->add_option("--file", options->file, "List the domains of this file instead");
@@ -260,6 +262,7 @@ void add_domain(CLI::App& app, int* exit_code) {
   proved->callback([options, exit_code] { *exit_code = check(*options); });
   add_domain_emit(*command, exit_code);
   add_domain_bench(*command, exit_code);
+  add_domain_derive(*command, exit_code);
   command->footer(
       "Examples:\n"
       "  groma domain list\n"

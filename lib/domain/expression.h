@@ -125,6 +125,8 @@ class Evaluator {
   // fault() if there is no value.
   bool evaluate(const Expression& expression, std::span<const std::int64_t> given, Value* value);
   const Fault& fault() const { return fault_; }
+  // The steps of the last evaluation.
+  std::int64_t steps() const { return kMaxSteps - left_; }
 
  private:
   bool run(std::uint32_t number, Value* value);

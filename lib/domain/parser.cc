@@ -76,6 +76,15 @@ class Parser {
     return all;
   }
 
+  std::optional<DeclarationTree::Map> whole_map() {
+    take_word("by");
+    DeclarationTree::Map result = map();
+    take_sign(";");
+    if (ok() && current().kind != Kind::kEnd) expected("the end of the map");
+    if (!ok() || diags_.has_errors()) return std::nullopt;
+    return result;
+  }
+
  private:
   // ---- Tokens
 
@@ -574,6 +583,10 @@ class Parser {
 
 std::vector<DeclarationTree> parse_declarations(Diagnostics& diags) {
   return Parser(diags).declarations();
+}
+
+std::optional<DeclarationTree::Map> parse_map(Diagnostics& diags) {
+  return Parser(diags).whole_map();
 }
 
 }  // namespace groma::domains

@@ -74,6 +74,9 @@ inline constexpr int kMaxNesting = 64;
 
 // Reads declarations. Reports errors and returns what could be read.
 std::vector<DeclarationTree> parse_declarations(Diagnostics& diags);
+// Reads a text that is one map, `k => e`. A semicolon behind it is allowed. Returns nullopt after
+// an error.
+std::optional<DeclarationTree::Map> parse_map(Diagnostics& diags);
 
 // A name that an expression may use, and the number of integers in its value.
 struct NameInScope {

@@ -3,6 +3,8 @@
 // process ends with a message; Legion would end it without one.
 #include "legion/adapter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

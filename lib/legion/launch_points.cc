@@ -10,7 +10,7 @@ namespace {
 
 // Limit on the cached domains. A program that makes new domains all the time has old ones found
 // again, which takes a time that grows with their boxes.
-constexpr std::size_t kMostKept = 1024;
+constexpr std::size_t kMostDomains = 1024;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::optional<PointSet> LaunchPoints::points_of(const Legion::Domain& domain) {
     points = *std::move(made);
   }
   const std::lock_guard lock(mutex_);
-  if (known_.size() >= kMostKept) known_.clear();
+  if (known_.size() >= kMostDomains) known_.clear();
   return known_.emplace(domain, points).first->second;
 }
 

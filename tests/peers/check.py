@@ -154,6 +154,23 @@ class Check:
             print(table)
             self.expect_searches(out, ALL, 3)
 
+    def gplearn(self, groma: str, python: str) -> None:
+        """Runs symbolic regression twice, and puts its results into the table of derivations."""
+        out = self.folder / "gplearn.json"
+        words = [python, str(COMPARE.with_name("run_gplearn.py")), "--groma", groma, "--out", str(out), "--points",
+                 "2000", "--population", "50", "--generations", "2", "--domains", "triangle"]
+        first = subprocess.run(words, capture_output=True, text=True)
+        expect(first.returncode == 0, "gplearn runs", first.stdout, first.stderr)
+        again = subprocess.run(words, capture_output=True, text=True)
+        expect(again.returncode == 0 and again.stdout == "", "gplearn repeats no fit", again.stdout, again.stderr)
+        table = subprocess.run([groma, "domain", "derive", "--table", "--points", "2000", "--generations", "1",
+                                "--gplearn", str(out), "--json"], capture_output=True, text=True)
+        expect(table.returncode == 0, "the table is printed", table.stderr)
+        rows = json.loads(table.stdout)["rows"]
+        fits = [row["gplearn"] for row in rows if row["domain"] == "triangle"]
+        expect(len(fits) == 3 and all(fit and fit["points"] == 2000 for fit in fits), "the table has gplearn's fits",
+               rows)
+
 
 def main() -> None:
     if len(sys.argv) not in (3, 4):
@@ -165,6 +182,7 @@ def main() -> None:
         for name in MODEL_PEERS:
             check.broken_off(name)
         check.mistakes()
+        check.gplearn(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
         if len(sys.argv) > 3:
             check.llama(os.path.abspath(sys.argv[3]))
     print(f"{len(failures)} failures")
