@@ -116,6 +116,8 @@ std::string words_of(Proof::Kind kind) {
       return "digit table";
     case Proof::Kind::kPolynomial:
       return "polynomials";
+    case Proof::Kind::kBoxes:
+      return "boxes";
     case Proof::Kind::kExhaustive:
       break;
   }

@@ -5,11 +5,14 @@
 //   domain gasket(r = 3) = (x, y) in digits base 2 levels r where (x & y) == 0;
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,6 +35,9 @@ struct Proof {
     // The polynomial that counts the points below a loop counter satisfies its recursion
     // identically, and no loop has a negative length for these parameters.
     kPolynomial,
+    // The points are those of boxes, cut into intervals of coordinates that share no value. The
+    // points before each interval were counted, for these parameters only.
+    kBoxes,
     // Each point was looked at, for these parameters only.
     kExhaustive,
   };
@@ -54,6 +60,11 @@ class Domain {
   // Returns k of a point, or nullopt if the point is not in the domain.
   std::optional<std::int64_t> rank(const Point& point) const;
   bool contains(const Point& point) const { return rank(point).has_value(); }
+  // Calls f(k, point) for k = begin, ..., end - 1 in this order; 0 <= begin <= end <= count(). This
+  // is several times faster than point(k) for each k: the first point is found by its number, and
+  // the next ones by counting up. If f returns bool, false ends the calls.
+  template <typename Function>
+  void for_each(std::int64_t begin, std::int64_t end, const Function& f) const;
   // Says how the map was proved.
   Proof proof() const;
 
@@ -62,10 +73,33 @@ class Domain {
   Domain(std::string name, std::shared_ptr<const PointMap> map, Rect bounds)
       : name_(std::move(name)), map_(std::move(map)), bounds_(bounds) {}
 
+  // Writes the coordinates of the points begin, ..., end - 1, one point behind the other.
+  void write_points(std::int64_t begin, std::int64_t end, std::int64_t* out) const;
+
   std::string name_;
   std::shared_ptr<const PointMap> map_;
   Rect bounds_;
 };
+
+template <typename Function>
+void Domain::for_each(std::int64_t begin, std::int64_t end, const Function& f) const {
+  constexpr std::int64_t kBlock = 128;
+  std::array<std::int64_t, static_cast<std::size_t>(kBlock) * kMaxDimensions> coordinates;
+  Point point = Point::zeros(dimensions());
+  while (begin < end) {
+    const std::int64_t block_end = end - begin < kBlock ? end : begin + kBlock;
+    write_points(begin, block_end, coordinates.data());
+    const std::int64_t* next = coordinates.data();
+    for (; begin < block_end; ++begin) {
+      for (int d = 0; d < point.dimensions(); ++d) point[d] = *next++;
+      if constexpr (std::is_same_v<decltype(f(begin, point)), bool>) {
+        if (!f(begin, point)) return;
+      } else {
+        f(begin, point);
+      }
+    }
+  }
+}
 
 // The name of a parameter and its value.
 using ParameterValues = std::vector<std::pair<std::string, std::int64_t>>;

@@ -119,27 +119,48 @@ class Builder {
     });
   }
 
-  // Joins a part by `or` or `except`.
+  // Joins a part by `or` or `except`. Looks at each point only if there are other sets than boxes.
   bool combine(DeclarationTree::Join join, const PartTree& tree, PointMapPtr next,
                std::vector<PointMapPtr>* joined) {
-    if (is_probe_) return true;
     if (join == DeclarationTree::Join::kOr) {
-      const std::vector<PointMapPtr> others = *joined;
-      PointMapPtr rest = subset(tree, std::move(next), [&](const Coordinates& point) {
-        return std::none_of(others.begin(), others.end(),
-                            [&](const PointMapPtr& other) { return other->rank(point) >= 0; });
-      });
+      const auto taken = boxes_of(*joined);
+      PointMapPtr rest = taken ? next->without(*taken) : nullptr;
+      if (!rest && is_probe_) return true;
+      if (!rest) {
+        const std::vector<PointMapPtr> others = *joined;
+        rest = subset(tree, std::move(next), [&](const Coordinates& point) {
+          return std::none_of(others.begin(), others.end(),
+                              [&](const PointMapPtr& other) { return other->rank(point) >= 0; });
+        });
+      }
       if (!rest) return false;
       joined->push_back(std::move(rest));
       if (count_fits(*joined)) return true;
       too_large(tree.range, "it has more than 2^63-1 points");
       return false;
     }
+    const auto taken = next->boxes();
     for (PointMapPtr& part : *joined) {
-      part = subset(tree, part, [&](const Coordinates& point) { return next->rank(point) < 0; });
-      if (!part) return false;
+      PointMapPtr rest = taken ? part->without(*taken) : nullptr;
+      if (!rest && is_probe_) continue;
+      if (!rest) {
+        rest = subset(tree, part, [&](const Coordinates& point) { return next->rank(point) < 0; });
+      }
+      if (!rest) return false;
+      part = std::move(rest);
     }
     return true;
+  }
+
+  // Returns the boxes of which the parts consist, or nullopt if they are not boxes or too many.
+  static std::optional<std::vector<Box>> boxes_of(const std::vector<PointMapPtr>& parts) {
+    std::vector<Box> all;
+    for (const PointMapPtr& part : parts) {
+      const auto more = part->boxes();
+      if (!more || all.size() + more->size() > kMaxBoxes) return std::nullopt;
+      all.insert(all.end(), more->begin(), more->end());
+    }
+    return all;
   }
 
   template <typename Keep>

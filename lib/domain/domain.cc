@@ -19,17 +19,25 @@ Proof Domain::proof() const { return map_->proof(); }
 
 Point Domain::point(std::int64_t k) const {
   GROMA_REQUIRE(k >= 0 && k < count(), "the number of a point is from 0 to count() - 1");
-  Coordinates point{};
-  map_->unrank(k, point);
-  return Point(std::span(point).first(static_cast<std::size_t>(dimensions())));
+  Coordinates coordinates;
+  map_->unrank(k, coordinates);
+  Point point = Point::zeros(map_->dimensions());
+  for (int d = 0; d < point.dimensions(); ++d) point[d] = coordinates[static_cast<std::size_t>(d)];
+  return point;
 }
 
 std::optional<std::int64_t> Domain::rank(const Point& point) const {
   if (point.dimensions() != dimensions()) return std::nullopt;
-  Coordinates coordinates{};
+  Coordinates coordinates;
   for (int d = 0; d < point.dimensions(); ++d) coordinates[static_cast<std::size_t>(d)] = point[d];
   const std::int64_t k = map_->rank(coordinates);
   return k < 0 ? std::nullopt : std::optional(k);
+}
+
+void Domain::write_points(std::int64_t begin, std::int64_t end, std::int64_t* out) const {
+  GROMA_REQUIRE(begin >= 0 && begin <= end && end <= count(),
+                "points are numbered from 0 to count() - 1");
+  map_->unrank_many(begin, static_cast<std::size_t>(end - begin), out);
 }
 
 const std::string& Declaration::name() const { return tree_->name; }
