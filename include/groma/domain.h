@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -106,6 +107,32 @@ using ParameterValues = std::vector<std::pair<std::string, std::int64_t>>;
 
 class DomainLibrary;
 
+// Limits on a comparison of a map with its declaration, and a function that is called repeatedly
+// with the work done in the current pass and all of it. The comparison ends when it returns false.
+struct CompareOptions {
+  std::int64_t max_mapped = std::int64_t{1} << 28;
+  std::int64_t max_enumerated = std::int64_t{1} << 24;
+  std::int64_t max_box = std::int64_t{1} << 28;
+  std::function<bool(std::int64_t done, std::int64_t all)> progress = {};
+};
+
+// What a comparison has looked at.
+struct Comparison {
+  // The number of the first points that were mapped from k to the point and back.
+  std::int64_t mapped = 0;
+  // The number of points that following the text gives (counting the loops, combining the digits,
+  // evaluating conditions), each of which was compared with the map. Only if the domain is small
+  // enough.
+  bool was_enumerated = false;
+  std::int64_t enumerated = 0;
+  // The number of points of the box for which it was asked whether they are in the domain, to find
+  // points too many. 0 if the box is too large.
+  std::int64_t box = 0;
+  // The first difference, as a sentence without a full stop. Empty if there is none.
+  std::string difference;
+  bool was_stopped = false;
+};
+
 // One declaration of a text.
 class Declaration {
  public:
@@ -122,8 +149,18 @@ class Declaration {
   // not a bijection, and numbers that do not fit, with the largest value of a parameter that does.
   std::optional<Domain> make(const ParameterValues& values, Diagnostics& diags) const;
 
+  // Compares the map of a domain, which make() returned for these values, with the points that
+  // following the text gives, with the other direction of the map, and with all points of the box.
+  // A difference is a mistake in Groma.
+  Comparison compare(const Domain& domain, const ParameterValues& values,
+                     const CompareOptions& options = {}) const;
+
  private:
   friend class DomainLibrary;
+  // Returns the values of the parameters in their order.
+  std::optional<std::vector<std::int64_t>> read_values(const ParameterValues& given,
+                                                       Diagnostics& diags) const;
+
   std::shared_ptr<const DomainLibrary> library_;
   const DeclarationTree* tree_ = nullptr;
 };

@@ -50,7 +50,8 @@ std::vector<std::pair<std::string, std::optional<std::int64_t>>> Declaration::pa
   return all;
 }
 
-std::optional<Domain> Declaration::make(const ParameterValues& given, Diagnostics& diags) const {
+std::optional<std::vector<std::int64_t>> Declaration::read_values(const ParameterValues& given,
+                                                                  Diagnostics& diags) const {
   std::vector<std::optional<std::int64_t>> values;
   for (const auto& parameter : tree_->parameters) values.push_back(parameter.usual);
   for (const auto& [given_name, value] : given) {
@@ -77,7 +78,13 @@ std::optional<Domain> Declaration::make(const ParameterValues& given, Diagnostic
     }
     numbers.push_back(*values[p]);
   }
-  const PointMapPtr map = build(library_->trees_, *tree_, numbers, diags);
+  return numbers;
+}
+
+std::optional<Domain> Declaration::make(const ParameterValues& given, Diagnostics& diags) const {
+  const auto numbers = read_values(given, diags);
+  const PointMapPtr map =
+      numbers ? build(library_->trees_, *tree_, *numbers, diags) : PointMapPtr();
   if (map == nullptr) return std::nullopt;
   Point lower = Point::zeros(map->dimensions()), extents = lower;
   for (int d = 0; d < map->dimensions() && map->count() > 0; ++d) {
