@@ -71,7 +71,8 @@ void add_space(const Domain& domain, const PictureOptions& options, const PointS
   if (!coarser.empty()) append_format(html, "<p class=\"dim\">{}</p>\n", html_text(coarser));
   append_format(html,
                 "<script type=\"application/json\" id=\"domain\">{}</script>\n</section>\n"
-                "<section>\n<h2 id=\"shares\">Points per processor</h2>\n{}</section>\n",
+                "<section>\n<h2 id=\"shares\">Points per processor</h2>\n<div "
+                "class=\"scroll\">{}</div>\n</section>\n",
                 cells_json(domain, picture, shares, options.processors), bars_element(shares));
 }
 
@@ -101,7 +102,8 @@ Result<std::string> domain_page(const Domain& domain, const PictureOptions& opti
   if (domain.dimensions() == 3) {
     add_space(domain, options, shares, &html);
   } else {
-    append_format(&html, "<section>\n{}</section>\n", svg_element(domain, options, shares));
+    append_format(&html, "<section class=\"scroll\">\n{}</section>\n",
+                  svg_element(domain, options, shares));
   }
   append_format(
       &html,

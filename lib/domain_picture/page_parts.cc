@@ -6,14 +6,14 @@ namespace groma::domains {
 
 std::string_view domain_page_style() {
   return R"css(
-#space-box { border: 1px solid var(--line); border-radius: 6px; height: min(70vh, 44rem); }
+#space-box { border: 1px solid var(--line); border-radius: 6px; height: min(70vh, 44rem, 95vw); }
 #space-box canvas { cursor: grab; display: block; height: 100%; touch-action: none; width: 100%; }
 #space-box canvas.held { cursor: grabbing; }
 #what { background: var(--card); border-radius: 6px; margin: .5rem 0; max-width: none;
   min-height: 1.5em; overflow-wrap: anywhere; padding: .35rem .7rem; }
 .upto { align-items: center; display: flex; flex: 1 1 16rem; gap: .6rem; white-space: nowrap; }
 .upto input { flex: 1; min-width: 6rem; }
-svg.domain-picture { display: block; width: 100%; }
+svg.domain-picture { display: block; min-width: 40rem; width: 100%; }
 )css";
 }
 
@@ -266,7 +266,8 @@ std::string_view domain_page_script() {
     zoom = Math.max(0.3, Math.min(12, zoom * Math.exp(-event.deltaY * 0.002)));
     later();
   }, {passive: false});
-  upto.max = upto.value = count;
+  upto.max = count;
+  upto.value = count;
   upto.addEventListener('input', () => {
     later();
     what.textContent = `the points up to number ${at(visible() - 1, 3)} of ${domain.count}`;

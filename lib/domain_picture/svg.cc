@@ -59,7 +59,7 @@ void add_cells(const PictureCells& picture, const std::vector<std::int64_t>& pro
         ++end;
       }
       const double wide = size * static_cast<double>(end - i);
-      append_format(svg, "M{:.4g} {:.4g}h{:.4g}v{:.4g}h{:.4g}z",
+      append_format(svg, "M{:.7g} {:.7g}h{:.7g}v{:.7g}h{:.7g}z",
                     left + size * static_cast<double>(cells[i].second),
                     kPanelTop + size * static_cast<double>(cells[i].first), wide, size, -wide);
       i = end;
@@ -115,16 +115,17 @@ void add_bars(const PointShares& shares, double top, std::string* svg) {
   }
   const std::size_t slots = (count + grouped - 1) / grouped;
   const double slot = kPictureWidth / static_cast<double>(slots);
-  const double plot = kBarsHeight - 46, bottom = top + 38 + plot;
-  append_format(svg,
-                "<text x=\"0\" y=\"{0:.4g}\">Points per processor</text>\n"
-                "<rect class=\"rank\" x=\"0\" y=\"{1:.4g}\" width=\"11\" height=\"11\"/>"
-                "<text class=\"faint\" x=\"16\" y=\"{2:.4g}\">by number: {3}</text>\n"
-                "<rect class=\"box\" x=\"{4}\" y=\"{1:.4g}\" width=\"11\" height=\"11\"/>"
-                "<text class=\"faint\" x=\"{5}\" y=\"{2:.4g}\">by blocks: {6}{7}</text>\n",
-                top + 2, top + 10, top + 20, html_text(share_words(shares.by_rank)),
-                kPanel + kGap / 2, kPanel + kGap / 2 + 16, html_text(share_words(shares.by_box)),
-                shares.is_exact ? "" : " (estimated)");
+  constexpr double kLegend = 44;
+  const double plot = kBarsHeight - kLegend, bottom = top + kBarsHeight;
+  const auto legend = [&](std::string_view name, double y, std::string_view words) {
+    append_format(svg,
+                  "<rect class=\"{}\" x=\"0\" y=\"{:.4g}\" width=\"11\" height=\"11\"/>"
+                  "<text class=\"faint\" x=\"18\" y=\"{:.4g}\">{}</text>\n",
+                  name, y - 10, y, words);
+  };
+  legend("rank", top + 10, "points per processor by number: " + share_words(shares.by_rank));
+  legend("box", top + 28,
+         "by blocks: " + share_words(shares.by_box) + (shares.is_exact ? "" : " (estimated)"));
   const auto bar = [&](const std::vector<std::int64_t>& values, const char* name, double part) {
     append_format(svg, "<path class=\"{}\" d=\"", name);
     for (std::size_t s = 0; s < slots; ++s) {
@@ -157,21 +158,21 @@ void add_bars(const PointShares& shares, double top, std::string* svg) {
   }
 }
 
-std::string element(double height, std::string_view label, std::string_view content) {
+// `above`: the height that the content needs above 0.
+std::string element(double above, double height, std::string_view label, std::string_view content) {
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"domain-picture\" viewBox=\"-12 -12 {} "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"domain-picture\" viewBox=\"-12 {} {} "
       "{:.4g}\" role=\"img\" aria-label=\"{}\">\n<style>{}</style>\n"
-      "<rect class=\"paper\" x=\"-12\" y=\"-12\" width=\"{}\" height=\"{:.4g}\"/>\n{}</svg>\n",
-      kPictureWidth + 24, height + 24, label, kPictureStyle, kPictureWidth + 24, height + 24,
-      content);
+      "<rect class=\"paper\" x=\"-12\" y=\"{}\" width=\"{}\" height=\"{:.4g}\"/>\n{}</svg>\n",
+      -above - 12, kPictureWidth + 24, above + height + 24, html_text(label), kPictureStyle,
+      -above - 12, kPictureWidth + 24, above + height + 24, content);
 }
 
-// Splits a sentence into lines of at most 110 characters.
-std::vector<std::string> lines_of(std::string_view words) {
-  constexpr std::size_t kMost = 110;
+// Splits a sentence into lines of at most `most` characters.
+std::vector<std::string> wrapped(std::string_view words, std::size_t most) {
   std::vector<std::string> lines;
-  while (words.size() > kMost) {
-    const std::size_t end = std::min(words.rfind(' ', kMost), kMost);
+  while (words.size() > most) {
+    const std::size_t end = std::min(words.rfind(' ', most), most);
     lines.emplace_back(words.substr(0, end));
     words.remove_prefix(std::min(end + 1, words.size()));
   }
@@ -183,8 +184,8 @@ std::vector<std::string> lines_of(std::string_view words) {
 
 std::string bars_element(const PointShares& shares) {
   std::string content;
-  add_bars(shares, 12, &content);
-  return element(kBarsHeight + 24, "points per processor", content);
+  add_bars(shares, 0, &content);
+  return element(0, kBarsHeight + 8, "points per processor", content);
 }
 
 std::string svg_element(const Domain& domain, const PictureOptions& options,
@@ -199,8 +200,14 @@ std::string svg_element(const Domain& domain, const PictureOptions& options,
                                 kPanel / static_cast<double>(picture.extents[1]), 60.0});
   const double wide = size * static_cast<double>(picture.extents[0]),
                high = size * static_cast<double>(picture.extents[1]);
-  const std::string title = html_text(size_words(domain, options.title));
-  std::string svg = fmt::format("<text x=\"0\" y=\"14\" font-weight=\"600\">{}</text>\n", title);
+  const std::string title = size_words(domain, options.title);
+  std::string svg;
+  const std::vector<std::string> lines = wrapped(title, 95);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    // The last line is always at the same height above the panels.
+    append_format(&svg, "<text x=\"0\" y=\"{}\" font-weight=\"600\">{}</text>\n",
+                  14 - 18 * static_cast<int>(lines.size() - 1 - i), html_text(lines[i]));
+  }
   append_format(&svg,
                 "<text x=\"0\" y=\"44\">{0} processor{1} by number</text>\n"
                 "<text class=\"faint\" x=\"0\" y=\"62\">point k goes to processor k * {0} / "
@@ -219,12 +226,12 @@ std::string svg_element(const Domain& domain, const PictureOptions& options,
                   left, kPanelTop, wide, high);
   }
   double below = kPanelTop + high + 20;
-  for (const std::string& line : lines_of(coarseness_words(domain, picture))) {
+  for (const std::string& line : wrapped(coarseness_words(domain, picture), 110)) {
     append_format(&svg, "<text class=\"faint\" x=\"0\" y=\"{:.4g}\">{}</text>\n", below, line);
     below += 18;
   }
-  add_bars(shares, below + 14, &svg);
-  return element(below + 14 + kBarsHeight + 24, title, svg);
+  add_bars(shares, below + 4, &svg);
+  return element(18 * static_cast<double>(lines.size() - 1), below + kBarsHeight + 24, title, svg);
 }
 
 Result<std::string> domain_svg(const Domain& domain, const PictureOptions& options) {
