@@ -83,10 +83,12 @@ int check_domain(const DomainCheckArguments& options) {
         {"seconds", seconds}};
     return print(json.dump() + "\n");
   }
-  return print(fmt::format(
-      "{}: {}\nproved by {}: {}\n{}all that {}\n", domain.name(), counted_points(domain.count()),
-      proof_words(proof.kind), proof.words, compared_words(comparison, domain),
-      seconds < 1 ? "took less than a second" : fmt::format("took {:.0f} s", seconds)));
+  std::string text =
+      fmt::format("{}: {}\nproved by {}: {}\n", domain.name(), counted_points(domain.count()),
+                  proof_words(proof.kind), proof.words);
+  text += compared_words(comparison, domain);
+  if (seconds >= 1) text += fmt::format("all that took {:.0f} s\n", seconds);
+  return print(text);
 }
 
 }  // namespace

@@ -110,9 +110,9 @@ class DomainLibrary;
 // Limits on a comparison of a map with its declaration, and a function that is called repeatedly
 // with the work done in the current pass and all of it. The comparison ends when it returns false.
 struct CompareOptions {
-  std::int64_t max_mapped = std::int64_t{1} << 28;
-  std::int64_t max_enumerated = std::int64_t{1} << 24;
-  std::int64_t max_box = std::int64_t{1} << 28;
+  std::int64_t max_mapped = std::int64_t{1} << 26;
+  std::int64_t max_enumerated = std::int64_t{1} << 22;
+  std::int64_t max_box = std::int64_t{1} << 26;
   std::function<bool(std::int64_t done, std::int64_t all)> progress = {};
 };
 

@@ -98,6 +98,14 @@ std::optional<Domain> Declaration::make(const ParameterValues& given, Diagnostic
 std::shared_ptr<const DomainLibrary> DomainLibrary::read(Diagnostics& diags) {
   std::shared_ptr<DomainLibrary> library(new DomainLibrary(diags.source()));
   library->trees_ = parse_declarations(diags);
+  for (const DeclarationTree& tree : library->trees_) {
+    for (std::size_t i = 0; i < tree.parameters.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (tree.parameters[i].name != tree.parameters[j].name) continue;
+        diags.report(DiagId::kDuplicateName, tree.parameters[i].range, tree.parameters[i].name);
+      }
+    }
+  }
   for (std::size_t i = 0; i < library->trees_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (library->trees_[i].name != library->trees_[j].name) continue;

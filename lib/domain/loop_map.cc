@@ -95,19 +95,18 @@ std::optional<Polynomial> with_parameters(const Polynomial& polynomial,
   return result;
 }
 
-// Returns nullopt if the polynomial is not affine with integer coefficients of moderate size.
-std::optional<Affine> as_affine(const Polynomial& polynomial) {
-  const auto form = polynomial.as_linear_form();
+// Returns nullopt if a coefficient is not of moderate size.
+std::optional<Affine> as_affine(const LinearForm& form) {
   const auto is_moderate = [](Int128 number) {
     return number <= kMostFactor && number >= -kMostFactor;
   };
-  if (!form || !is_moderate(form->constant) ||
-      !std::all_of(form->factors.begin(), form->factors.end(), is_moderate)) {
+  if (!is_moderate(form.constant) ||
+      !std::all_of(form.factors.begin(), form.factors.end(), is_moderate)) {
     return std::nullopt;
   }
   Affine affine;
-  affine.constant = form->constant;
-  std::copy_n(form->factors.begin(), affine.factors.size(), affine.factors.begin());
+  affine.constant = form.constant;
+  std::copy_n(form.factors.begin(), affine.factors.size(), affine.factors.begin());
   return affine;
 }
 
@@ -137,8 +136,10 @@ class LoopMap final : public PointMap {
       const auto first = with_parameters(nest.first[l], parameters, depth_),
                  end = with_parameters(nest.end[l], parameters, depth_);
       if (!first || !end) return LoopFault{LoopFault::Kind::kTooLarge, l};
-      const auto low = as_affine(*first), high = as_affine(*end);
-      if (!low || !high) return LoopFault{LoopFault::Kind::kNotAffine, l};
+      const auto first_form = first->as_linear_form(), end_form = end->as_linear_form();
+      if (!first_form || !end_form) return LoopFault{LoopFault::Kind::kNotAffine, l};
+      const auto low = as_affine(*first_form), high = as_affine(*end_form);
+      if (!low || !high) return LoopFault{LoopFault::Kind::kTooLarge, l};
       first_.push_back(*low);
       last_.push_back(*high);
       last_.back().constant -= 1;

@@ -44,7 +44,7 @@ std::vector<Point> points_of(const Domain& domain) {
 // ---- Near the largest numbers
 
 // The number of random k for each domain. `.ci/full` sets it to 10^7.
-std::int64_t samples() {
+std::int64_t random_samples() {
   const char* const given = std::getenv("GROMA_DOMAIN_SAMPLES");
   return given == nullptr ? 20'000 : std::max<std::int64_t>(1, std::atoll(given));
 }
@@ -82,7 +82,7 @@ TEST_P(AtTheTop, RandomPointsComeBack) {
   }
   std::mt19937_64 random(26);
   const auto count = static_cast<std::uint64_t>(domain.count());
-  for (std::int64_t i = 0; i < samples(); ++i) {
+  for (std::int64_t i = 0; i < random_samples(); ++i) {
     std::uint64_t distance = random() % (count / 2 + 1);
     if (i % 2 == 0) distance >>= random() % 63;
     const auto k = static_cast<std::int64_t>(count - 1 - std::min(distance, count - 1));
@@ -136,7 +136,7 @@ TEST(Boundaries, OfRowsAndLayersAreExact) {
                tetrahedron = *make_known("tetrahedron", {{"n", 3810777}}),
                pyramid = *make_known("pyramid", {{"n", 3024616}}),
                upper = *make_known("upper_triangle", {{"n", 4294967295}});
-  for (std::int64_t i = 0; i < samples(); ++i) {
+  for (std::int64_t i = 0; i < random_samples(); ++i) {
     const std::int64_t y = std::max<std::int64_t>(1, some(i, 4294967294));
     ASSERT_EQ(triangle.point(triangular(y)), Point({0, y}));
     ASSERT_EQ(triangle.point(triangular(y) - 1), Point({y - 1, y - 1}));
