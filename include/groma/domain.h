@@ -74,6 +74,9 @@ class Domain {
   Domain(std::string name, std::shared_ptr<const PointMap> map, Rect bounds)
       : name_(std::move(name)), map_(std::move(map)), bounds_(bounds) {}
 
+  // for_each() with this number of dimensions; 0: any.
+  template <int kDimensions, typename Function>
+  void walk(std::int64_t begin, std::int64_t end, const Function& f) const;
   // Writes the coordinates of the points begin, ..., end - 1, one point behind the other.
   void write_points(std::int64_t begin, std::int64_t end, std::int64_t* out) const;
 
@@ -84,15 +87,31 @@ class Domain {
 
 template <typename Function>
 void Domain::for_each(std::int64_t begin, std::int64_t end, const Function& f) const {
+  // Copies of a known number of coordinates are faster.
+  switch (dimensions()) {
+    case 1:
+      return walk<1>(begin, end, f);
+    case 2:
+      return walk<2>(begin, end, f);
+    case 3:
+      return walk<3>(begin, end, f);
+    default:
+      return walk<0>(begin, end, f);
+  }
+}
+
+template <int kDimensions, typename Function>
+void Domain::walk(std::int64_t begin, std::int64_t end, const Function& f) const {
   constexpr std::int64_t kBlock = 128;
   std::array<std::int64_t, static_cast<std::size_t>(kBlock) * kMaxDimensions> coordinates;
-  Point point = Point::zeros(dimensions());
+  const int width = kDimensions == 0 ? dimensions() : kDimensions;
+  Point point = Point::zeros(width);
   while (begin < end) {
     const std::int64_t block_end = end - begin < kBlock ? end : begin + kBlock;
     write_points(begin, block_end, coordinates.data());
     const std::int64_t* next = coordinates.data();
     for (; begin < block_end; ++begin) {
-      for (int d = 0; d < point.dimensions(); ++d) point[d] = *next++;
+      for (int d = 0; d < width; ++d) point[d] = *next++;
       if constexpr (std::is_same_v<decltype(f(begin, point)), bool>) {
         if (!f(begin, point)) return;
       } else {

@@ -121,7 +121,7 @@ struct DigitGroup {
 // Division by the entries of a group and by the base of a group. The number of dimensions is known
 // when the program is compiled, except for kMany.
 template <typename DivideEntries, typename DivideBase, std::size_t kDimensions>
-class DigitMap final : public PointMap {
+class DigitMap : public PointMap {
  public:
   DigitMap(std::int64_t base, std::int64_t levels, int dimensions,
            const std::vector<Coordinates>& table)
@@ -215,11 +215,12 @@ class DigitMap final : public PointMap {
                         digits_, base_)};
   }
 
- private:
+ protected:
   std::size_t width() const {
     return kDimensions == kMaxDimensions ? static_cast<std::size_t>(dimensions_) : kDimensions;
   }
 
+ private:
   void add_vector(std::uint64_t entry, std::uint64_t weight,
                   std::array<std::uint64_t, kDimensions>& sums) const {
     const std::uint32_t* vector = &vectors_[entry * width()];
@@ -296,6 +297,79 @@ class DigitMap final : public PointMap {
   std::uint64_t last_base_ = 0, last_weight_ = 0;
 };
 
+// Returns a number made of every other bit, from the lowest one on.
+std::uint64_t compact_bits(std::uint64_t x) {
+  x &= 0x5555'5555'5555'5555;
+  x = (x | x >> 1) & 0x3333'3333'3333'3333;
+  x = (x | x >> 2) & 0x0F0F'0F0F'0F0F'0F0F;
+  x = (x | x >> 4) & 0x00FF'00FF'00FF'00FF;
+  x = (x | x >> 8) & 0x0000'FFFF'0000'FFFF;
+  return (x | x >> 16) & 0xFFFF'FFFF;
+}
+// The inverse, for numbers of 32 bits.
+std::uint64_t spread_bits(std::uint64_t x) {
+  x = (x | x << 16) & 0x0000'FFFF'0000'FFFF;
+  x = (x | x << 8) & 0x00FF'00FF'00FF'00FF;
+  x = (x | x << 4) & 0x0F0F'0F0F'0F0F'0F0F;
+  x = (x | x << 2) & 0x3333'3333'3333'3333;
+  return (x | x << 1) & 0x5555'5555'5555'5555;
+}
+
+// Four vectors in base 2: all levels at once by operations on words. The two bits of each digit of
+// k become two words; a bit of a coordinate is a function of the bits at its place in them.
+template <std::size_t kDimensions>
+class WordDigitMap final : public DigitMap<ShiftDivision, ShiftDivision, kDimensions> {
+ public:
+  WordDigitMap(std::int64_t levels, int dimensions, const std::vector<Coordinates>& table)
+      : DigitMap<ShiftDivision, ShiftDivision, kDimensions>(2, levels, dimensions, table),
+        mask_((std::uint64_t{1} << levels) - 1) {
+    for (std::size_t d = 0; d < this->width(); ++d) {
+      const auto bit = [&](std::size_t entry) { return table[entry][d] == 1; };
+      const auto word = [&](bool is_set) { return is_set ? mask_ : 0; };
+      // The coordinate is a sum without carries of products of the two bits.
+      factors_[d] = {word(bit(0)), word(bit(0) != bit(1)), word(bit(0) != bit(2)),
+                     word((bit(0) != bit(1)) != (bit(2) != bit(3)))};
+      for (std::size_t entry = 0; entry < kEntries; ++entry) {
+        differs_[entry][d] = bit(entry) ? 0 : ~std::uint64_t{0};
+      }
+    }
+  }
+
+  void unrank(std::int64_t k, Coordinates& point) const override {
+    const auto bits = static_cast<std::uint64_t>(k);
+    const std::uint64_t low = compact_bits(bits), high = compact_bits(bits >> 1);
+    for (std::size_t d = 0; d < this->width(); ++d) {
+      const auto& factor = factors_[d];
+      point[d] = static_cast<std::int64_t>(factor[0] ^ (factor[1] & low) ^ (factor[2] & high) ^
+                                           (factor[3] & low & high));
+    }
+  }
+
+  std::int64_t rank(const Coordinates& point) const override {
+    // The places at which the digits are each entry.
+    std::array<std::uint64_t, kEntries> places;
+    places.fill(mask_);
+    for (std::size_t d = 0; d < this->width(); ++d) {
+      const auto bits = static_cast<std::uint64_t>(point[d]);
+      if ((bits & ~mask_) != 0) return -1;
+      for (std::size_t entry = 0; entry < kEntries; ++entry) {
+        places[entry] &= bits ^ differs_[entry][d];
+      }
+    }
+    if ((places[0] | places[1] | places[2] | places[3]) != mask_) return -1;
+    return static_cast<std::int64_t>(spread_bits(places[1] | places[3]) |
+                                     spread_bits(places[2] | places[3]) << 1);
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 4;
+  // A 1 for each level.
+  std::uint64_t mask_;
+  std::array<std::array<std::uint64_t, kEntries>, kDimensions> factors_{};
+  // All bits if the entry has a 0 in this coordinate.
+  std::array<std::array<std::uint64_t, kDimensions>, kEntries> differs_{};
+};
+
 template <typename DivideEntries, typename DivideBase>
 PointMapPtr make_map(std::int64_t base, std::int64_t levels, int dimensions,
                      const std::vector<Coordinates>& table) {
@@ -342,6 +416,12 @@ std::variant<PointMapPtr, DigitFaultAt> make_digit_map(std::int64_t base, std::i
     ++most;
   }
   if (most < levels) return DigitFaultAt{DigitFault::kTooLarge, most};
+  if (base == 2 && digits == 4 && dimensions == 2) {
+    return std::make_shared<WordDigitMap<2>>(levels, dimensions, table);
+  }
+  if (base == 2 && digits == 4 && dimensions == 3) {
+    return std::make_shared<WordDigitMap<3>>(levels, dimensions, table);
+  }
   // One vector alone is a power of two, too: the shift is by 0.
   const bool shift_entries = is_power_of_two(digits), shift_base = is_power_of_two(base);
   if (shift_entries && shift_base)

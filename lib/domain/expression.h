@@ -124,8 +124,11 @@ class Evaluator {
  public:
   // Limit on the steps of one evaluation. A step is one node.
   static constexpr std::int64_t kMaxSteps = 1 << 20;
-  // Limit on the steps of all evaluations by one evaluator.
+  // The usual limit on the steps of all evaluations by one evaluator.
   static constexpr std::int64_t kMaxStepsInAll = std::int64_t{1} << 30;
+
+  explicit Evaluator(std::int64_t max_steps_in_all = kMaxStepsInAll)
+      : left_in_all_(max_steps_in_all) {}
 
   // Evaluates the expression. `given` are the values of the first slots. Returns false and sets
   // fault() if there is no value.
@@ -144,7 +147,7 @@ class Evaluator {
 
   const Expression* expression_ = nullptr;
   std::vector<std::int64_t> slots_;
-  std::int64_t left_ = 0, left_in_all_ = kMaxStepsInAll;
+  std::int64_t left_ = 0, left_in_all_ = 0;
   Fault fault_;
 };
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "domain/expression.h"
+#include "domain/tree.h"
 #include "groma/domain.h"
 
 namespace groma::domains {
@@ -142,14 +144,23 @@ TEST(Hostile, NamesThatMultiplyPartsAreRefused) {
               HasSubstr("it is made of more than 1000 parts [domain-size]"));
 }
 
-TEST(Hostile, ConditionsThatTakeLongAreRefused) {
-  const std::string slow =
-      "fold(x, 2, 64, 0, (a, q, i) => fold(x, 2, 64, a, (b, p, j) => fold(x, 2, 40, b, (c, o, l) "
-      "=> c "
-      "+ 1)))";
-  EXPECT_THAT(
-      first_line("domain d = (x, y, z) in loops x < 600, y < 600, z < 600 where " + slow + " > 0;"),
-      HasSubstr("its evaluations for all points take more than 2^30 steps [domain-value]"));
+TEST(Hostile, EvaluationsAreLimitedTogether) {
+  Diagnostics diags(Source(
+      "a.domain", "domain d = x in loops x < 3 where fold(x, 2, 64, 0, (a, q, i) => a + q + i);"));
+  std::vector<DeclarationTree> trees = parse_declarations(diags);
+  ASSERT_EQ(trees.size(), 1U);
+  Expression condition = *trees[0].parts[0].second.where;
+  ASSERT_TRUE(resolve(condition, {{"x", 1}}, diags));
+  Evaluator evaluator(10'000);
+  const std::vector<std::int64_t> given = {2};
+  Value value;
+  int done = 0;
+  while (done < 10'000 && evaluator.evaluate(condition, given, &value)) ++done;
+  // An evaluation takes more than 64 steps.
+  EXPECT_GT(done, 10);
+  EXPECT_LT(done, 157);
+  EXPECT_EQ(evaluator.fault().kind, FaultKind::kTooManyStepsInAll);
+  EXPECT_THAT(words_of(evaluator.fault().kind), HasSubstr("for all points"));
 }
 
 TEST(Hostile, ConditionsThatAreNeverTrueAreErrors) {

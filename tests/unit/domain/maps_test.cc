@@ -153,6 +153,45 @@ TEST(Boundaries, OfRowsAndLayersAreExact) {
   }
 }
 
+// ---- Digits
+
+// Every table of four vectors in base 2, all digits of which are handled at once, against the same
+// vectors with one more coordinate, for which they are not. The first number of a point is enough
+// to tell the order apart.
+TEST(Digits, FourVectorsInBaseTwoByWords) {
+  std::mt19937_64 random(29);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<int> cells = {0, 1, 2, 3, 4, 5, 6, 7};
+    std::shuffle(cells.begin(), cells.end(), random);
+    std::string fast = "domain d(r) = (x, y, z) in digits base 2 levels r of ",
+                plain = "domain d(r) = (x, y, z, w) in digits base 2 levels r of ";
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::string digits = fmt::format("{}({}, {}, {}", i == 0 ? "" : ", ", cells[i] & 1,
+                                             cells[i] >> 1 & 1, cells[i] >> 2);
+      fast += digits + ")";
+      plain += digits + ", 0)";
+    }
+    for (const std::int64_t levels : {0, 1, 2, 5, 31}) {
+      const auto words = make_of(fast + ";", {{"r", levels}}),
+                 table = make_of(plain + ";", {{"r", levels}});
+      ASSERT_TRUE(words && table) << fast;
+      ASSERT_EQ(words->count(), table->count());
+      for (int i = 0; i < 200; ++i) {
+        const auto k =
+            static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(words->count()));
+        const Point expected = table->point(k), point = words->point(k);
+        ASSERT_EQ(point, Point({expected[0], expected[1], expected[2]})) << fast << " " << k;
+        ASSERT_EQ(words->rank(point), k) << fast;
+        const auto any = [&] {
+          return static_cast<std::int64_t>(random() % (std::uint64_t{2} << levels)) - 1;
+        };
+        const Point other{any(), any(), any()};
+        ASSERT_EQ(words->rank(other), table->rank({other[0], other[1], other[2], 0})) << fast;
+      }
+    }
+  }
+}
+
 // ---- Walks
 
 TEST(Walk, GivesThePointsInTheirOrder) {
