@@ -17,19 +17,35 @@ std::int64_t Domain::count() const { return map_->count(); }
 int Domain::dimensions() const { return map_->dimensions(); }
 Proof Domain::proof() const { return map_->proof(); }
 
+namespace {
+
+// Copies the coordinates. A copy of a known number is several times faster than a loop.
+template <typename From, typename To>
+void copy_coordinates(const From& from, int dimensions, To& to) {
+  using FromIndex = std::conditional_t<std::is_same_v<From, Point>, int, std::size_t>;
+  using ToIndex = std::conditional_t<std::is_same_v<To, Point>, int, std::size_t>;
+  const auto copy = [&](int d) { to[static_cast<ToIndex>(d)] = from[static_cast<FromIndex>(d)]; };
+  copy(0);
+  if (dimensions > 1) copy(1);
+  if (dimensions > 2) copy(2);
+  for (int d = 3; d < dimensions; ++d) copy(d);
+}
+
+}  // namespace
+
 Point Domain::point(std::int64_t k) const {
   GROMA_REQUIRE(k >= 0 && k < count(), "the number of a point is from 0 to count() - 1");
   Coordinates coordinates;
   map_->unrank(k, coordinates);
   Point point = Point::zeros(map_->dimensions());
-  for (int d = 0; d < point.dimensions(); ++d) point[d] = coordinates[static_cast<std::size_t>(d)];
+  copy_coordinates(coordinates, point.dimensions(), point);
   return point;
 }
 
 std::optional<std::int64_t> Domain::rank(const Point& point) const {
   if (point.dimensions() != dimensions()) return std::nullopt;
   Coordinates coordinates;
-  for (int d = 0; d < point.dimensions(); ++d) coordinates[static_cast<std::size_t>(d)] = point[d];
+  copy_coordinates(point, point.dimensions(), coordinates);
   const std::int64_t k = map_->rank(coordinates);
   return k < 0 ? std::nullopt : std::optional(k);
 }
