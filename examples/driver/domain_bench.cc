@@ -6,7 +6,7 @@
 
 #include "commands.h"
 #include "console.h"
-#include "domain_command.h"
+#include "domain_inputs.h"
 #include "groma/domain_emission.h"
 #include "groma/system.h"
 
@@ -52,9 +52,9 @@ int bench(const BenchArguments& options) {
   std::vector<groma::domains::TitledDomain> domains;
   for (const std::string& name : names) {
     int exit_code = kFine;
-    auto named = read_named_domain(name, options.file, &exit_code);
+    auto named = choose_domain(name, options.file, /*json=*/false, &exit_code);
     if (!named) return exit_code;
-    domains.push_back({std::move(named->domain), std::move(named->title)});
+    domains.push_back({std::move(named->domain), groma::visible(name)});
   }
   const auto program = groma::domains::emit_benchmark(domains);
   if (!program) return refuse(program.error());

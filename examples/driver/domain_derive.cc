@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "console.h"
+#include "domain_inputs.h"
 #include "groma/system.h"
 #include "inputs.h"
 

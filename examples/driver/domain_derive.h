@@ -30,9 +30,6 @@ struct DeriveArguments {
   }
 };
 
-// Adds the subcommand `derive` to `groma domain`.
-void add_domain_derive(CLI::App& command, int* exit_code);
-
 // Prints the table of the paper: six domains, three numbers of samples, and the methods. Returns
 // the exit code.
 int print_derivation_table(const DeriveArguments& arguments);

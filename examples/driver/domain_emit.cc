@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "console.h"
-#include "domain_command.h"
+#include "domain_inputs.h"
 #include "groma/domain_emission.h"
 #include "groma/system.h"
 
@@ -39,12 +39,12 @@ int emit(const EmitDomainArguments& options) {
   }
   check_written({{"--out", options.out}}, {options.file});
   int exit_code = kFine;
-  const auto named = read_named_domain(options.name, options.file, &exit_code);
+  const auto named = choose_domain(options.name, options.file, /*json=*/false, &exit_code);
   if (!named) return exit_code;
   groma::domains::EmissionOptions emission;
   emission.language = options.language;
-  emission.title = named->title;
-  emission.declaration = named->declaration;
+  emission.title = groma::visible(options.name);
+  emission.declaration = named->declaration.text();
   const bool in_folder = !to_output && is_folder(options.out);
   if (!to_output && !in_folder) {
     emission.header_name = groma::visible(fs::path(options.out).filename().string());

@@ -14,8 +14,10 @@
 namespace groma::domains {
 namespace {
 
-// Limit on the domains inside one another by their names.
-constexpr int kMaxReferences = 16;
+// Limit on the domains inside one another by their names, and on the parts of all of them.
+constexpr int kMaxReferences = 16, kMaxBuiltParts = 1000;
+// With more parts than this, it is not tried which other parameters would do.
+constexpr int kMaxTriedParts = 40;
 
 std::string point_words(const Coordinates& point, int dimensions) {
   std::vector<std::int64_t> items(point.begin(), point.begin() + dimensions);
@@ -25,8 +27,10 @@ std::string point_words(const Coordinates& point, int dimensions) {
 class Builder {
  public:
   // In a probe, only sizes matter: points are not looked at, and nothing is reported.
-  Builder(const std::vector<DeclarationTree>& trees, Diagnostics& diags, bool is_probe)
-      : trees_(trees), diags_(diags), is_probe_(is_probe) {}
+  // `built_parts` counts the parts of all domains that are built for one.
+  Builder(const std::vector<DeclarationTree>& trees, Diagnostics& diags, bool is_probe,
+          int* built_parts)
+      : trees_(trees), diags_(diags), is_probe_(is_probe), built_parts_(built_parts) {}
 
   // Returns null after an error.
   PointMapPtr declaration(const DeclarationTree& tree, const std::vector<std::int64_t>& values,
@@ -76,6 +80,11 @@ class Builder {
     std::vector<PointMapPtr> joined;
     bool is_exhaustive = false;
     for (const auto& [join, part] : tree.parts) {
+      if (++*built_parts_ > kMaxBuiltParts) {
+        report(DiagId::kDomainSize, part.range, tree.name,
+               fmt::format("it is made of more than {} parts", kMaxBuiltParts));
+        return nullptr;
+      }
       PointMapPtr next = this->part(part, depth);
       if (!next) return nullptr;
       if (!joined.empty() && next->dimensions() != joined.front()->dimensions()) {
@@ -119,27 +128,48 @@ class Builder {
     });
   }
 
-  // Joins a part by `or` or `except`.
+  // Joins a part by `or` or `except`. Looks at each point only if there are other sets than boxes.
   bool combine(DeclarationTree::Join join, const PartTree& tree, PointMapPtr next,
                std::vector<PointMapPtr>* joined) {
-    if (is_probe_) return true;
     if (join == DeclarationTree::Join::kOr) {
-      const std::vector<PointMapPtr> others = *joined;
-      PointMapPtr rest = subset(tree, std::move(next), [&](const Coordinates& point) {
-        return std::none_of(others.begin(), others.end(),
-                            [&](const PointMapPtr& other) { return other->rank(point) >= 0; });
-      });
+      const auto taken = boxes_of(*joined);
+      PointMapPtr rest = taken ? next->without(*taken) : nullptr;
+      if (!rest && is_probe_) return true;
+      if (!rest) {
+        const std::vector<PointMapPtr> others = *joined;
+        rest = subset(tree, std::move(next), [&](const Coordinates& point) {
+          return std::none_of(others.begin(), others.end(),
+                              [&](const PointMapPtr& other) { return other->rank(point) >= 0; });
+        });
+      }
       if (!rest) return false;
       joined->push_back(std::move(rest));
       if (count_fits(*joined)) return true;
       too_large(tree.range, "it has more than 2^63-1 points");
       return false;
     }
+    const auto taken = next->boxes();
     for (PointMapPtr& part : *joined) {
-      part = subset(tree, part, [&](const Coordinates& point) { return next->rank(point) < 0; });
-      if (!part) return false;
+      PointMapPtr rest = taken ? part->without(*taken) : nullptr;
+      if (!rest && is_probe_) continue;
+      if (!rest) {
+        rest = subset(tree, part, [&](const Coordinates& point) { return next->rank(point) < 0; });
+      }
+      if (!rest) return false;
+      part = std::move(rest);
     }
     return true;
+  }
+
+  // Returns the boxes of which the parts consist, or nullopt if they are not boxes or too many.
+  static std::optional<std::vector<Box>> boxes_of(const std::vector<PointMapPtr>& parts) {
+    std::vector<Box> all;
+    for (const PointMapPtr& part : parts) {
+      const auto more = part->boxes();
+      if (!more || all.size() + more->size() > kMaxBoxes) return std::nullopt;
+      all.insert(all.end(), more->begin(), more->end());
+    }
+    return all;
   }
 
   template <typename Keep>
@@ -189,7 +219,7 @@ class Builder {
       if (!value) return nullptr;
       values.push_back(*value);
     }
-    Builder inner(trees_, diags_, is_probe_);
+    Builder inner(trees_, diags_, is_probe_, built_parts_);
     PointMapPtr map = inner.declaration(*found, values, depth + 1);
     is_too_large_ = is_too_large_ || inner.is_too_large_;
     return map;
@@ -436,6 +466,11 @@ class Builder {
       const auto coordinate = polynomial(written, item);
       if (!coordinate) return nullptr;
       Coordinates row{};
+      const auto form = coordinate->with_values(*values_);
+      if (form && form->as_linear_form() &&
+          !affine_row(*coordinate, &row, &offsets[factors.size()])) {
+        return too_large(written.nodes[item].range, "its coordinates do not fit 63 bits");
+      }
       if (!affine_row(*coordinate, &row, &offsets[factors.size()])) {
         report(DiagId::kDomainBound, written.nodes[item].range, "multiplies loop variables")
             .help("a coordinate is a sum of multiples of the variables");
@@ -497,6 +532,7 @@ class Builder {
     std::vector<std::int64_t> given = *values_;
     given.resize(scope.size());
     const int dimensions = inner->dimensions();
+    const std::int64_t all = inner->count();
     PointMapPtr kept = make_subset(std::move(inner), [&](const Coordinates& point) {
       std::copy_n(point.begin(), dimensions,
                   given.begin() + static_cast<std::ptrdiff_t>(values_->size()));
@@ -506,6 +542,11 @@ class Builder {
           .note(fmt::format("for the loop variables {}", point_words(point, dimensions)));
       return -1;
     });
+    if (kept != nullptr && kept->count() == 0 && all > 0) {
+      report(DiagId::kEmptyDomain, condition.top().range, fmt::format("`{}`", tree_->name))
+          .note(fmt::format("none of the {} points of the loops satisfies the condition", all));
+      return nullptr;
+    }
     return kept;
   }
 
@@ -552,6 +593,7 @@ class Builder {
   const std::vector<DeclarationTree>& trees_;
   Diagnostics& diags_;
   const bool is_probe_;
+  int* const built_parts_;
   const DeclarationTree* tree_ = nullptr;
   const std::vector<std::int64_t>* values_ = nullptr;
   std::vector<NameInScope> parameters_;
@@ -567,7 +609,8 @@ void add_largest_values(const std::vector<DeclarationTree>& trees, const Declara
       Diagnostics ignored{Source()};
       std::vector<std::int64_t> tried = values;
       tried[p] = value;
-      return Builder(trees, ignored, true).declaration(tree, tried, 0) != nullptr;
+      int parts = 0;
+      return Builder(trees, ignored, true, &parts).declaration(tree, tried, 0) != nullptr;
     };
     std::int64_t low = 0, high = values[p];
     if (high <= 0 || !fits(0)) continue;
@@ -584,13 +627,15 @@ void add_largest_values(const std::vector<DeclarationTree>& trees, const Declara
 PointMapPtr build(const std::vector<DeclarationTree>& trees, const DeclarationTree& tree,
                   const std::vector<std::int64_t>& values, Diagnostics& diags) {
   Diagnostics found(diags.source());
-  Builder builder(trees, found, false);
+  int parts = 0;
+  Builder builder(trees, found, false, &parts);
   PointMapPtr map = builder.declaration(tree, values, 0);
   // A probe tells whether the sizes of numbers are the cause, for which other parameters help.
   Diagnostics ignored(diags.source());
-  Builder probe(trees, ignored, true);
-  const bool helps = builder.is_too_large() && probe.declaration(tree, values, 0) == nullptr &&
-                     probe.is_too_large();
+  int probed_parts = 0;
+  Builder probe(trees, ignored, true, &probed_parts);
+  const bool helps = builder.is_too_large() && parts <= kMaxTriedParts &&
+                     probe.declaration(tree, values, 0) == nullptr && probe.is_too_large();
   for (const Diagnostic& each : found.all()) {
     Diagnostic& added = diags.add(each.id, each.range, each.args);
     added.notes = each.notes;

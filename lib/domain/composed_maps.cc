@@ -1,11 +1,9 @@
+// Affine images and unions of maps; whether maps share points.
 #include "domain/composed_maps.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
-#include <numeric>
 
+#include "domain/box_map.h"
 #include "domain/description.h"
 #include "domain/polynomial.h"
 
@@ -89,13 +87,15 @@ class AffineImage final : public PointMap {
         inverse_(std::move(inverse)) {
     count_ = inner_->count();
     dimensions_ = static_cast<int>(factors_.size());
+    columns_ = static_cast<std::size_t>(inner_->dimensions());
+    find_permutation();
   }
 
   // Returns false if a coordinate does not fit.
   bool set_bounds() {
     for (std::size_t i = 0; i < factors_.size(); ++i) {
       Int128 low = offsets_[i], high = offsets_[i];
-      for (std::size_t j = 0; j < columns(); ++j) {
+      for (std::size_t j = 0; j < columns_; ++j) {
         const Int128 factor = factors_[i][j];
         const Int128 a = factor * inner_->lower()[j], b = factor * inner_->upper()[j];
         low += std::min(a, b);
@@ -105,39 +105,61 @@ class AffineImage final : public PointMap {
       lower_[i] = static_cast<std::int64_t>(low);
       upper_[i] = static_cast<std::int64_t>(high);
     }
+    // Each sum of find_counters() is at most this.
+    constexpr Int128 kMostSum = Int128{1} << 62;
+    is_small_ = true;
+    for (const auto& row : inverse_.rows) {
+      Int128 sum = 0;
+      for (std::size_t i = 0; i < factors_.size(); ++i) {
+        const Int128 far =
+            std::max(Int128{upper_[i]} - offsets_[i], Int128{offsets_[i]} - lower_[i]);
+        sum += (row[i] < 0 ? -row[i] : row[i]) * std::max<Int128>(far, 0);
+      }
+      is_small_ = is_small_ && sum < kMostSum;
+    }
     return true;
   }
 
   void unrank(std::int64_t k, Coordinates& point) const override {
     Coordinates counters;
     inner_->unrank(k, counters);
-    for (std::size_t i = 0; i < factors_.size(); ++i) {
-      std::int64_t sum = offsets_[i];
-      for (std::size_t j = 0; j < columns(); ++j) sum += factors_[i][j] * counters[j];
-      point[i] = sum;
+    map_counters(counters.data(), point.data());
+  }
+
+  void unrank_many(std::int64_t k, std::size_t count, std::int64_t* out) const override {
+    constexpr std::size_t kBlock = 64;
+    std::array<std::int64_t, kBlock * kMaxDimensions> counters;
+    for (std::size_t done = 0; done < count; done += kBlock) {
+      const std::size_t here = std::min(kBlock, count - done);
+      inner_->unrank_many(k + static_cast<std::int64_t>(done), here, counters.data());
+      if (is_permutation_) {
+        for (std::size_t d = 0; d < columns_; ++d) {
+          const std::int64_t* from = &counters[source_[d]];
+          const std::int64_t offset = offsets_[d];
+          for (std::size_t i = 0; i < here; ++i)
+            out[i * columns_ + d] = from[i * columns_] + offset;
+        }
+      } else {
+        for (std::size_t i = 0; i < here; ++i) {
+          map_counters(&counters[i * columns_], out + i * factors_.size());
+        }
+      }
+      out += here * factors_.size();
     }
   }
 
   std::int64_t rank(const Coordinates& point) const override {
-    Coordinates counters{};
+    Coordinates counters;
     for (std::size_t i = 0; i < factors_.size(); ++i) {
       if (point[i] < lower_[i] || point[i] > upper_[i]) return -1;
     }
-    for (std::size_t j = 0; j < columns(); ++j) {
-      Int128 sum = 0;
-      for (std::size_t i = 0; i < factors_.size(); ++i) {
-        sum += inverse_.rows[j][i] * (Int128{point[i]} - offsets_[i]);
-      }
-      if (sum % inverse_.denominator != 0) return -1;
-      sum /= inverse_.denominator;
-      if (sum < inner_->lower()[j] || sum > inner_->upper()[j]) return -1;
-      counters[j] = static_cast<std::int64_t>(sum);
+    if (is_permutation_) {
+      for (std::size_t i = 0; i < columns_; ++i) counters[source_[i]] = point[i] - offsets_[i];
+      return inner_->rank(counters);
     }
-    // With more coordinates than counters, the others must agree too.
-    for (std::size_t i = 0; i < factors_.size(); ++i) {
-      Int128 sum = offsets_[i];
-      for (std::size_t j = 0; j < columns(); ++j) sum += Int128{factors_[i][j]} * counters[j];
-      if (sum != point[i]) return -1;
+    if (!(is_small_ ? find_counters<std::int64_t>(point, counters)
+                    : find_counters<Int128>(point, counters))) {
+      return -1;
     }
     return inner_->rank(counters);
   }
@@ -147,11 +169,34 @@ class AffineImage final : public PointMap {
     return {ImageDescription{inner_, factors_, offsets_, inverse_.rows, inverse_.denominator}};
   }
 
+  std::optional<std::vector<Box>> boxes() const override {
+    if (count_ == 0) return std::vector<Box>{};
+    auto all = is_permutation_ ? inner_->boxes() : std::nullopt;
+    if (!all) return std::nullopt;
+    for (Box& box : *all) {
+      const Box counters = box;
+      for (std::size_t i = 0; i < columns_; ++i) {
+        box.lower[i] = counters.lower[source_[i]] + offsets_[i];
+        box.upper[i] = counters.upper[source_[i]] + offsets_[i];
+      }
+    }
+    return all;
+  }
+  std::vector<std::size_t> loop_order() const override {
+    if (!is_permutation_) return {};
+    std::vector<std::size_t> order;
+    for (const std::size_t counter : inner_->loop_order()) {
+      const auto* const found = std::find(source_.begin(), source_.begin() + columns_, counter);
+      order.push_back(static_cast<std::size_t>(found - source_.begin()));
+    }
+    return order;
+  }
+
   // Returns true if no two images of these functions can meet, whatever the counters are: the
   // functions have the same factors, and no integers make up for the difference of the offsets.
   bool never_meets(const AffineImage& other) const {
     if (factors_ != other.factors_) return false;
-    for (std::size_t j = 0; j < columns(); ++j) {
+    for (std::size_t j = 0; j < columns_; ++j) {
       Int128 sum = 0;
       for (std::size_t i = 0; i < factors_.size(); ++i) {
         sum += inverse_.rows[j][i] * (Int128{other.offsets_[i]} - offsets_[i]);
@@ -162,74 +207,68 @@ class AffineImage final : public PointMap {
   }
 
  private:
-  std::size_t columns() const { return static_cast<std::size_t>(inner_->dimensions()); }
-
-  PointMapPtr inner_;
-  std::vector<Coordinates> factors_;
-  Coordinates offsets_;
-  Inverse inverse_;
-};
-
-// ---- Subsets
-
-class Subset final : public PointMap {
- public:
-  explicit Subset(PointMapPtr inner) : inner_(std::move(inner)) {
-    dimensions_ = inner_->dimensions();
+  // Finds out whether each coordinate is another counter plus an offset.
+  void find_permutation() {
+    is_permutation_ = columns_ == factors_.size();
+    std::array<bool, kMaxDimensions> used{};
+    for (std::size_t i = 0; i < factors_.size() && is_permutation_; ++i) {
+      const auto one = std::find(factors_[i].begin(), factors_[i].end(), 1);
+      source_[i] = static_cast<std::size_t>(one - factors_[i].begin());
+      is_permutation_ = one != factors_[i].end() && !used[source_[i]] &&
+                        std::count(factors_[i].begin(), factors_[i].end(), 0) ==
+                            static_cast<std::ptrdiff_t>(factors_[i].size()) - 1;
+      if (is_permutation_) used[source_[i]] = true;
+    }
   }
 
-  bool choose(const std::function<int(const Coordinates& point)>& keep) {
-    const std::int64_t all = inner_->count();
-    words_.assign(static_cast<std::size_t>((all + kBits - 1) / kBits), 0);
-    Coordinates point{};
-    for (std::int64_t k = 0; k < all; ++k) {
-      inner_->unrank(k, point);
-      const int kept = keep(point);
-      if (kept < 0) return false;
-      if (kept == 0) continue;
-      words_[static_cast<std::size_t>(k / kBits)] |= std::uint64_t{1} << (k % kBits);
-      for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions_); ++d) {
-        lower_[d] = count_ == 0 ? point[d] : std::min(lower_[d], point[d]);
-        upper_[d] = count_ == 0 ? point[d] : std::max(upper_[d], point[d]);
-      }
-      ++count_;
+  void map_counters(const std::int64_t* counters, std::int64_t* point) const {
+    if (is_permutation_) {
+      for (std::size_t i = 0; i < columns_; ++i) point[i] = counters[source_[i]] + offsets_[i];
+      return;
     }
-    std::int64_t sum = 0;
-    for (std::uint64_t word : words_) {
-      before_.push_back(sum);
-      sum += std::popcount(word);
+    for (std::size_t i = 0; i < factors_.size(); ++i) {
+      std::int64_t sum = offsets_[i];
+      for (std::size_t j = 0; j < columns_; ++j) sum += factors_[i][j] * counters[j];
+      point[i] = sum;
+    }
+  }
+
+  // Returns false if the point, which is within the bounds, is no image of counters within theirs.
+  template <typename Int>
+  bool find_counters(const Coordinates& point, Coordinates& counters) const {
+    const auto denominator = static_cast<Int>(inverse_.denominator);
+    for (std::size_t j = 0; j < columns_; ++j) {
+      Int sum = 0;
+      for (std::size_t i = 0; i < factors_.size(); ++i) {
+        sum += static_cast<Int>(inverse_.rows[j][i]) * (static_cast<Int>(point[i]) - offsets_[i]);
+      }
+      if (denominator != 1) {
+        if (sum % denominator != 0) return false;
+        sum /= denominator;
+      }
+      if (sum < inner_->lower()[j] || sum > inner_->upper()[j]) return false;
+      counters[j] = static_cast<std::int64_t>(sum);
+    }
+    if (factors_.size() == columns_) return true;
+    // With more coordinates than counters, the others must agree too.
+    for (std::size_t i = 0; i < factors_.size(); ++i) {
+      Int128 sum = offsets_[i];
+      for (std::size_t j = 0; j < columns_; ++j) sum += Int128{factors_[i][j]} * counters[j];
+      if (sum != point[i]) return false;
     }
     return true;
   }
 
-  void unrank(std::int64_t k, Coordinates& point) const override {
-    const auto after = std::upper_bound(before_.begin(), before_.end(), k);
-    const auto number = static_cast<std::size_t>(after - before_.begin()) - 1;
-    std::uint64_t word = words_[number];
-    for (std::int64_t i = before_[number]; i < k; ++i) word &= word - 1;
-    inner_->unrank(static_cast<std::int64_t>(number) * kBits + std::countr_zero(word), point);
-  }
-
-  std::int64_t rank(const Coordinates& point) const override {
-    const std::int64_t k = inner_->rank(point);
-    if (k < 0) return -1;
-    const std::uint64_t word = words_[static_cast<std::size_t>(k / kBits)];
-    const std::uint64_t bit = std::uint64_t{1} << (k % kBits);
-    if ((word & bit) == 0) return -1;
-    return before_[static_cast<std::size_t>(k / kBits)] + std::popcount(word & (bit - 1));
-  }
-
-  Proof proof() const override {
-    return {Proof::Kind::kExhaustive,
-            "each point was tested, and the points before each block of 64 were counted"};
-  }
-
- private:
-  static constexpr std::int64_t kBits = 64;
   PointMapPtr inner_;
-  // One bit for each point of the inner map, and the chosen points before each word.
-  std::vector<std::uint64_t> words_;
-  std::vector<std::int64_t> before_;
+  std::size_t columns_ = 0;
+  // If each coordinate is a counter plus an offset: the number of the counter.
+  bool is_permutation_ = false;
+  std::array<std::size_t, kMaxDimensions> source_{};
+  // True if 64 bits suffice to find the counters of a point.
+  bool is_small_ = false;
+  std::vector<Coordinates> factors_;
+  Coordinates offsets_;
+  Inverse inverse_;
 };
 
 // ---- Unions
@@ -256,6 +295,19 @@ class Union final : public PointMap {
     parts_[number]->unrank(k - before_[number], point);
   }
 
+  void unrank_many(std::int64_t k, std::size_t count, std::int64_t* out) const override {
+    for (std::size_t i = 0; i < parts_.size() && count > 0; ++i) {
+      const std::int64_t in_part = k - before_[i];
+      if (in_part >= parts_[i]->count()) continue;
+      const std::size_t here = static_cast<std::size_t>(
+          std::min(static_cast<std::int64_t>(count), parts_[i]->count() - in_part));
+      parts_[i]->unrank_many(in_part, here, out);
+      out += here * static_cast<std::size_t>(dimensions_);
+      k += static_cast<std::int64_t>(here);
+      count -= here;
+    }
+  }
+
   std::int64_t rank(const Coordinates& point) const override {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const std::int64_t k = parts_[i]->rank(point);
@@ -279,73 +331,29 @@ class Union final : public PointMap {
   }
   MapDescription describe() const override { return {UnionDescription{parts_}}; }
 
+  std::optional<std::vector<Box>> boxes() const override {
+    std::vector<Box> all;
+    for (const PointMapPtr& part : parts_) {
+      const auto more = part->boxes();
+      if (!more || all.size() + more->size() > kMaxBoxes) return std::nullopt;
+      all.insert(all.end(), more->begin(), more->end());
+    }
+    return all;
+  }
+  PointMapPtr without(const std::vector<Box>& out) const override {
+    std::vector<PointMapPtr> rest;
+    for (const PointMapPtr& part : parts_) {
+      rest.push_back(part->without(out));
+      if (rest.back() == nullptr) return nullptr;
+    }
+    return std::make_shared<Union>(std::move(rest), words_, is_exhaustive_);
+  }
+
  private:
   std::vector<PointMapPtr> parts_;
   std::vector<std::int64_t> before_;
   std::string words_;
   bool is_exhaustive_;
-};
-
-// ---- Maps by an expression
-
-class ExplicitMap final : public PointMap {
- public:
-  ExplicitMap(PointMapPtr inner, Expression value, std::vector<std::int64_t> parameters)
-      : inner_(std::move(inner)), value_(std::move(value)), given_(std::move(parameters)) {
-    count_ = inner_->count();
-    dimensions_ = inner_->dimensions();
-    lower_ = inner_->lower();
-    upper_ = inner_->upper();
-    given_.push_back(0);
-  }
-
-  // Returns the fault if the expression is not a map of the points.
-  std::optional<MapFault> look_at_all() {
-    constexpr std::int64_t kNone = -1;
-    number_of_.assign(static_cast<std::size_t>(count_), kNone);
-    Evaluator evaluator;
-    for (std::int64_t k = 0; k < count_; ++k) {
-      Value value;
-      given_.back() = k;
-      if (!evaluator.evaluate(value_, given_, &value))
-        return MapFault{evaluator.fault(), k, {}, -1};
-      const std::int64_t place = inner_->rank(value.items);
-      if (place < 0) return MapFault{{}, k, value.items, -1};
-      std::int64_t& earlier = number_of_[static_cast<std::size_t>(place)];
-      if (earlier != kNone) return MapFault{{}, k, value.items, earlier};
-      earlier = k;
-    }
-    return std::nullopt;
-  }
-
-  void unrank(std::int64_t k, Coordinates& point) const override {
-    Evaluator evaluator;
-    Value value;
-    std::vector<std::int64_t> given = given_;
-    given.back() = k;
-    GROMA_CHECK(evaluator.evaluate(value_, given, &value));
-    point = value.items;
-  }
-
-  std::int64_t rank(const Coordinates& point) const override {
-    const std::int64_t place = inner_->rank(point);
-    return place < 0 ? -1 : number_of_[static_cast<std::size_t>(place)];
-  }
-
-  Proof proof() const override {
-    return {Proof::Kind::kExhaustive,
-            fmt::format("the map was evaluated for all {} numbers and gave each point once, for "
-                        "these parameters",
-                        count_)};
-  }
-
- private:
-  PointMapPtr inner_;
-  Expression value_;
-  // The parameters and a place for k.
-  std::vector<std::int64_t> given_;
-  // k of each point, by its place in the inner map.
-  std::vector<std::int64_t> number_of_;
 };
 
 }  // namespace
@@ -364,12 +372,6 @@ PointMapPtr make_affine_image(PointMapPtr inner, const std::vector<Coordinates>&
   return image->set_bounds() ? image : nullptr;
 }
 
-PointMapPtr make_subset(PointMapPtr inner,
-                        const std::function<int(const Coordinates& point)>& keep) {
-  auto subset = std::make_shared<Subset>(std::move(inner));
-  return subset->choose(keep) ? subset : nullptr;
-}
-
 PointMapPtr make_union(std::vector<PointMapPtr> parts, std::string words, bool is_exhaustive) {
   return std::make_shared<Union>(std::move(parts), std::move(words), is_exhaustive);
 }
@@ -379,6 +381,8 @@ Overlap find_overlap(const PointMap& a, const PointMap& b) {
   for (std::size_t d = 0; d < static_cast<std::size_t>(a.dimensions()); ++d) {
     if (a.upper()[d] < b.lower()[d] || b.upper()[d] < a.lower()[d]) return {true, {}, false};
   }
+  const auto left_boxes = a.boxes(), right_boxes = left_boxes ? b.boxes() : std::nullopt;
+  if (right_boxes) return {true, shared_point(*left_boxes, *right_boxes, a.dimensions()), false};
   const auto* left = dynamic_cast<const AffineImage*>(&a);
   const auto* right = dynamic_cast<const AffineImage*>(&b);
   if (left != nullptr && right != nullptr && left->never_meets(*right)) return {true, {}, false};
@@ -392,14 +396,6 @@ Overlap find_overlap(const PointMap& a, const PointMap& b) {
     if (many.rank(point) >= 0) return {true, point, true};
   }
   return {true, {}, true};
-}
-
-std::variant<PointMapPtr, MapFault> make_explicit_map(PointMapPtr inner, Expression value,
-                                                      std::vector<std::int64_t> parameters) {
-  auto map =
-      std::make_shared<ExplicitMap>(std::move(inner), std::move(value), std::move(parameters));
-  if (const auto fault = map->look_at_all()) return *fault;
-  return PointMapPtr(std::move(map));
 }
 
 }  // namespace groma::domains

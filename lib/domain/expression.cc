@@ -80,6 +80,8 @@ std::string words_of(FaultKind kind) {
       return "the function below the root decreases";
     case FaultKind::kTooManySteps:
       return "its evaluation takes more than a million steps";
+    case FaultKind::kTooManyStepsInAll:
+      return "its evaluations for all points take more than 2^30 steps";
   }
   GROMA_CHECK(false);
 }
@@ -107,9 +109,12 @@ bool Evaluator::evaluate(const Expression& expression, std::span<const std::int6
   expression_ = &expression;
   fault_ = {};
   left_ = kMaxSteps;
+  if (left_in_all_ < 0) return fail(FaultKind::kTooManyStepsInAll, expression.top());
   slots_.resize(static_cast<std::size_t>(expression.slots));
   std::copy(given.begin(), given.end(), slots_.begin());
-  return run(expression.root, value);
+  const bool done = run(expression.root, value);
+  left_in_all_ -= kMaxSteps - left_;
+  return done;
 }
 
 bool Evaluator::fail(FaultKind kind, const Node& node) {

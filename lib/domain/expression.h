@@ -85,6 +85,8 @@ struct Node {
 struct Expression {
   std::vector<Node> nodes;
   std::uint32_t root = 0;
+  // The number of nodes from the top to the deepest one.
+  int depth = 0;
   // The number of slots that an evaluation needs. Known after resolve().
   int slots = 0;
 
@@ -107,6 +109,8 @@ enum class FaultKind : std::uint8_t {
   kNotMonotone,
   // The evaluation takes more steps than it may.
   kTooManySteps,
+  // All evaluations together take more steps than they may.
+  kTooManyStepsInAll,
 };
 struct Fault {
   FaultKind kind = FaultKind::kNone;
@@ -120,6 +124,11 @@ class Evaluator {
  public:
   // Limit on the steps of one evaluation. A step is one node.
   static constexpr std::int64_t kMaxSteps = 1 << 20;
+  // The usual limit on the steps of all evaluations by one evaluator.
+  static constexpr std::int64_t kMaxStepsInAll = std::int64_t{1} << 30;
+
+  explicit Evaluator(std::int64_t max_steps_in_all = kMaxStepsInAll)
+      : left_in_all_(max_steps_in_all) {}
 
   // Evaluates the expression. `given` are the values of the first slots. Returns false and sets
   // fault() if there is no value.
@@ -140,7 +149,7 @@ class Evaluator {
 
   const Expression* expression_ = nullptr;
   std::vector<std::int64_t> slots_;
-  std::int64_t left_ = 0;
+  std::int64_t left_ = 0, left_in_all_ = 0;
   Fault fault_;
 };
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
+#include "domain/count_row.h"
 #include "domain/description.h"
 
 namespace groma::domains {
@@ -50,12 +50,35 @@ namespace {
 struct Affine {
   Int128 constant = 0;
   std::array<Int128, kMaxDimensions> factors{};
+};
 
-  std::int64_t value(const Coordinates& counters, std::size_t count) const {
-    Int128 sum = constant;
-    for (std::size_t i = 0; i < count; ++i) sum += factors[i] * counters[i];
+// An affine function whose values fit 64 bits, so that sums may wrap around on the way.
+class LoopBound {
+ public:
+  explicit LoopBound(const Affine& affine)
+      : constant_(static_cast<std::uint64_t>(affine.constant)) {
+    for (std::size_t i = 0; i < affine.factors.size(); ++i) {
+      if (affine.factors[i] == 0) continue;
+      terms_[count_++] = {i, static_cast<std::uint64_t>(affine.factors[i])};
+    }
+  }
+  bool is_constant() const { return count_ == 0; }
+  std::int64_t value(const std::int64_t* counters) const {
+    std::uint64_t sum = constant_;
+    for (std::size_t i = 0; i < count_; ++i) {
+      sum += terms_[i].factor * static_cast<std::uint64_t>(counters[terms_[i].counter]);
+    }
     return static_cast<std::int64_t>(sum);
   }
+
+ private:
+  struct Term {
+    std::size_t counter = 0;
+    std::uint64_t factor = 0;
+  };
+  std::uint64_t constant_;
+  std::size_t count_ = 0;
+  std::array<Term, kMaxDimensions> terms_{};
 };
 
 // Numbers up to this size are multiplied by counters of 63 bits without overflow.
@@ -73,32 +96,34 @@ std::optional<Polynomial> with_parameters(const Polynomial& polynomial,
   return result;
 }
 
-// Returns nullopt if the polynomial is not affine with integer coefficients of moderate size.
-std::optional<Affine> as_affine(const Polynomial& polynomial) {
-  const auto form = polynomial.as_linear_form();
+// Returns nullopt if a coefficient is not of moderate size.
+std::optional<Affine> as_affine(const LinearForm& form) {
   const auto is_moderate = [](Int128 number) {
     return number <= kMostFactor && number >= -kMostFactor;
   };
-  if (!form || !is_moderate(form->constant) ||
-      !std::all_of(form->factors.begin(), form->factors.end(), is_moderate)) {
+  if (!is_moderate(form.constant) ||
+      !std::all_of(form.factors.begin(), form.factors.end(), is_moderate)) {
     return std::nullopt;
   }
   Affine affine;
-  affine.constant = form->constant;
-  std::copy_n(form->factors.begin(), affine.factors.size(), affine.factors.begin());
+  affine.constant = form.constant;
+  std::copy_n(form.factors.begin(), affine.factors.size(), affine.factors.begin());
   return affine;
 }
 
 // The number of points before a counter: a polynomial in the counter whose coefficients are
-// polynomials in the outer counters, all multiplied by a common denominator.
+// polynomials in the outer counters, all multiplied by the common denominator of the map.
 struct CountsBefore {
   struct Term {
     Int128 factor = 0;
     std::array<std::uint8_t, kMaxDimensions> exponents{};
   };
-  Int128 denominator = 1;
   // By the exponent of the counter.
   std::vector<std::vector<Term>> coefficients;
+  // True if no coefficient has an outer counter; then the rows are known.
+  bool is_fixed = true;
+  CountRow<std::int64_t> small_row;
+  CountRow<Int128> row;
 };
 
 class LoopMap final : public PointMap {
@@ -112,8 +137,10 @@ class LoopMap final : public PointMap {
       const auto first = with_parameters(nest.first[l], parameters, depth_),
                  end = with_parameters(nest.end[l], parameters, depth_);
       if (!first || !end) return LoopFault{LoopFault::Kind::kTooLarge, l};
-      const auto low = as_affine(*first), high = as_affine(*end);
-      if (!low || !high) return LoopFault{LoopFault::Kind::kNotAffine, l};
+      const auto first_form = first->as_linear_form(), end_form = end->as_linear_form();
+      if (!first_form || !end_form) return LoopFault{LoopFault::Kind::kNotAffine, l};
+      const auto low = as_affine(*first_form), high = as_affine(*end_form);
+      if (!low || !high) return LoopFault{LoopFault::Kind::kTooLarge, l};
       description_.first.push_back(*first);
       description_.end.push_back(*end);
       first_.push_back(*low);
@@ -121,17 +148,27 @@ class LoopMap final : public PointMap {
       last_.back().constant -= 1;
       // The extremes over the outer loops, which are set up already.
       if (const auto fault = check_bounds(l)) return fault;
+      firsts_.emplace_back(first_.back());
+      lasts_.emplace_back(last_.back());
     }
+    std::vector<Polynomial> all_before;
     for (std::size_t l = 0; l < depth_; ++l) {
       const auto before = with_parameters(counts.before[l], parameters, depth_);
-      if (!before || !compile(*before, l)) return LoopFault{LoopFault::Kind::kTooLarge, l};
-      description_.before.push_back(*before);
+      const auto below = before ? before->denominator() : std::nullopt;
+      if (!below || !multiply_denominator(*below)) return LoopFault{LoopFault::Kind::kTooLarge, l};
+      all_before.push_back(*before);
+    }
+    description_.before = all_before;
+    for (std::size_t l = 0; l < depth_; ++l) {
+      if (!compile(all_before[l], l)) return LoopFault{LoopFault::Kind::kTooLarge, l};
     }
     const auto all = with_parameters(counts.inside[0], parameters, depth_);
     const auto total = all ? all->as_constant() : std::nullopt;
     if (!total || total->numerator > INT64_MAX) return LoopFault{LoopFault::Kind::kTooLarge, 0};
     count_ = static_cast<std::int64_t>(total->numerator);
     if (!fits()) return LoopFault{LoopFault::Kind::kTooLarge, 0};
+    divisor_ = ExactDivisor(denominator_);
+    for (std::size_t l = 0; l < depth_; ++l) prepare(l);
     return std::nullopt;
   }
 
@@ -145,18 +182,40 @@ class LoopMap final : public PointMap {
 
   std::int64_t rank(const Coordinates& point) const override {
     if (count_ == 0) return -1;
-    Int128 sum = 0;
     for (std::size_t l = 0; l < depth_; ++l) {
       // Coordinates outside of the bounds could overflow.
-      if (point[l] < lower_[l] || point[l] > upper_[l] || point[l] < first_[l].value(point, l) ||
-          point[l] > last_[l].value(point, l)) {
+      if (point[l] < lower_[l] || point[l] > upper_[l] ||
+          point[l] < firsts_[l].value(point.data()) || point[l] > lasts_[l].value(point.data())) {
         return -1;
       }
-      std::array<Int128, kMaxVariables * 2> coefficients{};
-      const std::size_t degree = coefficients_at<Int128>(l, point, coefficients);
-      sum += horner(coefficients, degree, Int128{point[l]}) / before_[l].denominator;
     }
-    return static_cast<std::int64_t>(sum);
+    return is_small_ ? rank_as<std::int64_t>(point) : rank_as<Int128>(point);
+  }
+
+  // Finds the first point by its number and the others by counting up the loops.
+  void unrank_many(std::int64_t k, std::size_t count, std::int64_t* out) const override {
+    Coordinates point;
+    for (std::size_t done = 0; done < count;) {
+      unrank(k + static_cast<std::int64_t>(done), point);
+      do {
+        // The points up to the end of the innermost loop, one coordinate after the other.
+        const std::size_t inner = depth_ - 1;
+        const std::int64_t length = lasts_[inner].value(point.data()) - point[inner] + 1;
+        const auto here =
+            static_cast<std::size_t>(std::min(static_cast<std::int64_t>(count - done), length));
+        for (std::size_t l = 0; l < inner; ++l) {
+          const std::int64_t counter = point[l];
+          for (std::size_t i = 0; i < here; ++i) out[i * depth_ + l] = counter;
+        }
+        const std::int64_t first = point[inner];
+        for (std::size_t i = 0; i < here; ++i) {
+          out[i * depth_ + inner] = first + static_cast<std::int64_t>(i);
+        }
+        point[inner] += static_cast<std::int64_t>(here);
+        out += here * depth_;
+        done += here;
+      } while (done < count && next_row(point));
+    }
   }
 
   Proof proof() const override {
@@ -165,6 +224,20 @@ class LoopMap final : public PointMap {
             "loop has a negative length for these parameters"};
   }
   MapDescription describe() const override { return {description_}; }
+
+  std::optional<std::vector<Box>> boxes() const override {
+    if (count_ == 0) return std::vector<Box>{};
+    if (loop_order().empty()) return std::nullopt;
+    return std::vector<Box>{{lower_, upper_}};
+  }
+  std::vector<std::size_t> loop_order() const override {
+    std::vector<std::size_t> order;
+    for (std::size_t l = 0; l < depth_; ++l) {
+      if (!firsts_[l].is_constant() || !lasts_[l].is_constant()) return {};
+      order.push_back(l);
+    }
+    return order;
+  }
 
  private:
   // Returns the smallest or the largest value of an affine function of the counters of the first
@@ -216,23 +289,43 @@ class LoopMap final : public PointMap {
     return false;
   }
 
+  // Makes the common denominator a multiple of another one.
+  bool multiply_denominator(Int128 other) {
+    constexpr Int128 kMost = Int128{1} << 60;
+    const Int128 factor = other / greatest_common_divisor(denominator_, other);
+    if (factor > kMost || factor > kMost / denominator_) return false;
+    denominator_ *= static_cast<std::int64_t>(factor);
+    return true;
+  }
+
   bool compile(const Polynomial& before, std::size_t l) {
-    const auto denominator = before.denominator();
-    if (!denominator) return false;
     CountsBefore counts;
-    counts.denominator = *denominator;
     counts.coefficients.resize(static_cast<std::size_t>(before.degree(l)) + 1);
     for (const auto& [exponents, coefficient] : before.terms()) {
       CountsBefore::Term term;
-      if (__builtin_mul_overflow(coefficient.numerator, *denominator / coefficient.denominator,
+      if (__builtin_mul_overflow(coefficient.numerator, denominator_ / coefficient.denominator,
                                  &term.factor)) {
         return false;
       }
       std::copy_n(exponents.begin(), l, term.exponents.begin());
+      counts.is_fixed = counts.is_fixed && std::all_of(exponents.begin(), exponents.begin() + l,
+                                                       [](int each) { return each == 0; });
       counts.coefficients[exponents[l]].push_back(term);
     }
     before_.push_back(std::move(counts));
     return true;
+  }
+
+  // Computes the rows that depend on no outer counter.
+  void prepare(std::size_t l) {
+    if (!before_[l].is_fixed) return;
+    if (is_small_) {
+      evaluate(l, nullptr, before_[l].small_row);
+      before_[l].small_row.prepare();
+    } else {
+      evaluate(l, nullptr, before_[l].row);
+      before_[l].row.prepare();
+    }
   }
 
   // Returns false if an evaluation could overflow 128 bits. Decides whether 64 bits suffice.
@@ -266,17 +359,15 @@ class LoopMap final : public PointMap {
           if (!add(term.factor, term, e)) return false;
         }
       }
-      const Int128 scaled = before_[l].denominator * count_;
-      if (before_[l].denominator > (Int128{1} << 60)) return false;
+      const Int128 scaled = Int128{denominator_} * count_;
       is_small_ = is_small_ && sum < kSmall && scaled < kSmall;
     }
     return true;
   }
 
-  // Writes the coefficients of the count before the counter of loop `l`. Returns the degree.
+  // Writes the coefficients of the count before the counter of loop `l` for these outer counters.
   template <typename Int>
-  std::size_t coefficients_at(std::size_t l, const Coordinates& point,
-                              std::array<Int, kMaxVariables * 2>& coefficients) const {
+  void evaluate(std::size_t l, const std::int64_t* point, CountRow<Int>& row) const {
     const auto& terms = before_[l].coefficients;
     for (std::size_t e = 0; e < terms.size(); ++e) {
       Int sum = 0;
@@ -287,96 +378,81 @@ class LoopMap final : public PointMap {
         }
         sum += product;
       }
-      coefficients[e] = sum;
+      row.coefficients[e] = sum;
     }
-    return terms.size() - 1;
+    row.degree = terms.size() - 1;
+    while (row.degree > 0 && row.coefficients[row.degree] == 0) --row.degree;
+  }
+  template <typename Int>
+  const CountRow<Int>& fixed_row(std::size_t l) const {
+    if constexpr (sizeof(Int) == sizeof(std::int64_t)) {
+      return before_[l].small_row;
+    } else {
+      return before_[l].row;
+    }
+  }
+  // Returns the row of loop `l` for these outer counters: a fixed one, or `*space`.
+  template <typename Int>
+  const CountRow<Int>& row_at(std::size_t l, const std::int64_t* point,
+                              CountRow<Int>& space) const {
+    if (before_[l].is_fixed) return fixed_row<Int>(l);
+    evaluate(l, point, space);
+    return space;
   }
 
   template <typename Int>
-  static Int horner(const std::array<Int, kMaxVariables * 2>& coefficients, std::size_t degree,
-                    Int counter) {
-    Int value = coefficients[degree];
-    for (std::size_t e = degree; e-- > 0;) value = value * counter + coefficients[e];
-    return value;
-  }
-
-  // Returns an estimate of the counter for which the polynomial has the value `target`.
-  template <typename Int>
-  static double guess(const std::array<Int, kMaxVariables * 2>& coefficients, std::size_t degree,
-                      Int target) {
-    const auto c = [&](std::size_t e) { return static_cast<double>(coefficients[e]); };
-    const auto value = static_cast<double>(target);
-    if (degree == 1) return (value - c(0)) / c(1);
-    if (degree == 2) {
-      const double root = c(1) * c(1) - 4 * c(2) * (c(0) - value);
-      return (-c(1) + std::sqrt(std::max(0.0, root))) / (2 * c(2));
+  std::int64_t rank_as(const Coordinates& point) const {
+    Int sum = 0;
+    CountRow<Int> space;
+    for (std::size_t l = 0; l < depth_; ++l) {
+      sum += row_at<Int>(l, point.data(), space).value(point[l]);
     }
-    // The leading term and the next one: c (x + b / (n c))^n is right up to terms of lower degree.
-    const double n = static_cast<double>(degree);
-    const double lead = std::max(0.0, (value - c(0)) / c(degree));
-    const double power = degree == 3 ? std::cbrt(lead) : std::pow(lead, 1 / n);
-    return power - c(degree - 1) / (n * c(degree));
-  }
-
-  // Returns the largest counter from `low` to `high` for which the polynomial, which does not
-  // decrease there, is at most `target`. It is so at `low`.
-  template <typename Int>
-  static std::int64_t root(const std::array<Int, kMaxVariables * 2>& coefficients,
-                           std::size_t degree, Int target, std::int64_t low, std::int64_t high) {
-    if (degree == 0) return high;
-    const double estimate = guess(coefficients, degree, target);
-    std::int64_t at = low;
-    if (estimate >= static_cast<double>(high)) {
-      at = high;
-    } else if (estimate > static_cast<double>(low)) {
-      at = static_cast<std::int64_t>(estimate);
-    }
-    constexpr int kSteps = 3;
-    for (int i = 0; i < kSteps; ++i) {
-      const std::int64_t after = at + 1;
-      const auto next = static_cast<Int>(after);
-      if (horner(coefficients, degree, static_cast<Int>(at)) > target) {
-        high = at - 1;
-        at = high;
-      } else if (at < high && horner<Int>(coefficients, degree, next) <= target) {
-        low = at + 1;
-        at = low;
-      } else {
-        return at;
-      }
-    }
-    while (low < high) {
-      const std::int64_t middle = low + (high - low + 1) / 2;
-      if (horner(coefficients, degree, static_cast<Int>(middle)) <= target) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return low;
+    return divisor_.quotient(sum);
   }
 
   template <typename Int>
   void unrank_as(std::int64_t k, Coordinates& point) const {
-    Int rest = static_cast<Int>(k);
-    for (std::size_t l = 0; l < depth_; ++l) {
-      const std::int64_t low = first_[l].value(point, l);
-      if (l + 1 == depth_) {
-        point[l] = low + static_cast<std::int64_t>(rest);
-        return;
-      }
-      std::array<Int, kMaxVariables * 2> coefficients;
-      const std::size_t degree = coefficients_at<Int>(l, point, coefficients);
-      const Int denominator = static_cast<Int>(before_[l].denominator);
-      point[l] = root<Int>(coefficients, degree, rest * denominator, low, last_[l].value(point, l));
-      rest -= horner(coefficients, degree, static_cast<Int>(point[l])) / denominator;
+    Int rest = static_cast<Int>(k) * denominator_;
+    CountRow<Int> space;
+    for (std::size_t l = 0; l + 1 < depth_; ++l) {
+      const CountRow<Int>& row = row_at<Int>(l, point.data(), space);
+      if (&row == &space) space.prepare();
+      Int below = 0;
+      point[l] =
+          row.root(rest, firsts_[l].value(point.data()), lasts_[l].value(point.data()), &below);
+      rest -= below;
     }
+    point[depth_ - 1] = firsts_[depth_ - 1].value(point.data()) + divisor_.quotient(rest);
+  }
+
+  // Goes from the end of the innermost loop to the first iteration of its next run. Returns false
+  // if that takes many steps because inner loops are empty.
+  bool next_row(Coordinates& point) const {
+    constexpr int kMaxSteps = 64;
+    std::size_t l = depth_ - 1;
+    for (int steps = 0; steps < kMaxSteps; ++steps) {
+      // Loop `l` has ended.
+      if (l == 0) return false;
+      --l;
+      if (point[l] >= lasts_[l].value(point.data())) continue;
+      ++point[l];
+      do {
+        ++l;
+        point[l] = firsts_[l].value(point.data());
+      } while (l + 1 < depth_ && point[l] <= lasts_[l].value(point.data()));
+      if (point[l] <= lasts_[l].value(point.data())) return true;
+    }
+    return false;
   }
 
   LoopsDescription description_;
   std::size_t depth_ = 0;
   std::vector<Affine> first_, last_;
+  std::vector<LoopBound> firsts_, lasts_;
   std::vector<CountsBefore> before_;
+  // The common denominator of all counts, and the division by it.
+  std::int64_t denominator_ = 1;
+  ExactDivisor divisor_;
   // True if 64 bits suffice for all evaluations.
   bool is_small_ = true;
 };

@@ -1,6 +1,7 @@
 // Reads domain declarations and expressions: recursive descent over the tokens.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -194,6 +195,7 @@ class Parser {
       if (!above.starts_with('#')) break;
       above.remove_prefix(1);
       if (above.starts_with(' ')) above.remove_prefix(1);
+      if (comment.size() + above.size() > kMaxComment) break;
       comment = fmt::format("{}{}{}", above, comment.empty() ? "" : " ", comment);
       line = before;
     }
@@ -352,6 +354,10 @@ class Parser {
     }
     into->nodes.push_back(std::move(node));
     into->root = static_cast<std::uint32_t>(into->nodes.size() - 1);
+    if (++into->depth > kMaxDepth && ok()) {
+      diags_.report(DiagId::kNestingTooDeep, into->top().range, kMaxDepth);
+      failed_ = true;
+    }
     return into->root;
   }
 
@@ -363,6 +369,7 @@ class Parser {
       into->nodes.push_back(std::move(node));
     }
     into->root = shift + other.root;
+    into->depth = std::max(into->depth, other.depth);
     return into->root;
   }
 
@@ -376,7 +383,14 @@ class Parser {
     node.names = std::move(names);
     for (Expression& operand : operands) {
       if (!ok()) return whole;
-      node.children.push_back(append(&whole, std::move(operand)));
+      // The nodes of the first operand stay where they are: a chain of operators is long on its
+      // left.
+      if (whole.nodes.empty()) {
+        whole = std::move(operand);
+        node.children.push_back(whole.root);
+      } else {
+        node.children.push_back(append(&whole, std::move(operand)));
+      }
     }
     add_node(&whole, std::move(node));
     return whole;

@@ -71,6 +71,10 @@ inline constexpr std::size_t kMaxParts = 64;
 inline constexpr std::size_t kMaxParameters = 4;
 inline constexpr std::size_t kMaxNodes = std::size_t{1} << 16;
 inline constexpr int kMaxNesting = 64;
+// Limit on the depth of an expression, which operators like 1 + 1 + 1 + ... make deep, too.
+inline constexpr int kMaxDepth = 1000;
+// Limit on the bytes of a comment.
+inline constexpr std::size_t kMaxComment = 2000;
 
 // Reads declarations. Reports errors and returns what could be read.
 std::vector<DeclarationTree> parse_declarations(Diagnostics& diags);
