@@ -1,11 +1,13 @@
 // groma place: shows where every point of a launch goes.
 #include <fmt/format.h>
 
+#include <cctype>
 #include <charconv>
 #include <memory>
 
 #include "commands.h"
 #include "console.h"
+#include "domain_inputs.h"
 #include "groma/evaluate.h"
 #include "groma/explain.h"
 #include "groma/inspect.h"
@@ -17,7 +19,7 @@ namespace {
 
 // The values of the options of `groma place`. An empty text means that the option is not given.
 struct PlaceArguments {
-  std::string file, machine = "p100x4", app, domain, lower, task, function, from, parent, svg;
+  std::string file, machine = "p100x4", app, domain, domains, lower, task, function, from, parent, svg;
   bool trace = false;
   bool json = false;
 };
@@ -68,7 +70,38 @@ groma::Rect parse_domain(const PlaceArguments& options) {
   return *rect;
 }
 
-// Returns the query that the options describe.
+// Returns true if --domain names a domain that is not a box, such as triangle:n=8.
+bool names_domain(const std::string& text) {
+  return !text.empty() && (std::isalpha(static_cast<unsigned char>(text.front())) != 0);
+}
+
+// Sets the query to the points of the domain that --domain names. Returns the exit code after an
+// error.
+std::optional<int> find_domain(const PlaceArguments& options, groma::PlaceQuery& query) {
+  int exit_code = kFine;
+  const auto chosen = choose_domain(options.domain, options.domains, options.json, &exit_code);
+  if (!chosen) return exit_code;
+  const groma::domains::Domain& domain = chosen->domain;
+  if (domain.count() > groma::kMaxPlacePoints) {
+    return refuse(fmt::format("`{}` has {} points", options.domain, domain.count()),
+                  fmt::format("at most {} can be placed: give smaller parameters",
+                              groma::kMaxPlacePoints));
+  }
+  std::vector<groma::Rect> points;
+  domain.for_each(0, domain.count(), [&](std::int64_t, const groma::Point& point) {
+    groma::Rect one{point, point};
+    for (int d = 0; d < point.dimensions(); ++d) one.extents[d] = 1;
+    points.push_back(one);
+  });
+  query.domain.box = domain.bounds();
+  if (points.empty()) return std::nullopt;
+  auto set = groma::PointSet::from_boxes(points);
+  if (!set) return refuse(set.error());
+  query.domain.points = *std::move(set);
+  return std::nullopt;
+}
+
+// Returns the query that the options describe, without a domain that --domain names.
 groma::PlaceQuery parse_query(const PlaceArguments& options) {
   groma::PlaceQuery query;
   query.task = options.task;
@@ -80,7 +113,7 @@ groma::PlaceQuery parse_query(const PlaceArguments& options) {
     query.parent = {numbers[0], numbers[1]};
   } else if (options.domain.empty() && options.app.empty()) {
     throw CLI::RequiredError("--domain (or --parent, or --app)");
-  } else if (!options.domain.empty()) {
+  } else if (!options.domain.empty() && !names_domain(options.domain)) {
     query.domain = parse_domain(options);
   }
   return query;
@@ -131,13 +164,16 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
 
 // Finds the processor of every point and prints the result. Returns the exit code.
 int run(const PlaceArguments& options) {
-  check_standard_input({options.file, options.machine, options.app});
+  check_standard_input({options.file, options.machine, options.app, options.domains});
   if (options.svg == "-" && options.json) {
     throw CLI::ValidationError("--svg",
                                "with --json, the picture needs a file name instead of `-`");
   }
   check_written({{"--svg", options.svg}}, {options.file, options.machine, options.app});
   groma::PlaceQuery query = parse_query(options);
+  if (options.parent.empty() && names_domain(options.domain)) {
+    if (const auto failed = find_domain(options, query)) return *failed;
+  }
   std::optional<groma::Diagnostics> diags;
   const auto with = read_inputs(options.machine, options.app, &diags);
   if (!with) return fail(*diags, options.json);
@@ -189,7 +225,13 @@ void add_place(CLI::App& app, int* exit_code) {
       ->required();
   add_machine_option(*command, &options->machine);
   CLI::Option* const domain = command->add_option("--domain", options->domain,
-                                                  "The extents of the launch domain, such as 8x4");
+                                                  "The extents of the launch domain, such as 8x4; "
+                                                  "or a domain that is not a box, such as "
+                                                  "triangle:n=8 (`groma domain list`)");
+  command
+      ->add_option("--domains", options->domains,
+                   "Take the domain that --domain names from this file of declarations")
+      ->needs(domain);
   command->add_option("--lower", options->lower,
                       "The lower corner of the launch domain (default: 0 in each dimension)");
   auto* task = command->add_option("--task", options->task,
@@ -220,6 +262,7 @@ void add_place(CLI::App& app, int* exit_code) {
       "  groma place my.mapper --machine p100x4:nodes=2 --task task_1 --domain 8x4\n"
       "  groma place my.mapper --app circuit --task calculate_new_currents\n"
       "  groma place my.mapper --machine nodes=4,gpu=2 --function block --domain 64 --json\n"
+      "  groma place dsl/mappers/cholesky.mapper --task update --domain triangle:n=8\n"
       "  groma place my.mapper --task init --parent 0,1\n"
       "  groma place my.mapper --task task_1 --domain 16x16x4 --svg launch.svg");
   command->callback([options, task, function, exit_code] {

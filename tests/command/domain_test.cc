@@ -71,6 +71,33 @@ TEST(DomainCommand, DrawRefusesWhatItCannotDraw) {
   EXPECT_THAT(foreign.err, HasSubstr("no domain is named `<b>`"));
 }
 
+// A launch over a domain: only its points are placed.
+TEST(DomainCommand, PlaceTakesADomain) {
+  const std::string mapping =
+      "groma place dsl/mappers/cholesky.mapper --task update "
+      "--machine nodes=1,gpu=4 ";
+  const Outcome text = run(mapping + "--domain triangle:n=7");
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(StartsWith("update by by_rank on GPU: 28 of 7 x 7 points, "),
+                              HasSubstr("load: 7 points on each of 4 processors")));
+  const json placed = json::parse(run(mapping + "--domain menger:r=2 --json").out);
+  EXPECT_EQ(placed["points"].size(), 400U);
+  EXPECT_EQ(placed["coordinates"].size(), 400U);
+  EXPECT_EQ(placed["loads"]["max"], 100);
+  EXPECT_EQ(placed["loads"]["min"], 100);
+  const Outcome own =
+      run(mapping + "--domains - --domain d", "domain d = (x, y) in loops y < 4, x <= 2 * y;");
+  EXPECT_THAT(own.out, HasSubstr("16 of 7 x 4 points")) << own.err;
+
+  const Outcome unknown = run(mapping + "--domain triangel");
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("no domain is named `triangel`"));
+  const Outcome large = run(mapping + "--domain triangle:n=100000");
+  EXPECT_EQ(large.exit_code, 1);
+  EXPECT_THAT(large.err, HasSubstr("at most 1048576 can be placed"));
+  EXPECT_EQ(run(mapping + "--domain triangle:n=x").exit_code, 2);
+}
+
 TEST(DomainCommand, WrongDeclarationsAreShownWithTheirPlace) {
   const Outcome never =
       run("groma domain check d --file -", "domain d = x in loops x < 9 where 0;");

@@ -602,7 +602,7 @@ const ShardTable kTwo({{ProcKind::kCpu, 0, 0}, {ProcKind::kCpu, 0, 1}});
 // Legion passes the domains in either order; points of the launch alone are wanted.
 TEST(Functors, InvertFindsThePointsOfAShard) {
   const Columns columns(0);
-  legion::FunctorAdapter adapter(&columns, kTwo);
+  legion::FunctorAdapter adapter(&columns, kTwo, nullptr);
   const Legion::Domain sharding(Legion::Rect<2>({0, 0}, {5, 3}));
   const Legion::Domain launched(Legion::Rect<2>({1, 1}, {4, 2}));
   for (const bool swapped : {false, true}) {
@@ -648,7 +648,7 @@ IndexTaskMap other blocks;
     for (std::int64_t i = 0; i < count; ++i) processors.push_back({ProcKind::kGpu, i % 16, i / 16});
     const ShardTable table(processors);
     for (FunctionId f = 0; f < 2; ++f) {
-      legion::FunctorAdapter functor(mapper.sharding_functors()[f], table);
+      legion::FunctorAdapter functor(mapper.sharding_functors()[f], table, nullptr);
       std::map<std::array<std::int64_t, 2>, Legion::ShardID> owners;
       for (Legion::ShardID shard = 0; shard < count; ++shard) {
         std::vector<DomainPoint> points;
@@ -680,7 +680,7 @@ TEST(Functors, EachHasAnIdForEachTableOfShards) {
   static const std::array<const ShardingFunctor*, 2> kFunctors = {&kFirstOfTwo, &kSecondOfTwo};
   legion::ShardFunctors functors;
   EXPECT_FALSE(functors.is_set());
-  functors.set(Legion::Runtime::get_runtime(), "test" + std::to_string(cpus()), kFunctors);
+  functors.set(Legion::Runtime::get_runtime(), "test" + std::to_string(cpus()), kFunctors, false);
   const Legion::ShardingID first = functors.id_of(1, kTwo);
   EXPECT_EQ(functors.id_of(2, kTwo), first + 1);
   EXPECT_EQ(functors.id_of(1, kTwo), first);

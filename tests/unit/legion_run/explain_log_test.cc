@@ -278,6 +278,39 @@ TEST(ExplainLog, HoldsPointsOfSeveralProcessesToTheirFunctions) {
   EXPECT_EQ(judged.at(0).differences.at(0).wanted, "CPU (1, 0)");
 }
 
+// The ranks of a sparse launch are known if the log has all of its points.
+TEST(ExplainLog, HoldsPointsOfSparseLaunchesToTheirRanks) {
+  const std::string function =
+      "m = Machine(CPU);\n"
+      "def rank(Task task) { return m[task.irank * m.size[0] / task.ivolume, 0]; }\n"
+      "IndexTaskMap write rank;\n";
+  const std::string launch = "<0>..<8> OF 4 e000000000000001";
+  const std::string begin = "RUN begins\n" + std::string(kTwoNodes);
+  // The points 0, 1, 2 and 8 have the ranks 0 to 3.
+  const std::string three =
+      mapped(0, 30, launch, 0) + mapped(1, 31, launch, 0) + mapped(2, 32, launch, 1);
+  const Judged all =
+      judge(function, *read(begin + three + mapped(8, 33, launch, 1) + "RUN ends\n"));
+  EXPECT_EQ(all.at(0).state, State::kActed);
+  EXPECT_EQ(all.at(0).acted, 4);
+  const Judged wrong =
+      judge(function, *read(begin + three + mapped(8, 33, launch, 0) + "RUN ends\n"));
+  EXPECT_EQ(wrong.at(0).state, State::kNotHonoured);
+  EXPECT_EQ(wrong.at(0).refused, 1);
+  const Judged some = judge(function, *read(begin + three + "RUN ends\n"));
+  EXPECT_EQ(some.at(0).state, State::kNotShown);
+  EXPECT_EQ(some.at(0).why, "the log does not list all points of a sparse launch");
+  // Another launch over the same box has points of its own.
+  const std::string other = "<0>..<8> OF 1 e000000000000002";
+  const Judged two = judge(function, *read(begin + three + mapped(8, 33, launch, 1) +
+                                           mapped(5, 34, other, 0) + "RUN ends\n"));
+  EXPECT_EQ(two.at(0).acted, 5);
+  for (const char* text :
+       {"<0>..<8> OF 10 e1", "<0>..<8> OF -1 e1", "<0>..<8> OF 4", "<0>..<8> OF"}) {
+    EXPECT_EQ(read(begin + mapped(0, 30, text, 0) + "RUN ends\n")->unreadable, 1) << text;
+  }
+}
+
 // A point is held to the launch that it is of, whichever others are under way.
 TEST(ExplainLog, LaunchesOfOneTaskInFlight) {
   const std::string slices =
@@ -487,7 +520,7 @@ TEST(MapperLog, NumbersAtTheirEndsDoNotWrap) {
       "-9223372036854775805");
   ASSERT_TRUE(united.ok());
   EXPECT_EQ(united->unreadable, 1);
-  const Rect kept = united->launches.back();
+  const Rect kept = united->launches.back().box;
   EXPECT_EQ(kept.lower[0], -9223372036854775807);
   EXPECT_EQ(kept.extents[0], 8);
   const auto beyond = with("  LAUNCH <-5>..<5>\n", "9223372036854775807");
