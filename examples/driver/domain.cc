@@ -121,6 +121,14 @@ void add_domain(CLI::App& app, int* exit_code) {
   add_domain_derive(*command, exit_code);
   add_domain_emit(*command, exit_code);
   add_domain_bench(*command, exit_code);
+  all->footer(
+      "Examples:\n"
+      "  groma domain list\n"
+      "  groma domain list --file my.domain --json");
+  one->footer(
+      "Examples:\n"
+      "  groma domain show triangle:n=100\n"
+      "  groma domain show mine --file my.domain --points 50");
   command->footer(
       "Examples:\n"
       "  groma domain list\n"

@@ -6,6 +6,8 @@
 #include <charconv>
 
 #include "console.h"
+#include "groma/harmless.h"
+#include "groma/spelling.h"
 #include "inputs.h"
 
 namespace driver {
@@ -50,7 +52,7 @@ std::pair<std::string, ParameterValues> parse_name(const std::string& text) {
 }  // namespace
 
 std::optional<ChosenDomain> choose_domain(const std::string& text, const std::string& file,
-                                          bool json, int* exit_code) {
+                                          bool json, int* exit_code, std::string_view option) {
   const auto [name, values] = parse_name(text);
   std::optional<groma::Diagnostics> diags;
   const auto library = read_domains(file, &diags);
@@ -60,9 +62,19 @@ std::optional<ChosenDomain> choose_domain(const std::string& text, const std::st
   }
   const auto declaration = library->find(name);
   if (!declaration) {
-    *exit_code = refuse(fmt::format("no domain is named `{}`", name),
-                        "`groma domain list` shows those that Groma knows; --file names a file "
-                        "with others");
+    std::vector<std::string_view> names;
+    const auto all = library->declarations();
+    for (const Declaration& each : all) names.push_back(each.name());
+    const auto near = groma::near_names(name, names);
+    std::string help = fmt::format("did you mean {}?", groma::join_names(near));
+    if (near.empty() && file.empty()) {
+      help = fmt::format(
+          "`groma domain list` shows those that Groma knows; {} names a file with others", option);
+    } else if (near.empty()) {
+      help = fmt::format("`groma domain list --file {}` shows those of the file",
+                         groma::visible(file));
+    }
+    *exit_code = refuse(fmt::format("no domain is named `{}`", groma::visible(name)), help);
     return std::nullopt;
   }
   const auto domain = declaration->make(values, *diags);

@@ -23,9 +23,11 @@ struct ChosenDomain {
   groma::domains::Domain domain;
 };
 // Makes the domain that NAME or NAME:n=100,w=3 names. Fails with wrong usage if the text is not of
-// this form. Returns nullopt after an error, whose exit code is in *exit_code.
+// this form. Returns nullopt after an error, whose exit code is in *exit_code. `option` is the
+// option that names the file.
 std::optional<ChosenDomain> choose_domain(const std::string& name, const std::string& file,
-                                          bool json, int* exit_code);
+                                          bool json, int* exit_code,
+                                          std::string_view option = "--file");
 
 // Adds NAME, --file and --json, which all parts have that look at one domain.
 void add_domain_options(CLI::App& part, std::string* name, std::string* file, bool* json);

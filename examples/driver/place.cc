@@ -19,7 +19,8 @@ namespace {
 
 // The values of the options of `groma place`. An empty text means that the option is not given.
 struct PlaceArguments {
-  std::string file, machine = "p100x4", app, domain, domains, lower, task, function, from, parent, svg;
+  std::string file, machine = "p100x4", app, domain, domains, lower, task, function, from, parent,
+                    svg;
   bool trace = false;
   bool json = false;
 };
@@ -78,14 +79,18 @@ bool names_domain(const std::string& text) {
 // Sets the query to the points of the domain that --domain names. Returns the exit code after an
 // error.
 std::optional<int> find_domain(const PlaceArguments& options, groma::PlaceQuery& query) {
+  if (!options.lower.empty()) {
+    throw CLI::ValidationError("--lower", "a named domain has its own corner");
+  }
   int exit_code = kFine;
-  const auto chosen = choose_domain(options.domain, options.domains, options.json, &exit_code);
+  const auto chosen =
+      choose_domain(options.domain, options.domains, options.json, &exit_code, "--domains");
   if (!chosen) return exit_code;
   const groma::domains::Domain& domain = chosen->domain;
   if (domain.count() > groma::kMaxPlacePoints) {
-    return refuse(fmt::format("`{}` has {} points", options.domain, domain.count()),
-                  fmt::format("at most {} can be placed: give smaller parameters",
-                              groma::kMaxPlacePoints));
+    return refuse(
+        fmt::format("`{}` has {} points", options.domain, domain.count()),
+        fmt::format("at most {} can be placed: give smaller parameters", groma::kMaxPlacePoints));
   }
   std::vector<groma::Rect> points;
   domain.for_each(0, domain.count(), [&](std::int64_t, const groma::Point& point) {

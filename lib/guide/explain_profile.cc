@@ -279,7 +279,7 @@ void explain_least_time(const ProfileFacts& facts, GuideFeedback* feedback) {
   if (busiest == facts.kinds.end() || least_seconds(*busiest) < kWorthKnowing * whole) return;
   add_sentence(
       fmt::format("spread evenly over all {} {} processors, with their data where it is, the tasks "
-                  "take {} of these {}: no function in IndexTaskMap makes it less",
+                  "take {} of these {}; no IndexTaskMap can reach less than that",
                   busiest->processors, busiest->kind, time_of(least_seconds(*busiest)),
                   time_of(whole)),
       &feedback->explain);

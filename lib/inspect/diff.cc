@@ -155,11 +155,12 @@ class MappingComparer {
     const LaunchDomain domain = view.launch_domain();
     domain.for_each_box(domain.box, [&](const Rect& box) {
       task.point = box.lower;
-      do {
+      while (i < a.size()) {  // A mapping that fails has no places.
         task.current = a[i];
         apart += a[i] == b[i] && run_alike(task) ? 0 : 1;
         ++i;
-      } while (next_point(box, &task.point) && i < a.size());
+        if (!next_point(box, &task.point)) return;
+      }
     });
     return apart;
   }

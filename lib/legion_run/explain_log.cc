@@ -370,7 +370,8 @@ class LogJudge {
           log_.launches[*point.launch].some_points) {
         at.points = points_of_launch(*point.launch);
         if (at.points == nullptr) {
-          hidden(function->origin, "the log does not list all points of a sparse launch");
+          hidden_[function->origin.statement] =
+              "the log does not list all points of a sparse launch";
           continue;
         }
       }

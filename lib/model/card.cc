@@ -63,8 +63,8 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
    `IndexTaskMap <task,..|KIND|*> f;`. m is a grid, m.size[0] nodes by m.size[1] processors in each;
    m.volume is their product.
    task.ipoint is the point, counted from 0 in each dimension; task.ispace the launch's extents.
-   Both are tuples: t[i], t.len, arithmetic item by item. task.irank is the point's place among the
-   launch's points, counted from 0; task.ivolume is their number. Braces, no colon; assignments, then one
+   Both are tuples: t[i], t.len, arithmetic item by item. task.irank counts the points
+   before this one, task.ivolume all. Braces, no colon; assignments, then one
    `return m[i, j];` or `m[*tuple]`. Operators + - * / % < <= > >= == != && || ! and c ? a : b;
    whole numbers only, `/` truncates. No if, no loop, no recursion. Every index must be in range:
    `x % m.size[0]`. The machine's kind must be the one that the task runs on.

@@ -551,7 +551,8 @@ TEST(Place, PointsOutOfBoundAreToldFromTheLowerCorner) {
 TEST(Place, WrongUsageIsToldFromWrongInput) {
   for (const char* arguments :
        {"--task work", "--domain 4", "--function block --app cannon", "--task work --domain",
-        "--task work --domain 4y4", "--task work --domain x", "--task work --domain 4x",
+        "--task work --domain 4y4", "--task work --domain ,",
+        "--task work --domain triangle --lower 1x1", "--task work --domain 4x",
         "--task work --domain -4", "--task work --domain 4 --lower 1x1",
         "--task work --function block --domain 4", "--task work --parent 1",
         "--task work --domain 4 --from GPUS", "--task work --domain 1x1x1x1x1x1x1x1x1x1",

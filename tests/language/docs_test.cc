@@ -61,7 +61,7 @@ const std::set<std::string_view> kWithoutExample = {
     "not-emitted",
     // `groma domain` reports these.
     "domain-bound", "domain-length", "domain-digits", "domain-parts", "domain-map", "domain-value",
-    "domain-parameter", "domain-size",
+    "domain-parameter", "domain-size", "domain-samples",
     // Mappers written by hand cause these.
     "bad-processor", "mixed-processors", "repeated-processor", "bad-variant", "missing-choice",
     "no-memory", "bad-virtual", "bad-instance", "layout-refused", "bad-slices", "bad-schedule",

@@ -163,6 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& each) { return std::string(each.param.name); });
 
 constexpr const char* kTilesByRank =
+    "Task * CPU;\n"
     "m = Machine(CPU);\n"
     "def by_rank(Task task) { return m[0, task.irank * m.volume / task.ivolume]; }\n"
     "IndexTaskMap fill_tile,trsm,update by_rank;\n";
@@ -254,7 +255,7 @@ TEST_F(OnLegion, WhatIsNoLegionProgramIsRefused) {
     EXPECT_THAT(outcome.err, HasSubstr(text)) << words;
   };
   expect("run --on legion --app pennant", 1, "there is no Legion program for `pennant`");
-  expect("run --on legion --app pennant", 1, "there is cannon, circuit, johnson, stencil;");
+  expect("run --on legion --app pennant", 1, "there is cannon, cholesky, circuit, johnson, stencil;");
   expect("run --on legion --app cg", 1, "cg");  // it is no benchmark
   expect("run --on legion --app docs/examples/ring.json", 1, "ring.json`");
   expect("run --on legion --app cannon:n=15", 1, "`n`");
