@@ -60,14 +60,14 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
       return flat[task.ipoint[0] * flat.size[0] / task.ispace[0]];
     }
     IndexTaskMap GPU by_rows;
-   `IndexTaskMap <task,..|KIND|*> f;`. m is a grid, m.size[0] nodes by m.size[1] processors in each;
-   m.volume is their product.
-   task.ipoint is the point, counted from 0 in each dimension; task.ispace the launch's extents.
+   `IndexTaskMap <task,..|KIND|*> f;`. m is a grid of m.volume processors: m.size[0] nodes by
+   m.size[1] in each.
+   task.ipoint is the point, counted from 0; task.ispace the launch's extents.
    Both are tuples: t[i], t.len, arithmetic item by item. task.irank counts the points
    before this one, task.ivolume all. Braces, no colon; assignments, then one
    `return m[i, j];` or `m[*tuple]`. Operators + - * / % < <= > >= == != && || ! and c ? a : b;
    whole numbers only, `/` truncates. No if, no loop, no recursion. Every index must be in range:
-   `x % m.size[0]`. The machine's kind must be the one that the task runs on.
+   `x % m.size[0]`. The machine's kind must be that of the task.
 )"},
       {operations_text() + R"(
     def by_blocks(Task task) {
