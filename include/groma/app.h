@@ -50,7 +50,7 @@ inline constexpr int kMaxAppPartitionDepth = 8;
 inline constexpr std::size_t kMaxAppNameBytes = 1024;
 inline constexpr std::size_t kMaxFormulaBytes = 4096;
 // Limit on the points of the box of a launch with a condition (AppLaunch::where).
-inline constexpr std::int64_t kMaxConditionPoints = 1 << 22;
+inline constexpr std::int64_t kMaxConditionPoints = 1 << 20;
 
 // An integer expression as text. It may use:
 // * 64-bit numbers and the names in scope

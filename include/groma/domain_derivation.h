@@ -121,8 +121,9 @@ struct Grade {
 Grade grade_answer(const PointFunction& answer, const PointFunction& truth, std::int64_t points,
                    const std::function<bool()>& stop = {});
 
-// A map in the expression language of docs/domains.md: `k => (E, E)`, or `by k => (E, E);`. Evaluation is total: each
-// value takes at most a million steps, and all values of one formula together kMaxSteps.
+// A map in the expression language of docs/domains.md: `k => (E, E)`, or `by k => (E, E);`.
+// Evaluation is total: each value takes at most a million steps, and all values of one formula
+// together kMaxSteps.
 class Formula {
  public:
   static constexpr std::int64_t kMaxSteps = std::int64_t{1} << 31;

@@ -68,7 +68,7 @@ std::string_view words_of(FormulaFault fault) {
     case FormulaFault::kOutOfRange:
       return "it asks for a piece that is not there";
     case FormulaFault::kTooManyPoints:
-      return "a launch with a condition has at most 2^22 points in its domain";
+      return "a launch with a condition has at most 2^20 points in its domain";
     case FormulaFault::kNoBox:
       break;
   }

@@ -16,8 +16,10 @@ namespace {
 constexpr int kMaxNestedTasks = 64;
 // Limit on the visited statements and points of launches.
 constexpr std::int64_t kMaxSteps = 1 << 18;
-// The cost of a launch's condition, in units of Budget, that counts as one step.
-constexpr std::int64_t kPointsPerStep = 64;
+// The cost of a launch's condition, in units of Budget, that counts as one step. All launches
+// together then have some 4 million points in their boxes at most, which bounds the memory for the
+// points that they keep.
+constexpr std::int64_t kPointsPerStep = 16;
 
 using Coordinates = std::vector<std::int64_t>;
 

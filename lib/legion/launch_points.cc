@@ -8,9 +8,10 @@
 namespace groma::legion {
 namespace {
 
-// Limit on the cached domains. A program that makes new domains all the time has old ones found
-// again, which takes a time that grows with their boxes.
+// Limits on the cached domains and on their boxes. A program that makes new domains all the time
+// has old ones found again, which takes a time that grows with their boxes.
 constexpr std::size_t kMostDomains = 1024;
+constexpr std::size_t kMostBoxes = std::size_t{1} << 22;
 
 }  // namespace
 
@@ -33,7 +34,11 @@ std::optional<PointSet> LaunchPoints::points_of(const Legion::Domain& domain) {
     points = *std::move(made);
   }
   const std::lock_guard lock(mutex_);
-  if (known_.size() >= kMostDomains) known_.clear();
+  boxes_ += boxes.size();
+  if (known_.size() >= kMostDomains || boxes_ > kMostBoxes) {
+    known_.clear();
+    boxes_ = boxes.size();
+  }
   return known_.emplace(domain, points).first->second;
 }
 

@@ -21,6 +21,8 @@ class LaunchPoints {
  private:
   std::mutex mutex_;
   std::map<Legion::Domain, std::optional<PointSet>> known_;
+  // The number of boxes of all cached domains.
+  std::size_t boxes_ = 0;
 };
 
 }  // namespace groma::legion

@@ -255,7 +255,8 @@ TEST_F(OnLegion, WhatIsNoLegionProgramIsRefused) {
     EXPECT_THAT(outcome.err, HasSubstr(text)) << words;
   };
   expect("run --on legion --app pennant", 1, "there is no Legion program for `pennant`");
-  expect("run --on legion --app pennant", 1, "there is cannon, cholesky, circuit, johnson, stencil;");
+  expect("run --on legion --app pennant", 1,
+         "there is cannon, cholesky, circuit, johnson, stencil;");
   expect("run --on legion --app cg", 1, "cg");  // it is no benchmark
   expect("run --on legion --app docs/examples/ring.json", 1, "ring.json`");
   expect("run --on legion --app cannon:n=15", 1, "`n`");

@@ -93,7 +93,9 @@ TEST(DslFiles, ThereAreThePapersMappersAndTheBenchmarks) {
     }
   }
   EXPECT_EQ(experts, built_in_applications().size());
-  EXPECT_EQ(names, "block2d cholesky_box cholesky_cyclic circuit_a4 circuit_a5 figure2a solomonik_a6 solomonik_a7 ");
+  EXPECT_EQ(names,
+            "block2d cholesky_box cholesky_cyclic circuit_a4 circuit_a5 figure2a solomonik_a6 "
+            "solomonik_a7 ");
 }
 
 void expect_embedded(const std::string& folder, std::span<const DslFile> embedded) {
