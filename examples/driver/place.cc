@@ -92,6 +92,11 @@ std::optional<int> find_domain(const PlaceArguments& options, groma::PlaceQuery&
         fmt::format("`{}` has {} points", options.domain, domain.count()),
         fmt::format("at most {} can be placed: give smaller parameters", groma::kMaxPlacePoints));
   }
+  const auto box = groma::Rect::make(domain.bounds().lower, domain.bounds().extents);
+  if (!box || box->volume() > 16 * groma::kMaxPlacePoints) {
+    return refuse(fmt::format("the box around `{}` is too large to be drawn", options.domain),
+                  "give smaller parameters");
+  }
   std::vector<groma::Rect> points;
   domain.for_each(0, domain.count(), [&](std::int64_t, const groma::Point& point) {
     groma::Rect one{point, point};

@@ -243,8 +243,9 @@ std::optional<Rect> box_of(const Launch& launch, std::span<const std::int64_t> f
 // cost_of_domain().
 std::optional<LaunchDomain> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
                                       FormulaFault& fault);
-// Returns the approximate cost of evaluating the condition of a launch, in units of Budget.
-std::int64_t cost_of_domain(const Launch& launch, const LaunchDomain& domain);
+// Returns the approximate cost of domain_of() for a launch over this box, in units of Budget. It is
+// 0 for a launch without a condition.
+std::int64_t cost_of_domain(const Launch& launch, const Rect& box);
 
 // A launch of a task, with everything by which mappers can distinguish launches.
 struct DistinctLaunch {

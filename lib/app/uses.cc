@@ -91,13 +91,17 @@ class LaunchCollector {
                        std::min(depth + 1, 2)};
     Coordinates key{static_cast<std::int64_t>(launch.number), use.depth};
     if (launch.is_index) {
+      // The cost counts even if the condition has no value somewhere.
+      const std::optional<Rect> box = box_of(launch, frame, fault);
+      if (!box) return;
+      steps_ += cost_of_domain(launch, *box) / kPointsPerStep;
+      if (!step()) return;
       use.domain = domain_of(launch, frame, fault);
       if (!use.domain) return;
       for (const Point* corner : {&use.domain->box.lower, &use.domain->box.extents}) {
         key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
       }
       if (use.domain->points) {
-        steps_ += cost_of_domain(launch, *use.domain) / kPointsPerStep;
         key.push_back(static_cast<std::int64_t>(use.domain->points->hash()));
       }
     }
@@ -193,16 +197,20 @@ std::optional<LaunchDomain> domain_of(const Launch& launch, std::span<const std:
   Coordinates variables(frame.begin(), frame.end());
   variables.resize(std::max(variables.size(), slot + dimensions));
   Result<PointSet> points = PointSet::from_predicate(*box, [&](const Point& point) {
+    if (fault != FormulaFault::kNone) return false;
     std::copy_n(point.coordinates().begin(), dimensions, variables.begin() + launch.point_slot);
     return launch.where.value(variables, fault) != 0;
   });
   if (!points) fault = FormulaFault::kTooManyPoints;
   if (fault != FormulaFault::kNone) return std::nullopt;
-  return LaunchDomain(*box, *std::move(points));
+  // The box is the one around the points, as that of a sparse index space in Legion.
+  return LaunchDomain(points->count() > 0 ? points->bounds() : *box, *points);
 }
 
-std::int64_t cost_of_domain(const Launch& launch, const LaunchDomain& domain) {
-  return domain.points ? domain.box.volume() * (1 + launch.where.evaluation_cost()) : 0;
+std::int64_t cost_of_domain(const Launch& launch, const Rect& box) {
+  const bool whole = launch.where.is_constant() && launch.where.constant() != 0;
+  if (whole || box.volume() > kMaxConditionPoints) return 0;
+  return box.volume() * (1 + launch.where.evaluation_cost());
 }
 
 std::vector<DistinctLaunch> list_launches(const Data& data, std::size_t most, bool& complete) {

@@ -15,31 +15,43 @@ constexpr std::size_t kMostBoxes = std::size_t{1} << 22;
 
 }  // namespace
 
-// The points are found without the lock, since Realm may have to wait for the sparsity map.
+// The points are found without the lock, since Realm may have to wait for the sparsity map. Realm
+// uses the ids of destroyed index spaces again, so a known domain counts only if it has the boxes
+// that it had.
 std::optional<PointSet> LaunchPoints::points_of(const Legion::Domain& domain) {
   if (domain.dense()) return std::nullopt;
+  std::uint64_t boxes = 0, count = 0;
+  const auto mix = [&boxes](std::int64_t value) {
+    boxes = ((boxes ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15U) ^ (boxes >> 29);
+  };
+  for_each_box(domain, [&](const Rect& box) {
+    ++count;
+    for (const std::int64_t x : box.lower.coordinates()) mix(x);
+    for (const std::int64_t x : box.extents.coordinates()) mix(x);
+  });
   {
     const std::lock_guard lock(mutex_);
-    if (const auto known = known_.find(domain); known != known_.end()) return known->second;
+    const auto known = known_.find(domain);
+    if (known != known_.end() && known->second.boxes == boxes) return known->second.points;
   }
-  std::vector<Rect> boxes;
-  for_each_box(domain, [&](const Rect& box) { boxes.push_back(box); });
   std::optional<PointSet> points;
-  if (boxes.empty()) {
-    points = PointSet::from_predicate(
-                 Rect{Point::zeros(domain.get_dim()), Point::zeros(domain.get_dim())},
-                 [](const Point&) { return false; })
-                 .value();
-  } else if (Result<PointSet> made = PointSet::from_boxes(boxes)) {
-    points = *std::move(made);
+  if (count == 0) {
+    const Point origin = Point::zeros(domain.get_dim());
+    points =
+        PointSet::from_predicate(Rect{origin, origin}, [](const Point&) { return false; }).value();
+  } else if (count <= kMaxPointRuns) {
+    std::vector<Rect> all;
+    for_each_box(domain, [&](const Rect& box) { all.push_back(box); });
+    if (Result<PointSet> made = PointSet::from_boxes(all)) points = *std::move(made);
   }
   const std::lock_guard lock(mutex_);
-  boxes_ += boxes.size();
+  boxes_ += count;
   if (known_.size() >= kMostDomains || boxes_ > kMostBoxes) {
     known_.clear();
-    boxes_ = boxes.size();
+    boxes_ = count;
   }
-  return known_.emplace(domain, points).first->second;
+  known_[domain] = {boxes, points};
+  return points;
 }
 
 }  // namespace groma::legion

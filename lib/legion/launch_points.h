@@ -3,6 +3,8 @@
 
 #include <legion.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,14 +16,19 @@ namespace groma::legion {
 // A cache of the points of Legion domains. Thread-safe.
 class LaunchPoints {
  public:
-  // Returns the points of a sparse domain. Returns nullopt for a dense one, and for one with more
-  // than kMaxPointRuns runs of points.
+  // Returns the points of a sparse domain. Goes through its boxes, also if it is known. Returns
+  // nullopt for a dense one, and for one with more than kMaxPointRuns runs of points.
   std::optional<PointSet> points_of(const Legion::Domain& domain);
 
  private:
   std::mutex mutex_;
-  std::map<Legion::Domain, std::optional<PointSet>> known_;
-  // The number of boxes of all cached domains.
+  struct KnownPoints {
+    // A hash of the domain's boxes.
+    std::uint64_t boxes = 0;
+    std::optional<PointSet> points;
+  };
+  std::map<Legion::Domain, KnownPoints> known_;
+  // The number of boxes that were added since the cache was empty.
   std::size_t boxes_ = 0;
 };
 

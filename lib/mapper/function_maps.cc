@@ -90,7 +90,11 @@ std::shared_ptr<const IndexMap> IndexMapCache::find_map(const LaunchToPlace& lau
 // questions are about the same launch as the one before, so this launch is checked first.
 LaunchCursor::MapAndCursor* LaunchCursor::open_map(const LaunchToPlace& launch) {
   if (!diags_.all().empty()) diags_.clear();
-  if (last_ != nullptr && LaunchEqual()(launch, *last_key_)) return last_;
+  if (last_ != nullptr && LaunchEqual()(launch, *last_key_)) {
+    // The next question is about this set, which is then compared by its address.
+    if (launch.points != nullptr) last_key_->points = *launch.points;
+    return last_;
+  }
   MapAndCursor* found = open_.find(launch);
   if (found == nullptr) {
     last_ = nullptr;  // Inserting a new entry may remove the entry to which `last_` points.

@@ -231,7 +231,7 @@ std::optional<Point> color_at(const app::Data& data, const app::DistinctLaunch& 
 std::string selecting_coordinates(const app::Data& data, const app::DistinctLaunch& use,
                                   const app::RequirementData& where) {
   constexpr std::string_view kNames[] = {"x", "y", "z", "w"};
-  if (!use.domain || use.launch == nullptr || use.parent < 0 ||
+  if (!use.domain || use.domain->points || use.launch == nullptr || use.parent < 0 ||
       where.kind != app::RequirementData::Kind::kPartition || use.domain->count() == 0 ||
       use.domain->box.dimensions() > static_cast<int>(std::size(kNames))) {
     return "";

@@ -121,10 +121,12 @@ bool Launcher::domain_of(const LaunchingTask& context, const app::Launch& launch
                          LaunchDomain& domain) {
   if (!launch.is_index) return true;
   app::FormulaFault fault = app::FormulaFault::kNone;
-  auto found = app::domain_of(launch, context.frame, fault);
-  if (found) {
-    domain = *std::move(found);
-    return outcome_.spend(app::cost_of_domain(launch, domain));
+  if (const auto box = app::box_of(launch, context.frame, fault)) {
+    if (!outcome_.spend(app::cost_of_domain(launch, *box))) return false;
+    if (auto found = app::domain_of(launch, context.frame, fault)) {
+      domain = *std::move(found);
+      return true;
+    }
   }
   return outcome_.fail(input_.data.tasks[launch.task].name,
                        fmt::format("the domain of its launch: {}", app::words_of(fault)),

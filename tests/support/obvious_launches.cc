@@ -185,6 +185,7 @@ void Runtime::launch(Task& parent, const Step& step) {
     domain.box = *found;
     if (!(launch.where.is_constant() && launch.where.constant() == 1)) {
       domain.points = chosen_points(launch, *found, step.frame);
+      if (domain.points->count() > 0) domain.box = domain.points->bounds();
     }
   }
   if (domain.count() > options_.max_tasks - launched_) cannot();

@@ -29,27 +29,18 @@ inline Tuple tuple_of(const Legion::DomainPoint& point) {
 // @if ranks
 
 // Returns the place of a point among the points of a launch, in row-major order: the last
-// coordinate is the fastest. The points of a sparse launch are sorted once.
+// coordinate is the fastest. All points of a sparse launch are compared with the point.
 inline std::int64_t rank_of(const Legion::Domain& launch, const Legion::DomainPoint& point) {
+  std::int64_t rank = 0;
   if (launch.dense()) {
-    std::int64_t rank = 0;
     for (unsigned d = 0; d < static_cast<unsigned>(launch.get_dim()); ++d) {
       const Legion::coord_t lower = launch.lo()[d];
       rank = rank * (launch.hi()[d] - lower + 1) + (point[d] - lower);
     }
     return rank;
   }
-  constexpr std::size_t kMostKept = 64;
-  static std::mutex mutex;
-  static std::map<Legion::Domain, std::vector<Legion::DomainPoint>> sorted;
-  const std::lock_guard lock(mutex);
-  if (sorted.size() > kMostKept) sorted.clear();
-  std::vector<Legion::DomainPoint>& points = sorted[launch];
-  if (points.empty()) {
-    for (Legion::Domain::DomainPointIterator at(launch); at; at++) points.push_back(*at);
-    std::sort(points.begin(), points.end());
-  }
-  return std::lower_bound(points.begin(), points.end(), point) - points.begin();
+  for (Legion::Domain::DomainPointIterator at(launch); at; at++) rank += *at < point ? 1 : 0;
+  return rank;
 }
 // @end
 // @if index_function

@@ -145,5 +145,38 @@ TEST(Domain, Faults) {
   EXPECT_EQ(fault_at(-1), FormulaFault::kNoBox);
 }
 
+AppStatement launch_where(Formulas domain, Formula condition) {
+  return {AppLaunch{.task = "work",
+                    .domain = std::move(domain),
+                    .index = {"i", "j"},
+                    .where = std::move(condition)}};
+}
+
+// A condition without a value anywhere costs as much as one that has values, so the walk ends.
+TEST(Launches, ConditionsThatFailCount) {
+  const Application app = application({task("main", {},
+                                            {loop(1'000'000, "k",
+                                                  {launch_where({1024, 1024}, "1 / (i - i)"),
+                                                   launch_where({1024, 1024}, "i + j < 0")})}),
+                                       task("work")});
+  const Workload workload = Workload::make(app).value();
+  bool complete = true;
+  EXPECT_LE(list_launches(workload.data(), 1'000, complete).size(), 2U);
+  EXPECT_FALSE(complete);
+}
+
+// The box of a launch is the one around its points.
+TEST(Launches, OfSomePointsHaveATightBox) {
+  const Application app =
+      application({task("main", {}, {launch_where({4, 6}, "(i > 1) * (j == i)")}), task("work")});
+  const Workload workload = Workload::make(app).value();
+  bool complete = true;
+  const auto uses = list_launches(workload.data(), 10, complete);
+  ASSERT_EQ(uses.size(), 2U);
+  EXPECT_EQ(uses[1].domain->count(), 2);
+  EXPECT_EQ(uses[1].domain->box.lower, (Point{2, 2}));
+  EXPECT_EQ(uses[1].domain->box.extents, (Point{2, 2}));
+}
+
 }  // namespace
 }  // namespace groma::app
