@@ -45,7 +45,7 @@ struct FormulaOutcome {
   std::string by, text, refusal;
   Grade samples;
   std::optional<Grade> held_out, compared;
-  // Of a model.
+  // What the model answered. nullopt: the genetic programme made the formula.
   std::optional<ModelAnswer> model;
 };
 

@@ -1,15 +1,12 @@
 // Compares the map of a domain with an enumeration of its declaration.
 #include <fmt/format.h>
 
+#include "base/point_text.h"
 #include "domain/enumeration.h"
 #include "groma/domain.h"
 
 namespace groma::domains {
 namespace {
-
-std::string words_of(const Point& point) {
-  return fmt::format("({})", fmt::join(point.coordinates(), ", "));
-}
 
 // How often the caller is asked whether to go on.
 constexpr std::int64_t kOften = 1 << 12;
@@ -33,7 +30,7 @@ Comparison Declaration::compare(const Domain& domain, const ParameterValues& giv
     const auto back = domain.rank(point);
     if (back != k) {
       result.difference =
-          fmt::format("point {} is {}, but {} {}", k, words_of(point), words_of(point),
+          fmt::format("point {} is {}, but {} {}", k, text_of(point), text_of(point),
                       back ? fmt::format("is point {}", *back) : "is not in the domain");
       return false;
     }
@@ -51,10 +48,10 @@ Comparison Declaration::compare(const Domain& domain, const ParameterValues& giv
           if (!goes_on(k, domain.count())) return false;
           const Point expected(std::span<const std::int64_t>(coordinates.data(), width));
           if (k == domain.count() || domain.point(k) != expected) {
-            result.difference = fmt::format(
-                "point {} of the declaration is {}, but {}", k, words_of(expected),
-                k == domain.count() ? fmt::format("the map has {} points", k)
-                                    : "that of the map is " + words_of(domain.point(k)));
+            result.difference =
+                fmt::format("point {} of the declaration is {}, but {}", k, text_of(expected),
+                            k == domain.count() ? fmt::format("the map has {} points", k)
+                                                : "that of the map is " + text_of(domain.point(k)));
             return false;
           }
           ++k;

@@ -7,19 +7,11 @@
 #include <array>
 #include <bit>
 
+#include "base/saturating.h"
 #include "domain/description.h"
 
 namespace groma::domains {
 namespace {
-
-// Returns base^exponent, or 2^63-1 if it does not fit.
-std::int64_t power(std::int64_t base, std::int64_t exponent) {
-  std::int64_t result = 1;
-  for (std::int64_t i = 0; i < exponent; ++i) {
-    if (__builtin_mul_overflow(result, base, &result)) return INT64_MAX;
-  }
-  return result;
-}
 
 // Limits on the entries of a table for several digits, so that it stays in a fast cache: of the
 // table of vectors and of the table of cells.
@@ -132,8 +124,8 @@ class DigitMap : public PointMap {
         digits_(static_cast<std::int64_t>(table.size())),
         table_(table) {
     dimensions_ = dimensions;
-    count_ = power(digits_, levels);
-    const std::int64_t extent = power(base, levels);
+    count_ = saturating_power(digits_, levels);
+    const std::int64_t extent = saturating_power(base, levels);
     for (std::size_t d = 0; d < width(); ++d) {
       std::int64_t low = base, high = 0;
       for (const Coordinates& each : table) {
@@ -260,7 +252,7 @@ class DigitMap : public PointMap {
   }
 
   void group_cells() {
-    const auto cells_of = [&](std::int64_t base) { return power(base, dimensions_); };
+    const auto cells_of = [&](std::int64_t base) { return saturating_power(base, dimensions_); };
     DigitGroup group(base_, width(), table_);
     const std::int64_t most = std::max<std::int64_t>(levels_, 1);
     while (group.digits < most && cells_of(group.base * base_) <= kMaxGroupedCells) {
@@ -396,7 +388,8 @@ PointMapPtr make_map(std::int64_t base, std::int64_t levels, int dimensions,
 std::variant<PointMapPtr, DigitFaultAt> make_digit_map(std::int64_t base, std::int64_t levels,
                                                        int dimensions,
                                                        const std::vector<Coordinates>& table) {
-  if (base < 2 || power(base, dimensions) > kMaxCells) return DigitFaultAt{DigitFault::kBadBase};
+  if (base < 2 || saturating_power(base, dimensions) > kMaxCells)
+    return DigitFaultAt{DigitFault::kBadBase};
   if (levels < 0) return DigitFaultAt{DigitFault::kBadLevels};
   if (table.empty()) return DigitFaultAt{DigitFault::kEmptyTable};
   std::vector<Coordinates> sorted = table;
@@ -416,8 +409,8 @@ std::variant<PointMapPtr, DigitFaultAt> make_digit_map(std::int64_t base, std::i
   const auto digits = static_cast<std::int64_t>(table.size());
   // One level more would not matter if there is only one digit; the coordinates limit it then.
   std::int64_t most = 0;
-  while (most < levels && power(base, most + 1) != INT64_MAX &&
-         power(digits, most + 1) != INT64_MAX) {
+  while (most < levels && saturating_power(base, most + 1) != INT64_MAX &&
+         saturating_power(digits, most + 1) != INT64_MAX) {
     ++most;
   }
   if (most < levels) return DigitFaultAt{DigitFault::kTooLarge, most};

@@ -9,8 +9,6 @@
 namespace groma::domains {
 namespace {
 
-Int128 absolute(Int128 number) { return number < 0 ? -number : number; }
-
 // The numbers stay below 2^126, so that sums of two of them and their negations fit.
 constexpr Int128 kLimit = Int128{1} << 126;
 bool fits(Int128 number) { return number > -kLimit && number < kLimit; }

@@ -26,6 +26,7 @@ std::optional<Rational> make_rational(Int128 numerator, Int128 denominator);
 std::optional<Rational> add(const Rational& a, const Rational& b);
 std::optional<Rational> multiply(const Rational& a, const Rational& b);
 
+inline Int128 absolute(Int128 number) { return number < 0 ? -number : number; }
 // Returns the greatest common divisor, which is not negative.
 Int128 greatest_common_divisor(Int128 a, Int128 b);
 

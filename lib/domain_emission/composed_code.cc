@@ -20,8 +20,6 @@ IntegerTerms linear(const Row& factors, std::size_t count, Int128 constant) {
   return terms;
 }
 
-Int128 absolute(Int128 number) { return number < 0 ? -number : number; }
-
 }  // namespace
 
 std::optional<Error> MapCode::write_form(const PointMap& map, const ImageDescription& image,

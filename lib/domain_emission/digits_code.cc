@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
 #include "domain_emission/map_code.h"
 
 namespace groma::domains {
@@ -10,14 +11,6 @@ namespace {
 
 // Limit on the entries of a table for several digits.
 constexpr std::int64_t kMaxEntries = 512, kMaxGroupedCells = 1024;
-
-std::int64_t power(std::int64_t base, std::int64_t exponent) {
-  std::int64_t result = 1;
-  for (std::int64_t i = 0; i < exponent; ++i) {
-    if (__builtin_mul_overflow(result, base, &result)) return INT64_MAX;
-  }
-  return result;
-}
 
 // A digit table for several levels at a time.
 struct Group {
@@ -32,9 +25,9 @@ Group group(const DigitsDescription& digits, std::int64_t limit) {
   const auto size = static_cast<std::int64_t>(digits.table.size());
   while (grouped.levels < digits.levels &&
          static_cast<std::int64_t>(grouped.entries.size()) * size <= limit &&
-         power(digits.base, grouped.levels + 1) <= kMaxExtent) {
+         saturating_power(digits.base, grouped.levels + 1) <= kMaxExtent) {
     std::vector<Coordinates> longer;
-    const std::int64_t weight = power(digits.base, grouped.levels);
+    const std::int64_t weight = saturating_power(digits.base, grouped.levels);
     for (const Coordinates& high : digits.table) {
       for (Coordinates entry : grouped.entries) {
         for (std::size_t d = 0; d < entry.size(); ++d) entry[d] += weight * high[d];
@@ -56,9 +49,9 @@ std::int64_t cell_of(const Coordinates& entry, std::int64_t side, std::size_t di
 
 // Returns for each cell the place of the entry in the group, or -1.
 std::vector<std::int64_t> places(const Group& group, std::int64_t base, std::size_t dimensions) {
-  const std::int64_t side = power(base, group.levels);
+  const std::int64_t side = saturating_power(base, group.levels);
   std::vector<std::int64_t> place(
-      static_cast<std::size_t>(power(side, static_cast<std::int64_t>(dimensions))), -1);
+      static_cast<std::size_t>(saturating_power(side, static_cast<std::int64_t>(dimensions))), -1);
   for (std::size_t i = 0; i < group.entries.size(); ++i) {
     place[static_cast<std::size_t>(cell_of(group.entries[i], side, dimensions))] =
         static_cast<std::int64_t>(i);
@@ -68,9 +61,10 @@ std::vector<std::int64_t> places(const Group& group, std::int64_t base, std::siz
 
 // Returns the largest group whose cells fit a table for the inverse.
 Group cell_group(const DigitsDescription& digits, std::size_t dimensions) {
-  const std::int64_t cells = power(digits.base, static_cast<std::int64_t>(dimensions));
+  const std::int64_t cells = saturating_power(digits.base, static_cast<std::int64_t>(dimensions));
   std::int64_t levels = 1;
-  while (levels < digits.levels && power(cells, levels + 1) <= kMaxGroupedCells) ++levels;
+  while (levels < digits.levels && saturating_power(cells, levels + 1) <= kMaxGroupedCells)
+    ++levels;
   DigitsDescription some = digits;
   some.levels = levels;
   return group(some, INT64_MAX / 2 / static_cast<std::int64_t>(digits.table.size()));
@@ -157,7 +151,8 @@ std::optional<Error> MapCode::write_form(const PointMap& map, const DigitsDescri
       text_ += fmt::format("    {} += weight * {};\n", name,
                            dialect_.table_item(fmt::format("{}_digits_{}", base, name), "digit"));
     }
-    text_ += fmt::format("    weight *= {}U;\n  }}\n", power(digits.base, forward.levels));
+    text_ +=
+        fmt::format("    weight *= {}U;\n  }}\n", saturating_power(digits.base, forward.levels));
   } else {
     for (const std::string& name : names) {
       text_ += fmt::format("  {}{} {} = {};\n", "const ", coordinate, name,
@@ -180,7 +175,7 @@ std::optional<Error> MapCode::write_form(const PointMap& map, const DigitsDescri
   }
   text_ += fmt::format("  {} rank = 0, weight = 1;\n", counter);
   const auto take = [&](std::int64_t times, std::int64_t levels, const std::string& table) {
-    const std::int64_t side = power(digits.base, levels);
+    const std::int64_t side = saturating_power(digits.base, levels);
     std::string cell = fmt::format("{} % {}U", names.back(), side);
     for (std::size_t d = dimensions - 1; d-- > 0;) {
       cell = fmt::format("({}) * {}U + {} % {}U", cell, side, names[d], side);
@@ -189,7 +184,7 @@ std::optional<Error> MapCode::write_form(const PointMap& map, const DigitsDescri
                          times, dialect_.integer(Width::k32), dialect_.table_item(table, cell));
     text_ += "    if (place < 0) return -1;\n";
     text_ += fmt::format("    rank += weight * {};\n    weight *= {}U;\n",
-                         dialect_.cast(counter, "place"), power(size, levels));
+                         dialect_.cast(counter, "place"), saturating_power(size, levels));
     for (const std::string& name : names) text_ += fmt::format("    {} /= {}U;\n", name, side);
     text_ += "  }\n";
   };
