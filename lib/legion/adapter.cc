@@ -126,7 +126,7 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
   if (const auto* of_program = dynamic_cast<const ProgramMapper*>(mapper_.get())) {
     program_ = &of_program->program();
   }
-  if (mapper_->reads_launch_points()) views_.set_reads_launch_points();
+  views_.set_launch_points(registration_->points_for(*mapper_));
   registration_->on_adapter_start();
 }
 Adapter::~Adapter() { registration_->on_adapter_end(*mapper_, views_.names()); }
@@ -186,7 +186,7 @@ bool Registration::is_stealable(const Legion::Task& task) {
 
 // Ends the process if the mapper reads the points of the launch, and these are too many to find.
 void Adapter::refuse_unknown_points(const Legion::Task& task, const TaskView& view) const {
-  if (!mapper_->reads_launch_points() || !view.is_index || view.points != nullptr ||
+  if (!views_.have_launch_points() || !view.is_index || view.points != nullptr ||
       task.index_domain.dense()) {
     return;
   }

@@ -47,6 +47,11 @@ struct Registration {
   std::shared_ptr<RequestedInstances> instance_requests = {};
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
+  LaunchPoints launch_points;
+  // Returns `launch_points`, or null if the mapper does not read the points of sparse launches.
+  LaunchPoints* points_for(const groma::Mapper& reader) {
+    return reader.reads_launch_points() ? &launch_points : nullptr;
+  }
   RegionIds regions;
   Reductions reductions;
 

@@ -24,7 +24,7 @@ void register_functors(Registration& registration, Legion::Runtime* runtime, con
   const auto functors = mapper.sharding_functors();
   if (functors.empty() || registration.functors.is_set()) return;
   registration.functors.set(runtime, "groma" + std::to_string(registration.options.mapper_id),
-                            functors, mapper.reads_launch_points());
+                            functors, registration.points_for(mapper));
 }
 
 // The log for programs that set none. It writes to standard error.

@@ -9,11 +9,11 @@ namespace groma::legion {
 
 void ShardFunctors::set(Legion::Runtime* runtime, std::string name,
                         std::span<const groma::ShardingFunctor* const> functors,
-                        bool reads_points) {
+                        LaunchPoints* points) {
   runtime_ = runtime;
   name_ = std::move(name);
   functors_ = functors;
-  reads_points_ = reads_points;
+  points_ = points;
 }
 
 // Returns the id of a functor for a table of shards. The functors of one table have consecutive
@@ -36,10 +36,9 @@ Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& 
   const std::lock_guard lock(mutex_);
   if (first_.emplace(table, first).second) {
     Legion::ShardingID next = first;
-    LaunchPoints* const points = reads_points_ ? &points_ : nullptr;
     // Legion owns and deletes the FunctorAdapter objects that are registered here.
     for (const groma::ShardingFunctor* functor : functors_) {
-      runtime_->register_sharding_functor(next++, new FunctorAdapter(functor, shards, points),
+      runtime_->register_sharding_functor(next++, new FunctorAdapter(functor, shards, points_),
                                           true);
     }
   }

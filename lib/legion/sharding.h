@@ -43,9 +43,9 @@ class FunctorAdapter final : public Legion::ShardingFunctor {
 class ShardFunctors {
  public:
   // Sets the functors to register. `name` and `functors` must be the same on every node. `functors`
-  // must outlive the runtime. `reads_points` is Mapper::reads_launch_points().
+  // must outlive the runtime. `points` is as in FunctorAdapter.
   void set(Legion::Runtime* runtime, std::string name,
-           std::span<const groma::ShardingFunctor* const> functors, bool reads_points);
+           std::span<const groma::ShardingFunctor* const> functors, LaunchPoints* points);
   bool is_set() const { return runtime_ != nullptr; }
   std::size_t size() const { return functors_.size(); }
   // Returns the id that Legion uses for the functor `id` (1 to size()) with this table of shards.
@@ -55,8 +55,7 @@ class ShardFunctors {
   Legion::Runtime* runtime_ = nullptr;
   std::string name_;
   std::span<const groma::ShardingFunctor* const> functors_;
-  bool reads_points_ = false;
-  LaunchPoints points_;
+  LaunchPoints* points_ = nullptr;
   std::mutex mutex_;
   // The first id of the functors of a table of shards. The key is the table as text.
   std::map<std::string, Legion::ShardingID> first_;

@@ -208,8 +208,8 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
   if (task.is_index_space && task.sharding_space.exists()) {
     view.sharding_domain = rect_of(runtime_->get_index_space_domain(context, task.sharding_space));
   }
-  if (reads_points_ && task.is_index_space) {
-    storage.points = points_.points_of(task.index_domain);
+  if (have_launch_points() && task.is_index_space) {
+    storage.points = points_->points_of(task.index_domain);
     if (storage.points) view.points = &*storage.points;
   }
   if (regions == Regions::kNone) return view;

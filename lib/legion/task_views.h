@@ -141,8 +141,10 @@ class TaskViews {
   // already chosen the processor kind of each task. The tags of launches and requirements are meant
   // for that mapper, not for DefaultMapper.
   void set_above_program_mapper() { over_own_mapper_ = true; }
-  // Declares that the mapper reads the points of sparse launches. Otherwise no view has them.
-  void set_reads_launch_points() { reads_points_ = true; }
+  // Sets where the points of sparse launches come from. Null (the default): no view has them,
+  // because the mapper does not read them.
+  void set_launch_points(LaunchPoints* points) { points_ = points; }
+  bool have_launch_points() const { return points_ != nullptr; }
 
   // Tells how much of the region requirements a view has: nothing, everything except the number of
   // points, or also the number of points.
@@ -226,8 +228,8 @@ class TaskViews {
   RegionIds& ids_;
   std::int64_t node_;
   Legion::Mapping::MapperRuntime* runtime_;
-  bool over_own_mapper_ = false, reads_points_ = false;
-  LaunchPoints points_;
+  bool over_own_mapper_ = false;
+  LaunchPoints* points_ = nullptr;
   std::unordered_map<Legion::TaskID, SeenTask> known_;
   // The entry of known_ that was used last.
   SeenTask* last_ = nullptr;

@@ -680,7 +680,7 @@ TEST(Functors, EachHasAnIdForEachTableOfShards) {
   static const std::array<const ShardingFunctor*, 2> kFunctors = {&kFirstOfTwo, &kSecondOfTwo};
   legion::ShardFunctors functors;
   EXPECT_FALSE(functors.is_set());
-  functors.set(Legion::Runtime::get_runtime(), "test" + std::to_string(cpus()), kFunctors, false);
+  functors.set(Legion::Runtime::get_runtime(), "test" + std::to_string(cpus()), kFunctors, nullptr);
   const Legion::ShardingID first = functors.id_of(1, kTwo);
   EXPECT_EQ(functors.id_of(2, kTwo), first + 1);
   EXPECT_EQ(functors.id_of(1, kTwo), first);
