@@ -97,15 +97,12 @@ std::optional<int> find_domain(const PlaceArguments& options, groma::PlaceQuery&
     return refuse(fmt::format("the box around `{}` is too large to be drawn", options.domain),
                   "give smaller parameters");
   }
-  std::vector<groma::Rect> points;
-  domain.for_each(0, domain.count(), [&](std::int64_t, const groma::Point& point) {
-    groma::Rect one{point, point};
-    for (int d = 0; d < point.dimensions(); ++d) one.extents[d] = 1;
-    points.push_back(one);
-  });
+  std::vector<groma::Point> points;
+  domain.for_each(0, domain.count(),
+                  [&](std::int64_t, const groma::Point& point) { points.push_back(point); });
   query.domain.box = domain.bounds();
   if (points.empty()) return std::nullopt;
-  auto set = groma::PointSet::from_boxes(points);
+  auto set = groma::PointSet::from_points(points);
   if (!set) return refuse(set.error());
   query.domain.points = *std::move(set);
   return std::nullopt;

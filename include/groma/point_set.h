@@ -1,6 +1,7 @@
 // PointSet: the points of an index launch whose domain is not a box, such as a triangle or a mask.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,6 +18,14 @@ namespace groma {
 // coordinate, by one from point to point. A triangle of n rows has n runs.
 inline constexpr std::size_t kMaxPointRuns = std::size_t{1} << 22;
 
+// The row-major order of points with equally many coordinates.
+struct PointBefore {
+  bool operator()(const Point& a, const Point& b) const {
+    const auto left = a.coordinates(), right = b.coordinates();
+    return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
+  }
+};
+
 // A set of points with 1 to kMaxDimensions coordinates. The points are numbered from 0 in row-major
 // order (the last coordinate is the fastest); the number of a point is its rank. Takes some 80
 // bytes for each run. Immutable, cheap to copy, and safe to use from any thread.
@@ -26,6 +35,8 @@ class PointSet {
   // order. Fails with kMalformed if two boxes share a point or there is no box with a point, and
   // with kTooLarge if there are more than kMaxPointRuns runs.
   static Result<PointSet> from_boxes(std::span<const Rect> boxes);
+  // Returns these points, which may come in any order and must differ. Fails like from_boxes().
+  static Result<PointSet> from_points(std::span<const Point> points);
   // Returns the points of `box` for which `contains` is true; there may be none. `contains` is
   // called for each point of the box, in row-major order. Fails like from_boxes().
   static Result<PointSet> from_predicate(const Rect& box,
@@ -50,6 +61,10 @@ class PointSet {
   void for_each_run(std::int64_t begin, std::int64_t end, const RunSink& sink) const;
   // Calls `sink` with all points of the set that lie in `part`, run by run.
   void for_each_run(const Rect& part, const RunSink& sink) const;
+
+  // Moves `point`, which is in the set, to the next point in row-major order. After the last point
+  // it returns false and sets `point` to the first one.
+  bool move_to_next(Point* point) const;
 
   // Returns true if the sets have the same points.
   friend bool operator==(const PointSet& a, const PointSet& b);
@@ -82,6 +97,8 @@ struct LaunchDomain {
   bool contains(const Point& point) const {
     return points ? points->contains(point) : box.contains(point);
   }
+  // Returns the first point in row-major order. The domain must have one.
+  Point first_point() const { return points ? points->point(0) : box.lower; }
   // Returns the place of a point of the launch among its points, in row-major order.
   std::int64_t rank(const Point& point) const;
   // Returns `points` as TaskView::points.
@@ -91,5 +108,7 @@ struct LaunchDomain {
   void for_each_box(const Rect& part, const std::function<void(const Rect&)>& sink) const;
   friend bool operator==(const LaunchDomain& a, const LaunchDomain& b);
 };
+// Moves `point` to the next point of the domain in row-major order, as next_point(Rect) does.
+bool next_point(const LaunchDomain& domain, Point* point);
 
 }  // namespace groma

@@ -72,28 +72,18 @@ void add_function_changes(const ChangeInput& subject, std::uint32_t task, ProcKi
   const app::Task& of = subject.app.tasks[task];
   const auto name = syntax::name_as_written(of.name);
   if (!name) return;
-  int dimensions = 0;
-  bool single = false, has_holes = false;
-  for (const app::DistinctLaunch& use : subject.uses[task].launches) {
-    has_holes = has_holes || (use.domain && use.domain->points);
-    if (!use.domain) {
-      single = single || use.depth > 0;
-    } else if (dimensions == 0 || use.domain->box.dimensions() < dimensions) {
-      dimensions = use.domain->box.dimensions();
-    }
-  }
+  const TaskLaunches& uses = subject.uses[task];
+  const int dimensions = uses.least_dimensions();
+  const bool single =
+      std::any_of(uses.launches.begin(), uses.launches.end(),
+                  [](const app::DistinctLaunch& use) { return !use.domain && use.depth > 0; });
   const auto set = [&](MappingStatement statement, std::string_view name_of_function) {
     const edit::MappingFunction function = edit::named_function(name_of_function);
     editor.add_statement_change({.kind = statement, .tasks = {*name}}, &function, kind);
   };
   if (single) set(MappingStatement::kSingleTaskMap, edit::kSamePoint);
   if (dimensions == 0) return;
-  if (has_holes) {
-    for (const std::string& function : edit::rank_functions()) {
-      set(MappingStatement::kIndexTaskMap, function);
-    }
-  }
-  for (const std::string& function : edit::common_index_functions(dimensions)) {
+  for (const std::string& function : edit::common_index_functions(dimensions, uses.has_holes())) {
     set(MappingStatement::kIndexTaskMap, function);
   }
 }

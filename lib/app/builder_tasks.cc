@@ -516,8 +516,7 @@ std::optional<Rect> Builder::known_domain(const std::string& path, const Launch&
   FormulaFault fault = FormulaFault::kNone;
   const std::optional<Rect> domain = box_of(launch, {}, fault);
   if (!domain) fail(path + "/domain", std::string(app::words_of(fault)));
-  const bool whole = launch.where.is_constant() && launch.where.constant() != 0;
-  return whole ? domain : std::nullopt;
+  return launch.has_condition() ? std::nullopt : domain;
 }
 
 // Checks that the colours of a requirement exist in its partition, as far as they are known before

@@ -142,6 +142,8 @@ struct Launch {
   int point_slot = 0;
   // The condition that selects the points of the domain.
   CompiledFormula where = CompiledFormula(1);
+  // Returns false if the launch surely has every point of its box.
+  bool has_condition() const { return !where.is_constant() || where.constant() == 0; }
   Codes arguments;
   // The data of each requirement of the launched task.
   std::vector<RequirementData> data;
@@ -255,6 +257,8 @@ struct DistinctLaunch {
   int parent = -1;
   // The domain of an index launch. nullopt: a single task.
   std::optional<LaunchDomain> domain = {};
+  // Adds numbers to a key by which launches with different domains differ; none for a single task.
+  void add_domain_to(std::vector<std::int64_t>& key) const;
   // 0: the top-level task; 1: the top-level task launches it; 2: a deeper task launches it.
   int depth = 0;
   // How often the launching task launches it with this domain. Known only for launches of the

@@ -98,12 +98,7 @@ class LaunchCollector {
       if (!step()) return;
       use.domain = domain_of(launch, frame, fault);
       if (!use.domain) return;
-      for (const Point* corner : {&use.domain->box.lower, &use.domain->box.extents}) {
-        key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
-      }
-      if (use.domain->points) {
-        key.push_back(static_cast<std::int64_t>(use.domain->points->hash()));
-      }
+      use.add_domain_to(key);
     }
     // If a formula of the launch's domain has no value, the launch is left out here. A run of the
     // application reports that formula.
@@ -122,33 +117,20 @@ class LaunchCollector {
       times = saturating_add(times, iterations_);
     }
     if (data_.tasks[launch.task].body.empty()) return;
-    if (!use.domain) {
-      visit_point(launch, {}, frame, depth);
-      return;
-    }
-    bool more = true;
-    use.domain->for_each_box(use.domain->box, [&](const Rect& box) {
-      Point point = box.lower;
-      while (more) {
-        more = visit_point(launch, point, frame, depth);
-        if (!next_point(box, &point)) return;
+    if (use.domain && use.domain->count() == 0) return;
+    Point point = use.domain ? use.domain->first_point() : Point();
+    do {
+      if (!step()) return;
+      for (int d = 0; d < point.dimensions(); ++d) {
+        frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = point[d];
       }
-    });
-  }
-
-  // Visits the launched task for one point. Returns false if no other point has to be visited:
-  // without arguments, the launched task does the same at all points.
-  bool visit_point(const Launch& launch, const Point& point, Coordinates& frame, int depth) {
-    if (!step()) return false;
-    for (int d = 0; d < point.dimensions(); ++d) {
-      frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = point[d];
-    }
-    FormulaFault fault = FormulaFault::kNone;
-    Coordinates arguments;
-    for (const CompiledFormula& code : launch.arguments)
-      arguments.push_back(code.value(frame, fault));
-    if (fault == FormulaFault::kNone) task(launch.task, std::move(arguments), depth + 1);
-    return !launch.arguments.empty();
+      Coordinates arguments;
+      for (const CompiledFormula& code : launch.arguments)
+        arguments.push_back(code.value(frame, fault));
+      if (fault == FormulaFault::kNone) task(launch.task, std::move(arguments), depth + 1);
+      // Without arguments, the launched task does the same at all points, so one point is enough.
+      if (launch.arguments.empty()) return;
+    } while (use.domain && next_point(*use.domain, &point));
   }
 
   const Data& data_;
@@ -187,7 +169,7 @@ std::optional<LaunchDomain> domain_of(const Launch& launch, std::span<const std:
                                       FormulaFault& fault) {
   const std::optional<Rect> box = box_of(launch, frame, fault);
   if (!box) return std::nullopt;
-  if (launch.where.is_constant() && launch.where.constant() != 0) return LaunchDomain(*box);
+  if (!launch.has_condition()) return LaunchDomain(*box);
   if (box->volume() > kMaxConditionPoints) {
     fault = FormulaFault::kTooManyPoints;
     return std::nullopt;
@@ -207,9 +189,16 @@ std::optional<LaunchDomain> domain_of(const Launch& launch, std::span<const std:
   return LaunchDomain(points->count() > 0 ? points->bounds() : *box, *points);
 }
 
+void DistinctLaunch::add_domain_to(std::vector<std::int64_t>& key) const {
+  if (!domain) return;
+  for (const Point* corner : {&domain->box.lower, &domain->box.extents}) {
+    key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
+  }
+  if (domain->points) key.push_back(static_cast<std::int64_t>(domain->points->hash()));
+}
+
 std::int64_t cost_of_domain(const Launch& launch, const Rect& box) {
-  const bool whole = launch.where.is_constant() && launch.where.constant() != 0;
-  if (whole || box.volume() > kMaxConditionPoints) return 0;
+  if (!launch.has_condition() || box.volume() > kMaxConditionPoints) return 0;
   return box.volume() * (1 + launch.where.evaluation_cost());
 }
 

@@ -19,12 +19,6 @@ struct PointRun {
   std::int64_t length = 0;
 };
 
-// Returns true if `a` comes before `b` in row-major order.
-bool before(const Point& a, const Point& b) {
-  const auto left = a.coordinates(), right = b.coordinates();
-  return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
-}
-
 // Returns true if the points differ at most in the last coordinate.
 bool in_one_row(const Point& a, const Point& b) {
   const auto left = a.coordinates(), right = b.coordinates();
@@ -89,7 +83,7 @@ struct PointSet::PointRuns {
   std::size_t run_at(const Point& point) const {
     const auto after = std::upper_bound(
         runs.begin(), runs.end(), point,
-        [](const Point& at, const PointRun& run) { return before(at, run.first); });
+        [](const Point& at, const PointRun& run) { return PointBefore()(at, run.first); });
     return after == runs.begin() ? runs.size() : static_cast<std::size_t>(after - runs.begin()) - 1;
   }
   // Returns the position of the run that has the point with this rank.
@@ -125,7 +119,7 @@ Result<PointSet> PointSet::from_boxes(std::span<const Rect> boxes) {
   }
   if (rows.empty()) return Error{Error::Code::kMalformed, "no box has a point"};
   std::sort(rows.begin(), rows.end(),
-            [](const PointRun& a, const PointRun& b) { return before(a.first, b.first); });
+            [](const PointRun& a, const PointRun& b) { return PointBefore()(a.first, b.first); });
   auto made = std::make_shared<PointRuns>();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const PointRun& row = rows[i];
@@ -138,6 +132,13 @@ Result<PointSet> PointSet::from_boxes(std::span<const Rect> boxes) {
   if (made->runs.size() > kMaxPointRuns) return too_many_runs();
   made->finish({});
   return PointSet(std::move(made));
+}
+
+Result<PointSet> PointSet::from_points(std::span<const Point> points) {
+  std::vector<Rect> boxes;
+  boxes.reserve(points.size());
+  for (const Point& point : points) boxes.push_back(box_of({point, 1}, 0, 1));
+  return from_boxes(boxes);
 }
 
 // Walks through the box and collects the points that the set has.
@@ -181,6 +182,17 @@ Point PointSet::point(std::int64_t rank) const {
   return point;
 }
 
+// Goes on in the run of the point, or to the next run.
+bool PointSet::move_to_next(Point* point) const {
+  const std::size_t at = runs_->run_at(*point);
+  const PointRun& run = runs_->runs[at];
+  const int last = point->dimensions() - 1;
+  if (++(*point)[last] - last_coordinate(run.first) < run.length) return true;
+  const bool is_last = at + 1 == runs_->runs.size();
+  *point = runs_->runs[is_last ? 0 : at + 1].first;
+  return !is_last;
+}
+
 void PointSet::for_each_run(std::int64_t begin, std::int64_t end, const RunSink& sink) const {
   GROMA_REQUIRE(begin >= 0 && end <= count(), "the ranks must be below the number of points");
   if (begin >= end) return;
@@ -198,7 +210,7 @@ void PointSet::for_each_run(const Rect& part, const RunSink& sink) const {
   for (int d = 0; d < last.dimensions(); ++d) last[d] += part.extents[d] - 1;
   const std::size_t found = runs_->run_at(part.lower);
   for (std::size_t at = found == runs_->runs.size() ? 0 : found;
-       at < runs_->runs.size() && !before(last, runs_->runs[at].first); ++at) {
+       at < runs_->runs.size() && !PointBefore()(last, runs_->runs[at].first); ++at) {
     const PointRun& run = runs_->runs[at];
     const Rect common = common_box(box_of(run, 0, run.length), part);
     if (common.volume() == 0) continue;
@@ -229,6 +241,10 @@ void LaunchDomain::for_each_box(const Rect& part,
   } else if (part.volume() > 0) {
     sink(part);
   }
+}
+
+bool next_point(const LaunchDomain& domain, Point* point) {
+  return domain.points ? domain.points->move_to_next(point) : next_point(domain.box, point);
 }
 
 bool operator==(const LaunchDomain& a, const LaunchDomain& b) {

@@ -73,9 +73,10 @@ constexpr std::string_view kRankCyclic = "rank_cyclic";
 bool is_dense(Numbering numbering) { return numbering <= Numbering::kColumn; }
 
 // Returns the names of the mapping functions for launches with this many dimensions; with
-// `common_only`, only those that guide_run() tries.
-std::vector<std::string> names_of(int dimensions, bool common_only) {
+// `common_only`, only those that guide_run() tries. Launches with holes also have those by rank.
+std::vector<std::string> names_of(int dimensions, bool has_holes, bool common_only) {
   std::vector<std::string> names;
+  if (has_holes) names = {std::string(kRankBlock), std::string(kRankCyclic)};
   for (std::size_t n = 0; n < kNumberings.size(); ++n) {
     const auto numbering = static_cast<Numbering>(n);
     // In a 1-D launch the numberings `row`, `column` and `sum` give the same numbers as `first`.
@@ -165,14 +166,12 @@ std::string splits(const std::vector<std::int64_t>& sizes, std::size_t first) {
 
 }  // namespace
 
-std::vector<std::string> index_functions(int dimensions) { return names_of(dimensions, false); }
-
-std::vector<std::string> rank_functions() {
-  return {std::string(kRankBlock), std::string(kRankCyclic)};
+std::vector<std::string> index_functions(int dimensions, bool has_holes) {
+  return names_of(dimensions, has_holes, false);
 }
 
-std::vector<std::string> common_index_functions(int dimensions) {
-  return names_of(dimensions, true);
+std::vector<std::string> common_index_functions(int dimensions, bool has_holes) {
+  return names_of(dimensions, has_holes, true);
 }
 
 // Returns the name with the kind in lower case behind it, such as "block_gpu".

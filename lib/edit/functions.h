@@ -36,20 +36,19 @@ std::string function_definition(const MappingFunction& function, ProcKind kind,
 
 // Returns the names of the functions for index launches with this many dimensions (at least 1).
 // Some functions number the points before they deal them out; their names begin with the numbering.
-std::vector<std::string> index_functions(int dimensions);
+// If a launch does not have every point of its box (`has_holes`), the first two functions deal out
+// the ranks of the points: in equal blocks (rank_block), or in turn (rank_cyclic).
+std::vector<std::string> index_functions(int dimensions, bool has_holes = false);
 // Returns the few index functions that guide_run() tries: those that number the points by rows or
 // columns, and `grid`, but not those that assign the numbers by `cyclic1d`.
-std::vector<std::string> common_index_functions(int dimensions);
-// Returns the functions for launches that do not have every point of their box. They deal out the
-// ranks of the points: in equal blocks (rank_block), or in turn (rank_cyclic).
-std::vector<std::string> rank_functions();
+std::vector<std::string> common_index_functions(int dimensions, bool has_holes = false);
 // The function of the search space for single tasks: the task runs where its parent runs.
 inline constexpr std::string_view kSamePoint = "same_point";
 // A function for single tasks and for index launches: everything runs on the first processor of the
 // first node.
 inline constexpr std::string_view kFirstProcessor = "first_processor";
-// Returns the mapping function with this name: one that index_functions() or rank_functions()
-// lists, kSamePoint or kFirstProcessor.
+// Returns the mapping function with this name: one that index_functions() lists, kSamePoint or
+// kFirstProcessor.
 MappingFunction named_function(std::string_view name);
 // Returns the function `on_first_node2` (for 2 dimensions), which deals out the points of a launch
 // with this many dimensions to the processors of the first node.

@@ -173,14 +173,7 @@ class Explainer {
     std::set<std::vector<std::int64_t>> seen;
     for (const app::DistinctLaunch& use : uses_[task].launches) {
       std::vector<std::int64_t> key{use.parent, use.depth};
-      if (use.domain) {
-        for (const Point* corner : {&use.domain->box.lower, &use.domain->box.extents}) {
-          key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
-        }
-        if (use.domain->points) {
-          key.push_back(static_cast<std::int64_t>(use.domain->points->hash()));
-        }
-      }
+      use.add_domain_to(key);
       if (!seen.insert(std::move(key)).second) continue;
       explained.launches.push_back(explain_launch(views, use, use.domain.has_value(), kind));
     }

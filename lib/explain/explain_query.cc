@@ -113,6 +113,22 @@ bool add_help_for_description_name(Diagnostic& diagnostic, std::string_view name
   return true;
 }
 
+int TaskLaunches::least_dimensions() const {
+  int least = 0;
+  for (const app::DistinctLaunch& use : launches) {
+    if (!use.domain) continue;
+    const int dimensions = use.domain->box.dimensions();
+    least = least == 0 ? dimensions : std::min(least, dimensions);
+  }
+  return least;
+}
+
+bool TaskLaunches::has_holes() const {
+  return std::any_of(launches.begin(), launches.end(), [](const app::DistinctLaunch& use) {
+    return use.domain && use.domain->points;
+  });
+}
+
 // Collects the launches of each task. A launch has a list with the names of all its region
 // requirements. Each distinct list of a task gets one entry in TaskLaunches::name_lists. A task
 // without known launches gets one list, with the names from its declaration.

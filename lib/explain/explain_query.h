@@ -19,6 +19,11 @@ struct TaskLaunches {
   std::vector<app::LaunchNames> name_lists;
   // For each launch in `launches`, the index in `name_lists` of the list that the launch uses.
   std::vector<std::size_t> name_list_of_launch;
+
+  // Returns the smallest number of dimensions of the index launches; 0 if there is none.
+  int least_dimensions() const;
+  // Returns true if an index launch does not have every point of its box.
+  bool has_holes() const;
 };
 // Returns how each task is launched, with one entry for each task. `complete` is set to false if
 // there are more launches than the limit kMaxExplainLaunches.

@@ -71,19 +71,13 @@ std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_function(const
   }
   if (!count_towards_limit(domain.count())) return std::nullopt;
   PointsByProcessor counts;
-  bool good = true;
-  domain.for_each_box(domain.box, [&](const Rect& box) {
-    point.point = box.lower;
-    while (good) {
-      const auto placed = evaluator_.place(function, point, kind, diags_);
-      good = placed && evaluator_.steps() <= kMaxPlaceSteps;
-      if (!good) return;
-      const Processor& first = placed->processors.front();
-      ++counts[{first.node, first.index}];
-      if (!next_point(box, &point.point)) return;
-    }
-  });
-  if (!good) return std::nullopt;
+  point.point = domain.first_point();
+  do {
+    const auto placed = evaluator_.place(function, point, kind, diags_);
+    if (!placed || evaluator_.steps() > kMaxPlaceSteps) return std::nullopt;
+    const Processor& first = placed->processors.front();
+    ++counts[{first.node, first.index}];
+  } while (next_point(domain, &point.point));
   return loads_from_counts(counts, domain.count(), kind);
 }
 

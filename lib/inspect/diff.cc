@@ -151,17 +151,12 @@ class MappingComparer {
     if (a.size() != b.size()) return static_cast<std::int64_t>(std::max(a.size(), b.size()));
     std::int64_t apart = 0;
     TaskView task = view;
-    std::size_t i = 0;
     const LaunchDomain domain = view.launch_domain();
-    domain.for_each_box(domain.box, [&](const Rect& box) {
-      task.point = box.lower;
-      while (i < a.size()) {  // A mapping that fails has no places.
-        task.current = a[i];
-        apart += a[i] == b[i] && run_alike(task) ? 0 : 1;
-        ++i;
-        if (!next_point(box, &task.point)) return;
-      }
-    });
+    if (!a.empty()) task.point = domain.first_point();
+    for (std::size_t i = 0; i < a.size(); ++i, next_point(domain, &task.point)) {
+      task.current = a[i];
+      apart += a[i] == b[i] && run_alike(task) ? 0 : 1;
+    }
     return apart;
   }
 

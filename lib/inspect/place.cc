@@ -155,16 +155,6 @@ std::string extents_text(const Rect& domain) {
   return text;
 }
 
-// Moves to the next point of the launch in row-major order. Returns false after the last one.
-bool next_launch_point(const Placement& placement, Point* point) {
-  const LaunchDomain& domain = placement.domain;
-  if (!domain.points) return next_point(domain.box, point);
-  const auto next = static_cast<std::int64_t>(placement.points.size());
-  if (next == domain.count()) return false;
-  *point = domain.points->point(next);
-  return true;
-}
-
 // Returns true if the domain may be evaluated. Reports an empty domain, or one with more than
 // kMaxPlacePoints points.
 bool check_domain(const PlaceQuery& query, Diagnostics& diags) {
@@ -265,7 +255,7 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
     placement.domain = query.domain;
     task.domain = query.domain.box;
     task.points = query.domain.some_points();
-    task.point = task.points == nullptr ? task.domain.lower : task.points->point(0);
+    task.point = query.domain.first_point();
   }
   const std::int64_t all = placement.domain.count();
   FunctionEvaluator evaluator(bound, log);
@@ -301,7 +291,7 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
     if (any_set) placement.sets.push_back(std::move(placed->processors));
     const auto done = static_cast<std::int64_t>(placement.points.size());
     if (progress && done % 1024 == 0 && !progress(done, all)) return std::nullopt;
-  } while (!query.parent && next_launch_point(placement, &task.point));
+  } while (!query.parent && next_point(placement.domain, &task.point));
   placement.kind = decision->kind.value_or(placement.points.front().kind);
   count_loads(bound.machine(), placement);
   return placement;

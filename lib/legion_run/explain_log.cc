@@ -396,21 +396,16 @@ class LogJudge {
   // returns null.
   const PointSet* points_of_launch(std::size_t launch) {
     if (known_points_.empty()) {
-      std::map<std::size_t, std::set<std::vector<std::int64_t>>> seen;
+      std::map<std::size_t, std::set<Point, PointBefore>> seen;
       for (const MapperLog::Point& point : log_.points) {
         if (!point.launch || !log_.launches[*point.launch].some_points) continue;
-        const auto coordinates = point.point.coordinates();
-        seen[*point.launch].emplace(coordinates.begin(), coordinates.end());
+        seen[*point.launch].insert(point.point);
       }
       for (const auto& [number, points] : seen) {
         std::optional<PointSet>& made = known_points_[number];
         if (std::ssize(points) != *log_.launches[number].some_points) continue;
-        std::vector<Rect> boxes;
-        for (const std::vector<std::int64_t>& coordinates : points) {
-          const Point one(std::vector<std::int64_t>(coordinates.size(), 1));
-          boxes.push_back({Point(coordinates), one});
-        }
-        if (Result<PointSet> set = PointSet::from_boxes(boxes)) made = *std::move(set);
+        const std::vector<Point> all(points.begin(), points.end());
+        if (Result<PointSet> set = PointSet::from_points(all)) made = *std::move(set);
       }
     }
     const std::optional<PointSet>& points = known_points_[launch];

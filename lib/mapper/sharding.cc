@@ -100,14 +100,13 @@ ShardId ShardTable::shard_of(const Processor& processor) const {
 void ShardingFunctor::boxes_of(ShardId shard_id, const LaunchDomain& domain,
                                const ShardTable& shards,
                                const std::function<void(const Rect&)>& box) const {
+  if (domain.count() == 0) return;
   Point one = Point::zeros(domain.box.dimensions());
   for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
-  domain.for_each_box(domain.box, [&](const Rect& part) {
-    Point point = part.lower;
-    do {
-      if (shard(point, domain, shards) == shard_id) box(Rect{point, one});
-    } while (next_point(part, &point));
-  });
+  Point point = domain.first_point();
+  do {
+    if (shard(point, domain, shards) == shard_id) box(Rect{point, one});
+  } while (next_point(domain, &point));
 }
 
 // Returns the owner of a point: the position of the point in the box, with the first coordinate

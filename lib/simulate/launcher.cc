@@ -314,11 +314,11 @@ std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const
   };
   const Point its_point = point_of(run);
   const LaunchDomain& domain = run.of->domain;
-  Point point = domain.box.lower;
+  Point point = domain.first_point();
   TaskRun other;
   do {
     pieces_to_look_at_ -= static_cast<std::int64_t>(requirements);
-    if (point == its_point || !domain.contains(point)) continue;
+    if (point == its_point) continue;
     other.clear();
     other.launch = run.launch;
     other.of = run.of;
@@ -330,7 +330,7 @@ std::optional<std::pair<Point, std::uint32_t>> Launcher::conflicting_point(const
     for (std::uint32_t r = 0; r < other.pieces.size(); ++r) {
       if (clashes(other, r)) return std::pair(point, r);
     }
-  } while (pieces_to_look_at_ > 0 && next_point(domain.box, &point));
+  } while (pieces_to_look_at_ > 0 && next_point(domain, &point));
   return std::nullopt;
 }
 

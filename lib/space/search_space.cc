@@ -271,25 +271,13 @@ class SearchSpace::Maker {
   // Adds the decisions about the mapping functions of one task: for its index launches, and for its
   // single launches.
   void add_functions(std::uint32_t t, const std::string& name) {
-    // The smallest number of dimensions among the task's index launches; 0 if there is none.
-    int dimensions = 0;
-    bool single = false, has_holes = false;
-    for (const app::DistinctLaunch& use : uses_[numbers_[t]].launches) {
-      has_holes = has_holes || (use.domain && use.domain->points);
-      if (!use.domain) {
-        single = true;
-      } else if (dimensions == 0 || use.domain->box.dimensions() < dimensions) {
-        dimensions = use.domain->box.dimensions();
-      }
-    }
+    const TaskLaunches& uses = uses_[numbers_[t]];
+    const int dimensions = uses.least_dimensions();
+    const bool single = std::any_of(uses.launches.begin(), uses.launches.end(),
+                                    [](const app::DistinctLaunch& use) { return !use.domain; });
     if (dimensions > 0) {
-      std::vector<std::string> functions = edit::index_functions(dimensions);
-      if (has_holes) {
-        const std::vector<std::string> by_rank = edit::rank_functions();
-        functions.insert(functions.begin(), by_rank.begin(), by_rank.end());
-      }
       add({.kind = MappingStatement::kIndexTaskMap, .tasks = {name}}, t, &Statement::function,
-          functions);
+          edit::index_functions(dimensions, uses.has_holes()));
     }
     if (single) {
       add({.kind = MappingStatement::kSingleTaskMap, .tasks = {name}}, t, &Statement::function,

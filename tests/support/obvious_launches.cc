@@ -160,18 +160,16 @@ bool Runtime::keeps_back(const Task& earlier, const app::Launch& launch) const {
 // Asks the condition of the launch about one point after the other.
 PointSet Runtime::chosen_points(const app::Launch& launch, const Rect& box,
                                 std::vector<std::int64_t> frame) {
-  std::vector<Rect> chosen;
+  std::vector<Point> chosen;
   app::FormulaFault fault = app::FormulaFault::kNone;
   for (const Point& point : points_of(box)) {
-    Rect one{point, point};
     for (int d = 0; d < point.dimensions(); ++d) {
       frame[static_cast<std::size_t>(launch.point_slot + d)] = point[d];
-      one.extents[d] = 1;
     }
-    if (launch.where.value(frame, fault) != 0) chosen.push_back(one);
+    if (launch.where.value(frame, fault) != 0) chosen.push_back(point);
   }
   if (fault != app::FormulaFault::kNone) cannot();
-  if (!chosen.empty()) return PointSet::from_boxes(chosen).value();
+  if (!chosen.empty()) return PointSet::from_points(chosen).value();
   return PointSet::from_predicate(box, [](const Point&) { return false; }).value();
 }
 

@@ -30,6 +30,16 @@ std::vector<Point> points_of(const PointSet& set) {
 
 void expect_equal(const PointSet& set, const Rect& box, const std::vector<Point>& expected) {
   ASSERT_EQ(points_of(set), expected);
+  const LaunchDomain domain(box, set);
+  std::vector<Point> walked;
+  if (set.count() > 0) {
+    Point point = domain.first_point();
+    do {
+      walked.push_back(point);
+    } while (next_point(domain, &point));
+    ASSERT_EQ(point, expected.front());
+  }
+  ASSERT_EQ(walked, expected);
   std::int64_t rank = 0;
   for (const Point& point : points_of(box)) {
     const bool in = std::find(expected.begin(), expected.end(), point) != expected.end();
@@ -71,6 +81,7 @@ TEST(PointSet, NumbersItsPointsInRowMajorOrder) {
     }
     std::shuffle(singles.begin(), singles.end(), random);
     if (!singles.empty()) {
+      EXPECT_EQ(PointSet::from_points(expected).value(), set);
       const PointSet same = PointSet::from_boxes(singles).value();
       EXPECT_EQ(same, set);
       EXPECT_EQ(same.hash(), set.hash());

@@ -13,14 +13,7 @@
 namespace groma {
 namespace {
 
-// Row-major order of the coordinates.
-struct Before {
-  bool operator()(const Point& a, const Point& b) const {
-    const auto x = a.coordinates(), y = b.coordinates();
-    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
-  }
-};
-using Places = std::map<Point, Processor, Before>;
+using Places = std::map<Point, Processor, PointBefore>;
 
 struct Program4 {
   Source source;
