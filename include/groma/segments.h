@@ -1,6 +1,6 @@
 // Segments: a text as pieces that are changed separately, such as the decisions of a mapping
-// program (Wei et al., Agent-System Interfaces, Figure A3) or the marked parts of a kernel's
-// source.
+// program (Wei et al., Agent-System Interfaces, Figure A3), the marked parts of a kernel's source,
+// or whole files.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,8 @@ namespace groma {
 
 // One segment: a piece of a text that is changed separately.
 struct Segment {
-  // The name of the segment, such as "task". In a marked text, this is the name in its mark.
+  // The name of the segment, such as "task". In a marked text, this is the name in its mark. If the
+  // segment is a file, it is the name of the file.
   std::string name;
   // The text of the segment: whole lines, or empty.
   std::string text;
@@ -41,17 +42,26 @@ class Segments {
   // than kMaxSegments.
   static Result<Segments> of_marked(const Source& text);
 
+  // Splits any text that is not a mapping. If it has marks, they decide as in of_marked(), also in
+  // a text of several files (text_files.h); a segment that extends over two files is an error.
+  // Without marks, each file is one segment, which has the name of the file. The only file of a
+  // text has the name of `text`, without folders, or "text" if that is not a valid name.
+  static Result<Segments> of_text(const Source& text);
+
   std::span<const Segment> all() const { return segments_; }
   // Returns the segment with this name, or null.
   const Segment* find(std::string_view name) const;
-  // Replaces the text of a segment. Fails with kUnknown if the segment does not exist. In a marked
-  // text, fails with kMalformed if `text` contains a mark, which would change the limits of the
-  // segments.
+  // Replaces the text of a segment. Fails with kUnknown if the segment does not exist. Unless the
+  // segments are those of a mapping, fails with kMalformed if `text` contains a mark or a line
+  // `groma: file NAME`, which would change the limits of the segments.
   std::optional<Error> set(std::string_view name, std::string text);
 
   // Returns the text outside the segments, with the marks: before the first segment, between each
-  // two, and after the last. Empty for a mapping program.
+  // two, and after the last. Empty for a mapping program. If the segments are whole files, nothing
+  // but the lines `groma: file NAME` stands outside.
   std::span<const std::string> outside() const { return between_; }
+  // Returns true if the segments are whole files.
+  bool are_files() const { return are_files_; }
 
   // Returns the whole text: the joined segments of a mapping program, or the marked text with its
   // segments in place.
@@ -61,6 +71,7 @@ class Segments {
   std::vector<Segment> segments_;
   // The text outside the segments. It is empty for a mapping.
   std::vector<std::string> between_;
+  bool are_files_ = false;
 };
 
 }  // namespace groma

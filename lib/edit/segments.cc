@@ -1,5 +1,5 @@
 // Segments: splits a text into named parts. A mapping is split by its statements, any other text by
-// its marks.
+// its marks or into its files.
 #include "groma/segments.h"
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 
 #include "edit/mapping.h"
 #include "edit/segment_marks.h"
+#include "groma/text_files.h"
 #include "syntax/token.h"
 
 namespace groma {
@@ -184,6 +185,16 @@ std::string_view word_after(std::string_view line, std::string_view mark) {
   return line.empty() ? std::string_view("\n") : line;
 }
 
+// Returns true if a line of the text is `groma: file NAME`.
+bool has_file_line(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = line_end(text, at, text.size());
+    if (!file_name_in_line(text.substr(at, next - at)).empty()) return true;
+    at = next;
+  }
+  return false;
+}
+
 // Returns true for the characters of a segment's name.
 bool in_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
@@ -282,6 +293,7 @@ Result<Segments> Segments::of_marked(const Source& source) {
   // The number of the line on which the current segment begins, or 0 between segments.
   std::size_t opened = 0;
   std::size_t line = 1;
+  const bool has_files = !file_name_in_line(text.substr(0, text.find('\n'))).empty();
   for (std::size_t at = 0; at < text.size(); ++line) {
     const std::size_t next = line_end(text, at, text.size());
     const edit::SegmentMark mark = edit::segment_mark(text.substr(at, next - at));
@@ -309,6 +321,9 @@ Result<Segments> Segments::of_marked(const Source& source) {
       opened = 0;
       made.segments_.back().text = text.substr(kept, at - kept);
       kept = at;
+    } else if (opened != 0 && has_files && !file_name_in_line(text.substr(at, next - at)).empty()) {
+      return failure(
+          opened, fmt::format("`{}` has no `groma: end` in its file", made.segments_.back().name));
     }
     at = next;
   }
@@ -321,6 +336,28 @@ Result<Segments> Segments::of_marked(const Source& source) {
                  "`groma: end` behind it"};
   }
   made.between_.emplace_back(text.substr(kept));
+  return made;
+}
+
+// A file that is not marked is a segment as a whole. Its line `groma: file NAME` stands before it.
+Result<Segments> Segments::of_text(const Source& source) {
+  if (edit::has_segment_mark(source.text())) return of_marked(source);
+  if (source.text().size() > kMaxSourceBytes) return of_marked(source).error();
+  auto files = split_files(source.text());
+  if (!files) return files.error();
+  Segments made;
+  made.are_files_ = true;
+  const bool has_names = !files->front().name.empty();
+  for (NamedText& file : *files) {
+    if (!has_names) {
+      const std::string_view name = source.name();
+      const std::string_view last = name.substr(name.find_last_of('/') + 1);
+      file.name = is_text_file_name(last) ? last : "text";
+    }
+    made.between_.push_back(has_names ? fmt::format("groma: file {}\n", file.name) : "");
+    made.segments_.push_back({std::move(file.name), std::move(file.text), ""});
+  }
+  made.between_.emplace_back();
   return made;
 }
 
@@ -342,6 +379,10 @@ std::optional<Error> Segments::set(std::string_view name, std::string text) {
     return Error{Error::Code::kMalformed,
                  fmt::format("the text for segment `{}` has a mark in it", name),
                  "leave out the lines with `groma: begin` and `groma: end`"};
+  } else if (has_file_line(text)) {
+    return Error{Error::Code::kMalformed,
+                 fmt::format("the text for segment `{}` has a line `groma: file NAME`", name),
+                 "give each file in a block of its own"};
   } else if (!text.empty() && text.back() != '\n') {
     text += '\n';
   }

@@ -1,0 +1,40 @@
+// A text that stands for several files. A search changes one text; if a program has several files,
+// this text has all of them, each below a line `groma: file NAME`.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "groma/result.h"
+
+namespace groma {
+
+// A file: its name, without folders, and its content.
+struct NamedText {
+  std::string name, text;
+};
+
+inline constexpr std::size_t kMaxTextFiles = 32;
+
+// Returns true if the text can be the name of a file in a text of several files: 1 to 64 letters,
+// digits and `_ . + -`. A name does not begin with a full stop or a hyphen.
+bool is_text_file_name(std::string_view name);
+
+// Returns the name in a line `groma: file NAME`, which may include its line end. Returns an empty
+// text if the line is another one.
+std::string_view file_name_in_line(std::string_view line);
+
+// Joins files to one text. A file whose last line has no line end gets one. Fails with kMalformed
+// if a name is not valid or given twice, or if a file itself has a line `groma: file NAME`. Fails
+// with kTooLarge if there are more than kMaxTextFiles.
+Result<std::string> join_files(std::span<const NamedText> files);
+
+// Splits a text into its files. A text whose first line is not `groma: file NAME` is one file
+// without a name. Fails with kMalformed if a name is given twice, with kTooLarge if there are more
+// than kMaxTextFiles.
+Result<std::vector<NamedText>> split_files(std::string_view text);
+
+}  // namespace groma
