@@ -16,6 +16,7 @@
 #include "inputs.h"
 #include "tune_display.h"
 #include "tune_subject.h"
+#include "tune_text.h"
 #include "tune_verify.h"
 
 namespace driver {
@@ -52,8 +53,9 @@ int exit_code_of(const groma::tuning::TuneOutcome& outcome) {
 void check_usage(const TuneArguments& arguments) {
   const groma::tuning::SearchSetup& setup = arguments.setup;
   std::vector<std::string> inputs = setup.apps;
-  for (const std::string& input : {setup.machine, arguments.start, setup.file}) {
-    inputs.push_back(input);
+  for (const std::string& input : {setup.machine, arguments.start}) inputs.push_back(input);
+  for (const auto* files : {&setup.files, &arguments.knowledge}) {
+    inputs.insert(inputs.end(), files->begin(), files->end());
   }
   check_standard_input(inputs);
   for (auto app = setup.apps.begin(); app != setup.apps.end(); ++app) {
@@ -62,10 +64,10 @@ void check_usage(const TuneArguments& arguments) {
     }
   }
   if (arguments.resumes()) return;
-  if (setup.apps.empty() && setup.file.empty()) {
+  if (setup.apps.empty() && setup.files.empty()) {
     throw CLI::ValidationError("--app, --file", "give only one of them");
   }
-  if (!setup.apps.empty() && !setup.file.empty()) {
+  if (!setup.apps.empty() && !setup.files.empty()) {
     throw CLI::ValidationError("--app, --file",
                                "with `--app` the search is for a mapping, which starts from "
                                "`--start`; `--file` is for other texts");
@@ -92,7 +94,10 @@ void complete(TuneArguments* arguments) {
     setup.results = results_options(arguments->program);
     budget.evaluations =
         setup.command.command.empty() ? kSimulatedEvaluations : kMeasuredEvaluations;
-    if (setup.proposer.empty()) setup.proposer = setup.file.empty() ? "guided" : "marks";
+    if (setup.proposer.empty()) setup.proposer = setup.files.empty() ? "guided" : "marks";
+    // As in its paper, `scientist` sees only timings of runs that worked, unless the user asks for
+    // more.
+    if (setup.proposer == "scientist" && !arguments->has_feedback) setup.feedback = "explain";
   }
   if (arguments->evaluations) budget.evaluations = *arguments->evaluations;
   if (arguments->seconds) budget.seconds = *arguments->seconds;
@@ -200,7 +205,7 @@ bool is_unchecked(const groma::tuning::SearchSetup& setup,
   const bool is_other =
       outcome.best && outcome.start && outcome.best->number != outcome.start->number;
   const bool is_checked = !setup.results.same.empty() || !setup.command.check_command.empty();
-  return is_other && !setup.file.empty() && !is_checked;
+  return is_other && !setup.files.empty() && !is_checked;
 }
 
 // Returns the last lines of the output: the outcome of the search, the directory and its files, and
@@ -209,6 +214,7 @@ std::string end_words(const groma::tuning::TuneOutcome& outcome, const Subject& 
                       const std::string& directory) {
   std::string left;
   if (outcome.best) left = subject.problem.is_mapping() ? "best.mapper, " : "best.txt, ";
+  if (outcome.best && subject.problem.has_several_files()) left = "best.FILE for each file, ";
   if (!outcome.front.empty()) left += fmt::format("{}/, ", groma::tuning::kFrontFolder);
   std::string text =
       fmt::format("\n{}{}in     {}: {}report.txt, steps.txt, journal.jsonl\n",
@@ -247,6 +253,13 @@ int run_tune(TuneArguments arguments) {
     if (const auto error = begin_on_legion(&arguments.setup)) return refuse_search(*error, json);
   }
   complete(&arguments);
+  if (!arguments.resumes() && !arguments.setup.files.empty()) {
+    if (const auto error = complete_text_setup(&arguments)) return refuse_search(*error, json);
+  }
+  if (arguments.setup.files.empty() && !arguments.knowledge.empty()) {
+    throw CLI::ValidationError("--knowledge", "only valid for a search with --file");
+  }
+  if (interrupted()) return kInterrupted;
   const groma::tuning::SearchSetup& setup = arguments.setup;
   // The time for reading and checking the inputs counts, too.
   const Deadline deadline(setup.budget.seconds > 0 ? setup.budget.seconds : HUGE_VAL);
@@ -281,9 +294,10 @@ int run_tune(TuneArguments arguments) {
   if (const auto error = choose_directory(arguments, &options.directory)) {
     return refuse_search(*error, json);
   }
-  if (model && setup.about.size() > groma::tuning::kMaxAboutBytes) {
-    print_error(fmt::format("groma: `--about` has {} bytes, the model gets the first {} of them\n",
-                            setup.about.size(), groma::tuning::kMaxAboutBytes));
+  if (model) {
+    for (const std::string& note : notes_about_prompts(arguments, subject->problem)) {
+      print_error(fmt::format("groma: {}\n", note));
+    }
   }
   if (is_unbounded(setup.budget) && !json) {
     print_error(

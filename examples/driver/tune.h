@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "groma/search_setup.h"
 #include "groma/simulate.h"
@@ -34,6 +35,13 @@ struct TuneArguments {
   // The number of threads that evaluate texts. 0 stands for as many as the evaluator allows.
   int jobs = 0;
   std::optional<double> seconds, money;
+  // The files of the documents that the model is shown. A resumed search must be given them again,
+  // since its directory must not decide which files a model sees.
+  std::vector<std::string> knowledge;
+  // The command that prints facts about the machine.
+  std::string probe;
+  // True if the option is given.
+  bool has_feedback = false, has_reply_tokens = false;
   bool trust = false, json = false, verify = false;
 
   bool resumes() const { return !resume.empty(); }

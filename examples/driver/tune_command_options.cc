@@ -15,9 +15,11 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
                                  "`{input}` is one of the --input values");
   run->check(not_empty)->group(kGroup);
   auto* file = command.add_option(
-      "--file", arguments->setup.file,
-      "Search for a better version of this text instead of a mapping. Lines with `groma: begin "
-      "NAME` and `groma: end` enclose each segment that may be changed");
+      "--file", arguments->setup.files,
+      "Search for a better version of this text instead of a mapping. May be given several times "
+      "for a program of several files; `{file}` is the first of them. A model may change all of "
+      "it, "
+      "or, if lines with `groma: begin NAME` and `groma: end` enclose segments, only these");
   file->check(not_empty)->group(kGroup)->needs(run);
   for (const char* said : {"--machine", "--start"}) file->excludes(said);
   const auto add = [&](const char* name, auto& value, const char* what) {
@@ -25,6 +27,18 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   };
   add("--about", arguments->setup.about,
       "A description for the model: what the text is and what it must do")
+      ->needs(file);
+  // A resumed search is given its documents again.
+  command
+      .add_option(
+          "--knowledge", arguments->knowledge,
+          "A document on the hardware or on techniques, as text or Markdown. The model sees "
+          "the passages that fit its question. May be given several times")
+      ->check(not_empty)
+      ->group(kGroup);
+  add("--probe", arguments->probe,
+      "A shell command that prints facts about the machine for the model, such as `lscpu`")
+      ->check(not_empty)
       ->needs(file);
   add("--check-command", how.check_command,
       "A command that runs first; the text is wrong unless it exits with 0")

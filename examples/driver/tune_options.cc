@@ -63,7 +63,7 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
     throw CLI::ValidationError("--library", "only valid with --verify");
   }
   if (!arguments->program.override_layouts.tasks.empty() &&
-      (on_legion || !arguments->setup.file.empty())) {
+      (on_legion || !arguments->setup.files.empty())) {
     throw CLI::ValidationError("--override-layouts",
                                "only valid for programs that have a mapper of their own");
   }
@@ -92,6 +92,8 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
     if (verifies && (which == "--repeats" || which == "--timeout")) continue;
     throw CLI::ValidationError(name, "only valid with --command or --on legion");
   }
+  arguments->has_feedback = given("--feedback");
+  arguments->has_reply_tokens = given("--reply-tokens");
   // The words after `--` are a program for --verify, otherwise flags of Legion.
   arguments->setup.on_legion = on_legion;
   (verifies ? arguments->program.words : arguments->setup.flags) = behind;
@@ -114,9 +116,10 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
                  "Let the endpoint force replies into the expected form, if it can")
       ->group(kModelGroup);
   command
-      ->add_option("--reply-tokens", options->setup.ask.max_tokens, "Limit the tokens of one reply")
+      ->add_option("--reply-tokens", options->setup.ask.max_tokens,
+                   "Limit the tokens of one reply (default: 4096; with --file more, by the size of "
+                   "the text)")
       ->check(CLI::Range(16, 1 << 20))
-      ->capture_default_str()
       ->group(kModelGroup);
   command
       ->add_option("--prompt-bytes", options->setup.ask.prompt_bytes,
@@ -222,6 +225,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
   // The options about measured runs may be given again for the verification of a resumed search.
   add_command_options(*command, options.get());
   resumable.push_back(command->get_option("--memory"));
+  resumable.push_back(command->get_option("--knowledge"));
   for (const char* name : kMeasuring) resumable.push_back(command->get_option(name));
   resumable.push_back(resume);
   add_behind(*command, "[-- FLAGS | --verify -- PROGRAM ARGS]");

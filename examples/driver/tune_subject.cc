@@ -11,6 +11,7 @@
 #include "inputs.h"
 #include "legion_app.h"
 #include "tune_display.h"
+#include "tune_text.h"
 
 namespace driver {
 namespace {
@@ -83,11 +84,11 @@ groma::Result<std::unique_ptr<groma::tuning::Evaluator>> read_command(
     const TuneArguments& arguments) {
   const groma::tuning::SearchSetup& setup = arguments.setup;
   groma::tuning::CommandEvaluatorOptions options = setup.command;
-  options.file_suffix =
-      setup.file.empty() ? std::string(".mapper") : fs::path(setup.file).extension().string();
+  options.file_suffix = setup.files.empty() ? std::string(".mapper")
+                                            : fs::path(setup.files.front()).extension().string();
   // Outputs are not compared if the text is not a mapping, or if the output is JSON, because it is
   // unknown which of their lines are results.
-  const bool has_lines = setup.file.empty() && options.metric_pointer.empty();
+  const bool has_lines = setup.files.empty() && options.metric_pointer.empty();
   // The programs of --on legion check their results themselves.
   if (setup.compare_results && !setup.on_legion && (has_lines || !setup.results.same.empty())) {
     options.results = setup.results;
@@ -119,20 +120,23 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
   }
   // The text to start from is the one that a resumed search stores, or a file.
   std::optional<groma::Source> start;
-  const std::string& path = setup.file.empty() ? arguments.start : setup.file;
   if (arguments.resumes()) {
     subject.problem.start = recorded_start;
-  } else if (!path.empty()) {
+  } else if (!arguments.start.empty()) {
     std::optional<groma::Diagnostics> diags;
-    if (!read_source(path, &diags)) {
+    if (!read_source(arguments.start, &diags)) {
       refuse_search(*diags, arguments.json);
       return std::nullopt;
     }
     start = diags->source();
     subject.problem.start = std::string(start->text());
   }
-  subject.problem.about = setup.about;
-  if (!setup.file.empty()) subject.problem.file = shown_name(setup.file);
+  if (!setup.files.empty()) {
+    if (const auto error = read_text(arguments, &subject.problem)) {
+      refuse_search(*error, arguments.json);
+      return std::nullopt;
+    }
+  }
   if (!read_applications(arguments, std::move(start), &subject)) return std::nullopt;
   // A mapping is always simulated. With a command, the simulator gives estimates and feedback;
   // without one, rehearsals give estimates.

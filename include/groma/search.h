@@ -18,6 +18,7 @@
 #include "groma/llm.h"
 #include "groma/machine.h"
 #include "groma/result.h"
+#include "groma/text_files.h"
 #include "groma/workload.h"
 
 namespace groma::tuning {
@@ -123,13 +124,22 @@ struct SearchProblem {
   std::vector<Workload> inputs;
   // A description for a language model of what the text is and must do. Empty for a mapping.
   std::string about;
-  // The file of the text, for messages. Empty if there is none.
+  // The file of the text, for messages. Empty if there is none. A text may stand for several files
+  // (text_files.h).
   std::string file = {};
   // For a mapping: mapping programs of other applications. Prompts for a language model show them
   // as examples of the language. Empty: prompts have no examples.
   std::vector<std::string> examples = {};
+  // For any other text: facts about the machine, as a command printed them, and documents on
+  // hardware and techniques. Prompts quote the passages of the documents that fit their question.
+  std::string hardware = {};
+  std::vector<NamedText> knowledge = {};
 
   bool is_mapping() const { return machine != nullptr; }
+  // Returns true if the text is not a mapping and stands for several files.
+  bool has_several_files() const {
+    return !is_mapping() && !file_name_in_line(start.substr(0, start.find('\n'))).empty();
+  }
 };
 
 // A text that a proposer wants to try.

@@ -165,7 +165,7 @@ struct SearchReport {
   // Why the best mapping is not explained, in a sentence.
   std::string why_not_explained;
 
-  bool is_mapping() const { return !setup || setup->file.empty(); }
+  bool is_mapping() const { return !setup || setup->files.empty(); }
   // Returns true if the results are simulated times.
   bool simulated() const { return setup && setup->command.command.empty() && !setup->on_legion; }
   // Returns how many times as good the best is as the start. nullopt if one of them is not valid.

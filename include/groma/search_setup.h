@@ -28,9 +28,13 @@ struct SearchSetup {
   bool on_legion = false;
   std::vector<std::string> flags = {};
   LayoutOverrides override_layouts = {};
-  // For a search for another text than a mapping: the file of the text, and what the text is and
-  // must do (SearchProblem::about).
-  std::string file = {}, about = {};
+  // For a search for another text than a mapping: the files of the text, what the text is and must
+  // do, and facts about the machine (SearchProblem::about, ::hardware).
+  std::vector<std::string> files = {};
+  std::string about = {}, hardware = {};
+  // The names, without folders, of the documents that the model is shown
+  // (SearchProblem::knowledge).
+  std::vector<std::string> knowledge = {};
   // The options with which texts are measured. Its `folder` is the folder in which the search
   // began. If its `command` is empty, mappings are simulated. Its `results` is not stored; the next
   // two members are stored instead.

@@ -136,6 +136,53 @@ std::string mistake_in(std::string_view text) {
   return "";
 }
 
+// Returns the plan that a reply states before its fenced blocks or edits: the text behind "PLAN:",
+// or else the first line.
+std::string plan_in(std::string_view text) {
+  for (const std::string_view begin : {"```", "~~~", "<<<<<"}) {
+    text = text.substr(0, text.find(begin));
+  }
+  text = trimmed(text);
+  const std::size_t plan = text.find("PLAN:");
+  if (plan != text.npos) text = trimmed(text.substr(plan + 5));
+  text = text.substr(0, text.find('\n'));
+  return text.starts_with('{') || begins_statement(text) ? "" : one_line(text, kMaxPlan);
+}
+
+// Applies edits of a reply to `base`. `edits` are those that were read from the reply's text
+// `text`; nullopt if they could not be read, and then `answer` has the reason.
+ModelAnswer apply_edits_to(const Segments& base, std::string_view text,
+                           const std::optional<std::vector<SearchReplaceEdit>>& edits,
+                           bool is_mapping, ModelAnswer answer) {
+  if (!edits) return answer;
+  const std::optional<std::string> changed =
+      apply_edits(base.text(), *edits, &answer.refusal_reason);
+  if (!changed) return answer;
+  answer.plan = plan_in(text);
+  if (is_mapping) {
+    answer.refusal_reason = mistake_in(*changed);
+    if (answer.refusal_reason.empty()) {
+      answer.segments = Segments::of_mapping(Source("reply", *changed));
+    }
+    return answer;
+  }
+  // The only file of a text has the name of the source.
+  Result<Segments> edited = Segments::of_text(Source(base.all().front().name, *changed));
+  // Sets the new segments in a copy of the base text. If the copy differs from the edited text, an
+  // edit changed the text outside the segments.
+  Segments kept = base;
+  bool same = edited.ok();
+  if (same) {
+    for (const Segment& segment : edited->all()) same &= !kept.set(segment.name, segment.text);
+  }
+  if (!same || kept.text() != *changed) {
+    answer.refusal_reason = "it edits what stands outside of the segments";
+    return answer;
+  }
+  answer.segments = std::move(kept);
+  return answer;
+}
+
 // Collects the changes that a model's reply makes to each segment, then applies the changes to the
 // text `base`.
 class Reader {
@@ -158,16 +205,6 @@ class Reader {
   }
 
  private:
-  // Returns the plan that a reply states before its fenced blocks: the text behind "PLAN:", or else
-  // the first line.
-  static std::string plan_in(std::string_view text) {
-    text = trimmed(text.substr(0, std::min(text.find("```"), text.find("~~~"))));
-    const std::size_t plan = text.find("PLAN:");
-    if (plan != text.npos) text = trimmed(text.substr(plan + 5));
-    text = text.substr(0, text.find('\n'));
-    return text.starts_with('{') || begins_statement(text) ? "" : one_line(text, kMaxPlan);
-  }
-
   // Reads a reply without fenced blocks: a JSON object, a marked text or bare statements.
   void read_bare(std::string_view text, bool cut) {
     const std::string_view braces = text_in_outermost_braces(text);
@@ -236,7 +273,9 @@ class Reader {
       }
       if (cut) return damage(label, "its block has no end");
       if (trimmed(body).empty()) return damage(label, "its block is empty (NONE empties it)");
-      if (body.size() > kMaxSegmentBytes) return damage(label, "its block is too long");
+      if (body.size() > (form_.is_mapping ? kMaxSegmentBytes : kMaxFileBytes)) {
+        return damage(label, "its block is too long");
+      }
     }
     if (form_.is_mapping) return read_statements(label, body, cut);
     if (label.empty()) return note("a block has no label that is a segment's name");
@@ -472,12 +511,17 @@ class Reader {
 
 }  // namespace
 
-// If a reply ended at its limit of tokens, its complete statements are read.
+// If a reply ended at its limit of tokens, its complete statements are read. Of edits that were cut
+// off, none is applied, since a half of a change does not work.
 ModelAnswer read_answer(const llm::ChatReply& reply, const Segments& base,
                         const ExpectedReplyForm& form) {
   ModelAnswer answer;
   const std::optional<std::string> text = text_without_reasoning(reply, &answer.refusal_reason);
   if (!text) return answer;
+  if (!form.is_mapping) {
+    const auto edits = parse_edits(*text, &answer.refusal_reason);
+    if (!edits || !edits->empty()) return apply_edits_to(base, *text, edits, false, answer);
+  }
   return Reader(base, form).read(*text, reply.finish == llm::ChatReply::Finish::kLength);
 }
 
@@ -488,33 +532,8 @@ ModelAnswer apply_reply_edits(const llm::ChatReply& reply, const Segments& base,
   const std::optional<std::string> text = text_without_reasoning(reply, &answer.refusal_reason);
   if (!text) return answer;
   const auto edits = parse_edits(*text, &answer.refusal_reason);
-  if (!edits) return answer;
-  if (edits->empty()) return read_answer(reply, base, {is_mapping, true});
-  const std::optional<std::string> changed =
-      apply_edits(base.text(), *edits, &answer.refusal_reason);
-  if (!changed) return answer;
-  answer.plan = one_line(trimmed(*text).substr(0, trimmed(*text).find('\n')), kMaxPlan);
-  if (answer.plan.starts_with('`') || answer.plan.starts_with('<')) answer.plan.clear();
-  const Source source("reply", *changed);
-  if (is_mapping) {
-    answer.refusal_reason = mistake_in(*changed);
-    if (answer.refusal_reason.empty()) answer.segments = Segments::of_mapping(source);
-    return answer;
-  }
-  Result<Segments> marked = Segments::of_marked(source);
-  // Sets the new segments in a copy of the base text. If the copy differs from the edited text, an
-  // edit changed the text outside the segments.
-  Segments kept = base;
-  bool same = marked.ok();
-  if (same) {
-    for (const Segment& segment : marked->all()) same &= !kept.set(segment.name, segment.text);
-  }
-  if (!same || kept.text() != *changed) {
-    answer.refusal_reason = "it edits what stands outside of the marked segments";
-    return answer;
-  }
-  answer.segments = std::move(kept);
-  return answer;
+  if (edits && edits->empty()) return read_answer(reply, base, {is_mapping, true});
+  return apply_edits_to(base, *text, edits, is_mapping, answer);
 }
 
 // A JSON object in a closed fenced block is preferred to braces in prose.

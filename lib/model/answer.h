@@ -15,15 +15,18 @@
 
 namespace groma::tuning {
 
-// Limit on the bytes of the text that a model's reply gives for one segment.
-inline constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 16;
+// Limits on the bytes of the text that a model's reply gives for one segment: of a mapping, and of
+// another text, whose segments may be whole files.
+inline constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 16,
+                             kMaxFileBytes = std::size_t{1} << 19;
 
 // The form in which a language model is expected to reply.
 struct ExpectedReplyForm {
-  // True if the text is a mapping. False if it is another text in which marks enclose the segments.
+  // True if the text is a mapping. False if it is another text, whose segments are enclosed by
+  // marks or are whole files.
   bool is_mapping = true;
   // True if the reply replaces the whole text. Segments of a mapping that the reply does not
-  // mention then become empty. Segments of a marked text that the reply does not mention keep their
+  // mention then become empty. Segments of another text that the reply does not mention keep their
   // text.
   bool is_whole = false;
 };
@@ -43,12 +46,12 @@ struct ModelAnswer {
 // Reads the new texts of segments from a model's reply: from fenced blocks (by their labels), from
 // JSON, or from bare statements. A mapping statement is added to the segment that its keyword
 // belongs to, whatever the label says. A segment whose new text has a mistake keeps its text in
-// `base`.
+// `base`. If the text is not a mapping, a reply with SEARCH/REPLACE edits is read as these.
 ModelAnswer read_answer(const llm::ChatReply& reply, const Segments& base,
                         const ExpectedReplyForm& form);
 
 // Applies the SEARCH/REPLACE edits in a model's reply to base.text(). Every SEARCH text must occur
-// there. A reply without edits is read as a whole text.
+// there, in one place. A reply without edits is read as a whole text.
 ModelAnswer apply_reply_edits(const llm::ChatReply& reply, const Segments& base, bool is_mapping);
 
 // Returns the JSON object in a model's reply, which may stand alone, in a fenced block or inside

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "groma/explain.h"
 #include "groma/program.h"
+#include "groma/segments.h"
 #include "model/problem_words.h"
 #include "model/reply_text.h"
 
@@ -20,6 +21,8 @@ namespace {
 constexpr std::size_t kMaxRemarks = 4, kMaxAtOnce = 8;
 // Limit on how often prompts that are too long are shortened and sent again.
 constexpr int kMaxShorter = 3;
+// From this number of bytes on, a model should not repeat a text.
+constexpr std::size_t kLongText = 16'000;
 
 // Returns true if the model did reply, but the reply has no text that could be read. Where a
 // proposal was expected, this counts like a reply that cannot be read.
@@ -231,9 +234,13 @@ std::string ModelAsker::take_remarks() {
 // Writes what the model is asked to do, and how the result is measured.
 std::string system_introduction(const SearchProblem& problem, const Evaluator& evaluator) {
   if (!problem.is_mapping()) {
+    const Result<Segments> segments = segments_of(problem, problem.start);
     return fmt::format(
-        "You improve marked parts of a text, called segments. The text outside of them stays as it "
-        "is. {}. A text that does not work is worth nothing.\n",
+        "{} {}. A text that does not work is worth nothing.\n",
+        segments.ok() && segments->are_files()
+            ? "You improve a program, of which you see whole files, called segments."
+            : "You improve marked parts of a text, called segments. The text outside of them stays "
+              "as it is.",
         describe_goal(evaluator));
   }
   return fmt::format(
@@ -247,15 +254,26 @@ std::string system_introduction(const SearchProblem& problem, const Evaluator& e
 // The segments of a mapping have fixed names, which the instructions list. The names of the
 // segments of a marked text are shown with its blocks.
 std::string segment_reply_instructions(const SearchProblem& problem) {
-  std::string text =
+  constexpr std::string_view kPlan =
       "First write one line, PLAN: what limits the current text and the one or two changes that "
-      "you try now. Then write one fenced block for each segment that you change, labelled with "
-      "its name";
-  if (problem.is_mapping())
-    text += ": task, region, layout, limit, functions, index, single, other";
-  return text +
-         ". A block replaces that whole segment. Leave out the segments that stay. To empty a "
-         "segment write NONE in its block. Nothing but the segment's text stands in a block.\n";
+      "you try now. Then ";
+  constexpr std::string_view kBlocks =
+      ". A block replaces that whole segment. Leave out the segments that stay. To empty a "
+      "segment write NONE in its block. Nothing but the segment's text stands in a block.\n";
+  if (problem.is_mapping()) {
+    return fmt::format(
+        "{}write one fenced block for each segment that you change, labelled with its name: task, "
+        "region, layout, limit, functions, index, single, other{}",
+        kPlan, kBlocks);
+  }
+  return fmt::format(
+      "{}give the changes in one of two forms.\nEdits, each in exactly this form:\n"
+      "<<<<<<< SEARCH\n<lines of the current text, letter for letter, as many as occur only "
+      "once>\n=======\n<the lines instead>\n>>>>>>> REPLACE\n"
+      "Or one fenced block for each segment that you change, labelled with its name{}{}",
+      kPlan, kBlocks,
+      problem.start.size() > kLongText ? "The text is long: write edits.\n"
+                                       : "Write edits if most lines stay as they are.\n");
 }
 
 // If a grammar constrains the reply, the server allows nothing but the program, so no fences are

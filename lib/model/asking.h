@@ -34,6 +34,8 @@ class ModelAsker {
   // ModelQuestion::expects_program set. This is so if replies are constrained
   // (AskOptions::constrain) and the text is a mapping.
   bool replies_with_program() const { return options_.constrain && is_mapping_; }
+  // The limit on the bytes of a prompt. It falls when a server says that a prompt was too long.
+  std::size_t prompt_bytes() const { return prompt_bytes_; }
   ExpectedReplyForm expected_reply_form() const { return {is_mapping_, replies_with_program()}; }
 
   // Sends the questions to the model, several at the same time and each with its own seed. Returns

@@ -24,20 +24,39 @@ bool is_mark(std::string_view line, char mark) {
   return line.size() >= 5 && line.substr(0, 5) == std::string(5, mark);
 }
 
+// A part of a text: its position and its length.
+using Part = std::pair<std::size_t, std::size_t>;
+
 // Finds the lines of `search` in `text`, ignoring white space at both ends of each line. Returns
-// the position and the length of the part that was found, or nullopt if the lines do not occur.
-std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view text,
-                                                              std::string_view search) {
+// the first two parts of the text that have these lines.
+std::vector<Part> find_lines(std::string_view text, std::string_view search) {
   const std::vector<std::string_view> all = lines_of(text), wanted = lines_of(search);
-  if (wanted.empty() || wanted.size() > kMaxSearchLines) return std::nullopt;
-  const auto found =
-      std::search(all.begin(), all.end(), wanted.begin(), wanted.end(),
-                  [](std::string_view a, std::string_view b) { return trimmed(a) == trimmed(b); });
-  if (found == all.end()) return std::nullopt;
-  const std::string_view last = found[static_cast<std::ptrdiff_t>(wanted.size()) - 1];
-  const auto begin = static_cast<std::size_t>(found->data() - text.data());
-  return std::pair(begin,
-                   static_cast<std::size_t>(last.data() - text.data()) + last.size() - begin);
+  std::vector<Part> parts;
+  if (wanted.empty() || wanted.size() > kMaxSearchLines) return parts;
+  for (auto at = all.begin(); parts.size() < 2; ++at) {
+    at = std::search(
+        at, all.end(), wanted.begin(), wanted.end(),
+        [](std::string_view a, std::string_view b) { return trimmed(a) == trimmed(b); });
+    if (at == all.end()) break;
+    const std::string_view last = at[static_cast<std::ptrdiff_t>(wanted.size()) - 1];
+    const auto begin = static_cast<std::size_t>(at->data() - text.data());
+    parts.emplace_back(begin,
+                       static_cast<std::size_t>(last.data() - text.data()) + last.size() - begin);
+  }
+  return parts;
+}
+
+// Finds `search` in `text`: letter for letter where a line begins; else letter for letter anywhere;
+// else without regard to white space. Returns the first two parts that are found.
+std::vector<Part> find_search(std::string_view text, std::string_view search) {
+  std::vector<Part> of_lines, anywhere;
+  for (std::size_t at = text.find(search); at != text.npos && of_lines.size() < 2;
+       at = text.find(search, at + 1)) {
+    if (anywhere.size() < 2) anywhere.emplace_back(at, search.size());
+    if (at == 0 || text[at - 1] == '\n') of_lines.emplace_back(at, search.size());
+  }
+  if (!of_lines.empty()) return of_lines;
+  return anywhere.empty() ? find_lines(text, search) : anywhere;
 }
 
 }  // namespace
@@ -75,9 +94,7 @@ std::optional<std::vector<SearchReplaceEdit>> parse_edits(std::string_view text,
   return edits;
 }
 
-// Applies the edits in their order. An edit with an empty SEARCH text appends its replacement. Any
-// other SEARCH text is looked for exactly, and then without regard to white space at both ends of
-// its lines.
+// Applies the edits in their order. An edit with an empty SEARCH text appends its replacement.
 std::optional<std::string> apply_edits(std::string text,
                                        const std::vector<SearchReplaceEdit>& edits,
                                        std::string* why) {
@@ -91,15 +108,15 @@ std::optional<std::string> apply_edits(std::string text,
       text += edit.replacement;
       continue;
     }
-    const std::size_t exact = text.find(edit.search);
-    const auto found =
-        exact != text.npos ? std::pair(exact, edit.search.size()) : find_lines(text, edit.search);
-    if (!found) {
-      *why = fmt::format("the SEARCH `{}` is not in the program",
-                         one_line(edit.search.substr(0, edit.search.find('\n')), 100));
+    const std::vector<Part> found = find_search(text, edit.search);
+    if (found.size() != 1) {
+      *why = fmt::format("the SEARCH `{}` is {}",
+                         one_line(edit.search.substr(0, edit.search.find('\n')), 100),
+                         found.empty() ? "not in the program"
+                                       : "in more than one place; it needs more lines around it");
       return std::nullopt;
     }
-    text.replace(found->first, found->second, edit.replacement);
+    text.replace(found.front().first, found.front().second, edit.replacement);
   }
   return text;
 }

@@ -18,7 +18,7 @@ struct SearchReplaceEdit {
 // or there are too many edits.
 std::optional<std::vector<SearchReplaceEdit>> parse_edits(std::string_view text, std::string* why);
 // Applies the edits to `text` and returns the result. Returns nullopt and sets `why` if a SEARCH
-// text is not found or the result is too long.
+// text is not found, if it is found in several places, or if the result is too long.
 std::optional<std::string> apply_edits(std::string text,
                                        const std::vector<SearchReplaceEdit>& edits,
                                        std::string* why);

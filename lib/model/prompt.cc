@@ -11,6 +11,7 @@
 #include "model/problem_words.h"
 #include "model/profile_words.h"
 #include "model/reply_text.h"
+#include "model/text_words.h"
 
 namespace groma::tuning {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::size_t kMaxSentences = 8;
 // Limit on the bytes that describe the added, or the removed, lines of a changed segment.
 constexpr std::size_t kMaxDifference = 1'000;
 constexpr std::size_t kMaxFailures = 6;
-constexpr std::size_t kMaxOfSegment = 200, kMaxSurroundings = 12'000;
+constexpr std::size_t kMaxOfSegment = 200;
 // Limit on the earlier steps that a prompt lists.
 constexpr std::size_t kMaxStepsShown = 24;
 // The bytes that are kept free for the line that says what is left out.
@@ -74,9 +75,11 @@ std::string lines_without(std::string_view a, std::string_view b, char sign) {
 std::string left_out_words(
     const std::array<std::size_t, static_cast<std::size_t>(RemovalStage::kNever)>& removed,
     std::size_t limit) {
-  constexpr std::string_view kOf[] = {"the profile", "entries about earlier texts",
-                                      "lines about failures and decisions",
-                                      "details of the problem", "parts of the reference card"};
+  constexpr std::string_view kOf[] = {
+      "quotations from documents",       "the profile",
+      "entries about earlier texts",     "lines about failures and decisions",
+      "details of the problem",          "parts of the reference card",
+      "findings of earlier experiments", "parts of the program"};
   std::vector<std::string> words;
   for (std::size_t stage = 0; stage < removed.size(); ++stage) {
     if (removed[stage] == 0) continue;
@@ -200,20 +203,9 @@ std::string describe_goal(const Evaluator& evaluator) {
   return words;
 }
 
-// For a mapping, describes the machine and the tasks of the application. Any other text is
-// described by SearchProblem::about.
+// For a mapping, describes the machine and the tasks of the application.
 void add_problem(Prompt& prompt, const SearchProblem& problem) {
-  if (!problem.is_mapping()) {
-    std::string about = problem.about.empty()
-                            ? "a program"
-                            : strip_directories(problem.about.substr(0, kMaxAboutBytes));
-    if (problem.about.size() > kMaxAboutBytes) {
-      about +=
-          fmt::format("\n(the other {} bytes are left out)", problem.about.size() - kMaxAboutBytes);
-    }
-    prompt.add_user_text("ABOUT THE TEXT\n" + about + "\n\n");
-    return;
-  }
+  if (!problem.is_mapping()) return add_about_text(prompt, problem, words_of_interest(problem));
   const Machine& machine = *problem.machine;
   prompt.add_user_text(fmt::format("MACHINE: {}\n", describe_machine(machine)));
   prompt.add_user_text(describe_bandwidths(machine), RemovalStage::kApp);
@@ -243,36 +235,9 @@ void add_problem(Prompt& prompt, const SearchProblem& problem) {
   add_examples(prompt, problem);
 }
 
-void add_text_outside_segments(Prompt& prompt, const SearchProblem& problem) {
-  if (problem.is_mapping()) return;
-  const Result<Segments> segments = segments_of(problem, problem.start);
-  if (!segments.ok() || segments->outside().empty()) return;
-  const std::span<const std::string> outside = segments->outside();
-  // Each text outside the segments gets the same number of bytes. Of the first text, the end is
-  // shown, of the last one the beginning, and of the others both.
-  const std::size_t most = kMaxSurroundings / outside.size();
-  std::string text;
-  for (std::size_t i = 0; i < outside.size(); ++i) {
-    std::string_view piece = outside[i];
-    const bool first = i == 0, last = i + 1 == outside.size();
-    if (piece.size() <= most) {
-      text += piece;
-    } else {
-      const std::size_t ends = first ? 0 : last ? most : most / 2, begins = last ? 0 : most - ends;
-      text += piece.substr(0, ends);
-      text += "\n...\n";
-      text += piece.substr(piece.size() - std::min(begins, piece.size()));
-    }
-    if (!last) text += fmt::format("[the segment {}]\n", segments->all()[i].name);
-  }
-  prompt.add_user_text("AROUND THE SEGMENTS, which stays as it is\n" +
-                           as_fenced_block(strip_directories(text)) + "\n",
-                       RemovalStage::kApp);
-}
-
 Result<Segments> segments_of(const SearchProblem& problem, const std::string& text) {
   if (problem.is_mapping()) return Segments::of_mapping(Source("mapping", text));
-  return Segments::of_marked(Source("text", text));
+  return Segments::of_text(Source(problem.file.empty() ? "text" : problem.file, text));
 }
 
 // The fence has three backticks, or more if the text itself contains three in a row.

@@ -13,10 +13,12 @@
 
 namespace groma::tuning {
 
-// The stage at which a part is removed from a prompt that is too long. Parts of stage kProfile are
-// removed first, and parts of stage kNever are never removed. Parts of the same stage are removed
-// in the order in which they were added.
+// The stage at which a part is removed from a prompt that is too long. Parts of stage kKnowledge
+// are removed first, and parts of stage kNever are never removed. Parts of the same stage are
+// removed in the order in which they were added.
 enum class RemovalStage : std::uint8_t {
+  // Quotations from the user's documents.
+  kKnowledge,
   // The profile of the last run.
   kProfile,
   // Texts that ran earlier in the search.
@@ -27,6 +29,10 @@ enum class RemovalStage : std::uint8_t {
   kApp,
   // Parts of the reference card of the language.
   kCard,
+  // What earlier experiments found.
+  kFindings,
+  // A text that is not a mapping. It becomes an excerpt.
+  kText,
   kNever
 };
 
@@ -75,13 +81,11 @@ std::span<const LanguageCardPart> language_card();
 // Describes the goal of the search: "The result is measured in s. Make it as low as possible".
 std::string describe_goal(const Evaluator& evaluator);
 // Adds a description of the problem to a prompt. For a mapping, these are the machine and the
-// application, and the examples. For any other text, it is SearchProblem::about.
+// application, and the examples. For any other text, see add_about_text() in text_words.h.
 void add_problem(Prompt& prompt, const SearchProblem& problem);
-// Adds the text outside the segments of a marked text to a prompt. The model cannot change this
-// text. If there is too much of it, the parts nearest to the segments are kept.
-void add_text_outside_segments(Prompt& prompt, const SearchProblem& problem);
-// Divides a text into segments. The segments of a mapping follow from its statements. In any other
-// text, marks must enclose the segments. Fails if there are no valid marks (Segments::of_marked()).
+// Divides a text into segments. The segments of a mapping follow from its statements, those of any
+// other text from its marks or files (Segments::of_text()), of which the only file is named as
+// SearchProblem::file. Fails if the marks are not valid.
 Result<Segments> segments_of(const SearchProblem& problem, const std::string& text);
 // Writes each segment as a fenced block that is labelled with the name of the segment. An empty
 // segment is written as NONE. The description of a marked segment, if there is one, stands above

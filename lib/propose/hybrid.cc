@@ -9,6 +9,7 @@
 #include "model/asking.h"
 #include "model/problem_words.h"
 #include "model/step_history.h"
+#include "model/text_words.h"
 #include "propose/proposers.h"
 
 namespace groma::tuning {

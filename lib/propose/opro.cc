@@ -6,6 +6,7 @@
 
 #include "model/asking.h"
 #include "model/prompt.h"
+#include "model/text_words.h"
 #include "propose/proposers.h"
 
 namespace groma::tuning {

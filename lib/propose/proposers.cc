@@ -27,14 +27,13 @@ Made plain(const SearchProblem& problem, std::uint64_t seed, const AskOptions&) 
   return make(problem, seed);
 }
 
-// Makes a proposer that asks a model. Fails if a text that is not a mapping has no marked segments,
-// because a model may only change marked parts.
+// Makes a proposer that asks a model. Fails if the text is not a mapping and its marks are wrong.
 template <auto make>
 Made asking(const SearchProblem& problem, std::uint64_t seed, const AskOptions& options) {
   if (!problem.is_mapping()) {
-    const Result<Segments> marked =
-        Segments::of_marked(Source(problem.file.empty() ? "text" : problem.file, problem.start));
-    if (!marked.ok()) return marked.error();
+    const Result<Segments> segments =
+        Segments::of_text(Source(problem.file.empty() ? "text" : problem.file, problem.start));
+    if (!segments.ok()) return segments.error();
   }
   return make(problem, seed, options);
 }

@@ -56,7 +56,7 @@ class SearchPageWriter {
   std::string subject() const {
     std::string words;
     for (const std::string& input : report_.inputs) words += (words.empty() ? "" : ", ") + input;
-    if (report_.setup && !report_.setup->file.empty()) words = report_.setup->file;
+    if (!report_.is_mapping()) words = fmt::format("{}", fmt::join(report_.setup->files, ", "));
     const bool has_machine = report_.setup && report_.is_mapping() && !report_.setup->on_legion;
     if (has_machine) words += " on " + report_.setup->machine;
     return words.empty() ? "a text" : words;

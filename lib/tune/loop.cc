@@ -414,9 +414,15 @@ std::string SearchLoop::file_content(const std::string& text) const {
   return problem_.is_mapping() ? mapping_file_content(text) : text;
 }
 
+// The best text of several files is written as these, with `best.` before their names.
 void SearchLoop::keep_best() {
-  record_.replace(problem_.is_mapping() ? "best.mapper" : "best.txt",
-                  file_content(outcome_.best->proposal.text));
+  const std::string& text = outcome_.best->proposal.text;
+  const auto files = split_files(problem_.is_mapping() ? std::string_view() : text);
+  if (files && !files->front().name.empty()) {
+    for (const NamedText& file : *files) record_.replace("best." + file.name, file.text);
+    return;
+  }
+  record_.replace(problem_.is_mapping() ? "best.mapper" : "best.txt", file_content(text));
 }
 
 void SearchLoop::keep_front() {
@@ -525,6 +531,11 @@ Json SearchLoop::identity() const {
                  {"of", options_.fingerprint},
                  {"marks", Json::object()}};
   if (!problem_.examples.empty()) search["examples"] = problem_.examples;
+  if (!problem_.hardware.empty()) search["hardware"] = problem_.hardware;
+  for (const NamedText& document : problem_.knowledge) {
+    search["knowledge"][encode_for_json(document.name)] =
+        fmt::format("{:016x}", hash_of(document.text));
+  }
   for (const auto& [name, content] : options_.marks) {
     search["marks"][encode_for_json(name)] = fmt::format("{:016x}", hash_of(content));
   }

@@ -43,8 +43,10 @@ void for_each_word(Setup& setup, const Each& each) {
   each("on", Choice{&setup.on_legion, "simulator", "legion"});
   each("flag", setup.flags);
   each("app", setup.apps);
-  each("file", setup.file);
+  each("file", setup.files);
   each("about", setup.about);
+  each("hardware", setup.hardware);
+  each("knowledge", setup.knowledge);
   each("command", command.command);
   each("check-command", command.check_command);
   each("input", command.inputs);
@@ -225,10 +227,10 @@ Result<SearchSetup> search_setup(const std::string& text) {
                   Reader{all.substr(0, space), all.substr(std::min(space + 1, all.size())), &read});
     if (!read) return wrong_setup(kUnreadable);
   }
-  if (setup.apps.empty() == setup.file.empty() || (setup.on_legion && setup.apps.empty())) {
+  if (setup.apps.empty() == setup.files.empty() || (setup.on_legion && setup.apps.empty())) {
     return wrong_setup("the search was not begun by `groma tune`");
   }
-  if (!setup.file.empty() && setup.command.command.empty()) {
+  if (!setup.files.empty() && setup.command.command.empty()) {
     return wrong_setup("the search has a text, but no command");
   }
   if (setup.pareto && setup.input_count() < 2) {

@@ -11,6 +11,7 @@
 #include "model/asking.h"
 #include "model/problem_words.h"
 #include "model/reply_text.h"
+#include "model/text_words.h"
 #include "propose/proposers.h"
 
 namespace groma::tuning {

@@ -345,12 +345,29 @@ TEST(Edits, OfMarkedTextsStayWithinTheMarks) {
   EXPECT_TRUE(
       apply_reply_edits(reply_of(edit("  int tile = 8;\n", "  int tile = 9;\n")), kernel(), false)
           .segments);
-  for (const std::string& outside : {edit("  int x = 1;\n", "  int x = 2;\n"),
-                                     edit("  // groma: end\n", ""), edit("", "int y;\n")}) {
+  for (const std::string& outside :
+       {edit("  int x = 1;\n", "  int x = 2;\n"), edit("  // groma: end\n  int x = 1;\n", ""),
+        edit("", "int y;\n")}) {
     const ModelAnswer answer = apply_reply_edits(reply_of(outside), kernel(), false);
     EXPECT_FALSE(answer.segments) << outside;
     EXPECT_THAT(answer.refusal_reason, HasSubstr("outside")) << outside;
   }
+}
+
+// A SEARCH text that is found in two places could change the wrong one.
+TEST(Edits, ThatCouldMeanTwoPlacesAreRefused) {
+  const Segments file = Segments::of_text(Source("a.cc", "  x = 1;\n  y = 2;\n  x = 1;\n")).value();
+  const auto change = [&](const std::string& text) {
+    return read_answer(reply_of(text), file, {false, false});
+  };
+  EXPECT_THAT(change(edit("  x = 1;\n", "  x = 3;\n")).refusal_reason,
+              HasSubstr("in more than one place"));
+  EXPECT_THAT(change(edit("x = 1;\n", "x = 3;\n")).refusal_reason, HasSubstr("more than one"));
+  const ModelAnswer both =
+      change(edit("  x = 1;\n  y = 2;\n", "  y = 2;\n") + edit("x = 1;\n", "x = 3;\n"));
+  ASSERT_TRUE(both.segments) << both.refusal_reason;
+  EXPECT_EQ(both.segments->text(), "  y = 2;\n  x = 3;\n");
+  EXPECT_THAT(change("<<<<<<< SEARCH\n  y = 2;\n=======\n").refusal_reason, HasSubstr("no end"));
 }
 
 TEST(Edits, WithoutAnyAWholeProgramIsRead) {

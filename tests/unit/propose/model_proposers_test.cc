@@ -177,13 +177,39 @@ TEST(ModelProposers, SearchMappingsAndMarkedTexts) {
   }
 }
 
-TEST(ModelProposers, RefuseTextsWithoutMarks) {
+TEST(ModelProposers, RefuseTextsWithWrongMarks) {
   tuning::SearchProblem problem;
-  problem.start = "int main() {}\n";
+  problem.start = "int main() {}\n// groma: end\n";
   for (const std::string& name : kAsking) {
     const auto made = tuning::make_proposer(name, problem, 1);
     ASSERT_FALSE(made.ok()) << name;
-    EXPECT_THAT(made.error().message, HasSubstr("no marked segments")) << name;
+    EXPECT_THAT(made.error().message, HasSubstr("no segment begins before")) << name;
+  }
+}
+
+// The model changes a file without marks by edits or as a whole.
+TEST(ModelProposers, ChangeWholeFiles) {
+  tuning::SearchProblem problem;
+  problem.file = "here/kernel.cc";
+  problem.start = "int main() {\n  int tile = 8;\n  int steps = 8;\n}\n";
+  const std::string edit =
+      "PLAN: a wider tile.\n<<<<<<< SEARCH\n  int tile = 8;\n=======\n  int tile = 9;\n"
+      ">>>>>>> REPLACE\n";
+  const std::string whole = "PLAN: a wider tile.\n```cpp\nint main() {\n  int tile = 9;\n}\n```\n";
+  for (const std::string& name : {std::string("scientist"), std::string("evolve")}) {
+    for (const std::string& reply : {edit, whole}) {
+      Play play(name, problem);
+      play.round.model =
+          [&reply, obliging = Obliging()](
+              const llm::ChatRequest& request) mutable -> Result<std::string, llm::ChatError> {
+        if (text_of(request).find("\"avenues\"") != std::string::npos) return obliging(request);
+        return reply;
+      };
+      ASSERT_GE(play.go(), 1U) << name << fmt::format("{}", fmt::join(play.round.rejected, "; "));
+      EXPECT_THAT(play.round.past.last()->proposal.text, HasSubstr("  int tile = 9;\n")) << name;
+      if (name == "evolve") continue;  // it shows the program as a whole
+      EXPECT_THAT(text_of(play.round.asked.back()), HasSubstr("```kernel.cc\n"));
+    }
   }
 }
 
@@ -907,7 +933,7 @@ TEST(Scientist, TellsEachRoleAboutItsOwnReplies) {
   round = 1;
   EXPECT_EQ(play.go(), 0U);
   EXPECT_THAT(play.proposer->findings(),
-              ::testing::StartsWith("- \"experiment 1.4\" was not carried out: no "));
+              HasSubstr("\n- \"experiment 1.4\" was not carried out: no "));
   play.round.asked.clear();
   round = 2;
   EXPECT_EQ(play.go(), 0U);  // only the designer is asked, and it has no design
@@ -955,7 +981,12 @@ TEST(Scientist, HasMoreFindingsThanItShows) {
   play.round.model = Obliging();
   play.evaluate_start();
   for (int i = 0; i < 60; ++i) play.go();
-  EXPECT_THAT(play.proposer->findings(), ::testing::StartsWith("- \"experiment 1.4\" on #0: "));
+  EXPECT_THAT(play.proposer->findings(),
+              ::testing::StartsWith("- Plan: base #0, reference none\n  avenue: avenue 0\n"));
+  EXPECT_THAT(play.proposer->findings(),
+              AllOf(HasSubstr("\n  not carried out: experiment 1.0; expects 1 to 20 %, innovation "
+                              "10; edits 0\n"),
+                    HasSubstr("\n- \"experiment 1.4\" on #0: ")));
   EXPECT_GT(play.proposer->findings().size(), 6'000U);
 }
 

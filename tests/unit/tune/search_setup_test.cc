@@ -34,7 +34,9 @@ tuning::SearchSetup of_application() {
 TEST(SearchSetup, IsTheSameAfterItWasStored) {
   tuning::SearchSetup setup;
   setup.machine = "a\nb\\n \\\\ c";
-  setup.file = "text.cc";
+  setup.files = {"text.cc", "tile.h"};
+  setup.hardware = "one core\nslow";
+  setup.knowledge = {"notes.md"};
   setup.about = "two\nlines";
   setup.command.command = "make {file} && \\";
   setup.command.check_command = "true\n";
