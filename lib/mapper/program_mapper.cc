@@ -156,6 +156,10 @@ bool ProgramMapper::reads_launch_points() const {
                      [](const program::ProgramFunction& f) { return f.used && f.reads_rank; });
 }
 
+bool ProgramMapper::reads_launch_points_of(const TaskView& task) const {
+  return state_->known.facts_of(program(), site(), task).reads_rank;
+}
+
 // Returns the place and the first line of a statement, for logs.
 std::string ProgramMapper::describe(DecisionOrigin origin) const {
   if (!origin) return {};
