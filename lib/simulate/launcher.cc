@@ -142,7 +142,7 @@ bool Launcher::start_launch(const LaunchingTask& context, const app::Launch& lau
   view.depth = context.view.depth + 1;
   view.current = *context.run->processor;
   view.is_index = launch.is_index;
-  view.domain = view.sharding_domain = domain.box;
+  view.domain = domain.box;
   view.points = domain.some_points();
   if (!launch.is_index) view.point = point_of(*context.run);
   start_.slices.clear();
