@@ -69,7 +69,7 @@ ConditionFinder::ConditionFinder(const LaunchFormulas& formulas, std::vector<std
   launches_.erase(std::unique(launches_.begin(), launches_.end()), launches_.end());
 }
 
-std::optional<Formula> ConditionFinder::find() {
+std::optional<Formula> ConditionFinder::find(std::int64_t& points_left) {
   const Events& events = formulas_.events_;
   const bool is_sparse = std::any_of(launches_.begin(), launches_.end(), [&](std::uint32_t launch) {
     return events.launches[launch].sparse_domain >= 0;
@@ -86,6 +86,8 @@ std::optional<Formula> ConditionFinder::find() {
     }
     domains_.push_back(domain);
   }
+  points_left -= points;
+  if (points_left < 0) return std::nullopt;
   list_constraints();
   for (const bool opposite : {false, true}) {
     auto product = find_product(opposite);
@@ -341,8 +343,9 @@ bool ConditionFinder::is_right(const Formula& condition) const {
   return true;
 }
 
-std::optional<Formula> LaunchFormulas::fit_condition(const std::vector<std::string>& index) const {
-  return ConditionFinder(*this, index).find();
+std::optional<Formula> LaunchFormulas::fit_condition(const std::vector<std::string>& index,
+                                                     std::int64_t& points_left) const {
+  return ConditionFinder(*this, index).find(points_left);
 }
 
 }  // namespace groma::app

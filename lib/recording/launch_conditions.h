@@ -23,8 +23,8 @@ class ConditionFinder {
   // `formulas` must outlive this object. `index` are the names of the coordinates.
   ConditionFinder(const LaunchFormulas& formulas, std::vector<std::string> index);
 
-  // Returns the condition, or nullopt if none of the forms is right.
-  std::optional<Formula> find();
+  // Returns the condition, or nullopt if none of the forms is right or `points_left` is used up.
+  std::optional<Formula> find(std::int64_t& points_left);
 
  private:
   // Limit on the constraints that are tried.

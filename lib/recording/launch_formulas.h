@@ -58,8 +58,10 @@ class LaunchFormulas {
                                   std::span<const std::int64_t> periods = {}) const;
   // Returns a condition that selects the points of each launch among those of its box, for
   // AppLaunch::where: `1` if every launch has all points of its box. `index` are the names of the
-  // coordinates. Returns nullopt if no condition was found that is right at all points.
-  std::optional<Formula> fit_condition(const std::vector<std::string>& index) const;
+  // coordinates. Returns nullopt if no condition was found that is right at all points, or if
+  // `points_left` is used up; the points that are looked at are subtracted from it.
+  std::optional<Formula> fit_condition(const std::vector<std::string>& index,
+                                       std::int64_t& points_left) const;
   // Returns a formula for one coordinate of the colour of each point. It may also use the
   // coordinates of the point, which have the names `index`.
   FittedFormula fit_point_color_coordinate(const ColorTable& table, std::size_t coordinate,

@@ -315,7 +315,7 @@ AppLaunch RecordedBodies::describe_launch(const LaunchExecutions& runs) {
 void RecordedBodies::describe_launch_condition(const LaunchExecutions& runs,
                                                const LaunchFormulas& formulas, AppLaunch& made) {
   const std::vector<std::string> index = coordinate_names(made.domain.size());
-  if (auto condition = formulas.fit_condition(index)) {
+  if (auto condition = formulas.fit_condition(index, condition_points_left_)) {
     if (*condition == Formula(1)) return;
     made.where = *std::move(condition);
     made.index = index;

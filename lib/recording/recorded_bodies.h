@@ -84,6 +84,8 @@ class RecordedBodies {
     std::optional<RunKindCondition> which;
   };
   std::map<std::string, NeededArguments> needs_;
+  // The number of points that may still be looked at to find conditions.
+  std::int64_t condition_points_left_ = std::int64_t{1} << 26;
   // The sparse domains of launches without a condition, in the order in which they were described.
   std::vector<std::int32_t> undescribed_domains_;
   // The shapes of all launches, in the order in which they were made.
