@@ -101,7 +101,7 @@ void select_task_options_program(benchmark::State& state) {
   ProgramMapper mapper = program_mapper(*program);
   Task task(true);
   task.view.is_index = true;
-  task.view.domain = task.view.sharding_domain = *Rect::make({64});
+  task.view.domain = *Rect::make({64});
   MapperRuntime runtime;
   TaskOptions options;
   for (auto _ : state) {

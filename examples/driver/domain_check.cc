@@ -98,6 +98,11 @@ void add_domain_check(CLI::App& command, int* exit_code) {
   CLI::App* part = command.add_subcommand(
       "check", "Say how a map is proved, and compare it with the declaration");
   add_domain_options(*part, &options->name, &options->file, &options->json);
+  part->footer(
+      "Examples:\n"
+      "  groma domain check menger:r=4\n"
+      "  groma domain check mine:n=100 --file my.domain\n\n"
+      "Exit codes: 0 fine, 1 the domain is wrong, 2 wrong usage, 130 after Ctrl-C.");
   part->callback([options, exit_code] { *exit_code = check_domain(*options); });
 }
 

@@ -318,12 +318,13 @@ int run_derive(const DeriveArguments& arguments) {
   }
   if (arguments.out.empty() || !is_found) exit_code = print(text);
   if (is_found) return exit_code;
-  return refuse(
-      fmt::format("no nested loops and no self-similar set yield these {} samples",
-                  input->used.points.size()),
-      arguments.unordered
-          ? "the samples must be all points of the domain"
-          : "give more samples, or --unordered if the samples are all points in any order");
+  const std::string refusal = fmt::format(
+      "no nested loops and no self-similar set yield these {} samples", input->used.points.size());
+  if (arguments.unordered) return refuse(refusal, "the samples must be all points of the domain");
+  const auto near = groma::domains::find_near_fit(input->used);
+  return refuse(refusal, near ? groma::domains::words_of(*near)
+                              : "give more samples, or --unordered if the samples are all points "
+                                "in any order");
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ int draw_domain(const DomainDrawArguments& options) {
   picture.processors = options.processors;
   picture.title = options.name;
   picture.declaration = chosen->declaration.text();
+  picture.axes = chosen->declaration.coordinates();
   const auto text = is_page ? groma::domains::domain_page(chosen->domain, picture)
                             : groma::domains::domain_svg(chosen->domain, picture);
   if (!text) return refuse(text.error());
@@ -37,7 +38,7 @@ int draw_domain(const DomainDrawArguments& options) {
   if (const auto error = groma::write_file(options.out, *text)) return refuse(*error);
   const auto shares = groma::domains::share_points(chosen->domain, options.processors);
   return print(fmt::format(
-      "{}: {} points on {} processors; max/mean is {:.4g} by number and {:.4g} by blocks of the "
+      "{}: {} points on {} processors; max/mean is {:.4g} by rank and {:.4g} by blocks of the "
       "box{}\n",
       options.out, chosen->domain.count(), options.processors,
       groma::domains::imbalance(shares.by_rank), groma::domains::imbalance(shares.by_box),
@@ -63,6 +64,12 @@ void add_domain_draw(CLI::App& command, int* exit_code) {
                    "Where the picture goes: FILE.svg (one or two dimensions) or FILE.html (up to "
                    "three, which can be turned); `-` is SVG on standard output")
       ->required();
+  part->footer(
+      "Examples:\n"
+      "  groma domain draw triangle:n=20 --processors 8 --out triangle.svg\n"
+      "  groma domain draw menger:r=2 --out menger.html\n"
+      "  groma domain draw mine:n=12 --file my.domain --out - > mine.svg\n\n"
+      "Exit codes: 0 fine, 1 the domain is wrong or has too many dimensions, 2 wrong usage.");
   part->callback([options, exit_code] { *exit_code = draw_domain(*options); });
 }
 

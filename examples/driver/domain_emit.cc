@@ -54,8 +54,9 @@ int emit(const EmitDomainArguments& options) {
   if (to_output) return print(emitted->header);
 
   const fs::path folder = in_folder ? fs::path(options.out) : fs::path(options.out).parent_path();
+  // A folder that is named as such is made, but not the folders around it, nor that of a file.
   std::error_code code;
-  if (!folder.empty()) fs::create_directories(folder, code);
+  if (in_folder) fs::create_directory(folder, code);
   const std::string header = in_folder ? (folder / emitted->header_name).string() : options.out;
   if (const auto error = groma::write_file(header, emitted->header)) return refuse(*error);
   if (!options.test) return kFine;

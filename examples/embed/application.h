@@ -36,7 +36,7 @@ struct Application {
     launches[1].name = "calculate_new_currents";
     launches[1].requirements = regions;
     launches[1].is_index = true;
-    launches[1].domain = launches[1].sharding_domain = *groma::Rect::make({4});
+    launches[1].domain = *groma::Rect::make({4});
   }
   Application(const Application&) = delete;
   Application& operator=(const Application&) = delete;

@@ -164,6 +164,9 @@ class Declaration {
   std::string_view text() const;
   // The parameters, with the values that they have if none is given.
   std::vector<std::pair<std::string, std::optional<std::int64_t>>> parameters() const;
+  // Returns the texts of the coordinates of a point, such as "x" and "y"; empty if the first part
+  // of the declaration refers to another domain.
+  std::vector<std::string> coordinates() const;
 
   // Returns the domain for these values. Reports in `diags`, which must belong to the same text: an
   // unknown or missing parameter, a loop of negative length, parts that share points, a map that is

@@ -97,6 +97,26 @@ inline constexpr std::size_t kMaxDerivations = 5;
 std::vector<Derivation> derive_domain(const Samples& samples,
                                       const DerivationOptions& options = {});
 
+// A domain that yields nearly all samples.
+struct NearFit {
+  // The name of a known domain, or a declaration.
+  std::string name;
+  struct WrongSample {
+    std::int64_t k = 0;
+    // The sample, and the point that the domain has for this k.
+    Point point, expected;
+  };
+  // The first samples that the domain does not yield, at most 8, and the number of all.
+  std::vector<WrongSample> wrong;
+  std::size_t wrong_count = 0;
+};
+// Returns the domain that yields the most samples, if at most one of ten samples is wrong, and at
+// least one is. The samples have an order. Returns nullopt if there is no such domain among those
+// that Groma knows and those that the first half or three quarters of the samples yield.
+std::optional<NearFit> find_near_fit(const Samples& samples);
+// Returns a sentence without a full stop about the wrong samples.
+std::string words_of(const NearFit& fit);
+
 // Makes the derived domain with at least `count` points, or with as many as it can have.
 std::optional<Domain> make_domain(const Derivation& derivation, std::int64_t count);
 

@@ -1,5 +1,5 @@
 // Pictures of domains: the points, their order, and which processor gets which points if the
-// processors share them evenly by their numbers, beside a block map over the box around the points.
+// processors share them evenly by their ranks, beside a block map over the box around the points.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace groma::domains {
 
 // How many points each processor gets.
 struct PointShares {
-  // Point k goes to processor k * processors / count.
+  // The point with the rank r among all points in row-major order (`task.irank` in mappings) goes
+  // to processor r * processors / count.
   std::vector<std::int64_t> by_rank;
   // The box around the points is cut into as many blocks as there are processors, each dimension
   // into parts of equal length; a processor gets the points in its block.
@@ -35,6 +36,8 @@ struct PictureOptions {
   std::int64_t processors = 16;
   // The domain as the user named it, such as "triangle:n=8", for the title.
   std::string title;
+  // The names of the coordinates, for the axes. Empty: the axes have no names.
+  std::vector<std::string> axes;
   // The declaration, which a page shows.
   std::string declaration;
 };

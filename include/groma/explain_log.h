@@ -97,6 +97,9 @@ struct MapperLog {
     // id of its index space. nullopt: it has every point.
     std::optional<std::int64_t> some_points;
     std::uint64_t id = 0;
+    // True if the log shows only slices of the launch. `box` is then the box around them, and the
+    // launch need not have every point of it.
+    bool is_from_slices = false;
   };
   // The launch domains. Launches with equal domains are listed once.
   std::vector<LaunchedDomain> launches;

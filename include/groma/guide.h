@@ -106,6 +106,9 @@ struct ProfileFacts {
     std::int64_t processors = 0, used = 0;
     // The number of points of the task's index launches and of their dimensions; 0: single tasks.
     std::int64_t points = 0, dimensions = 0;
+    // True if points with the same coordinates ran on different processors in different launches.
+    // Then `points` and `busiest_point_count` count a point once for each launch that has it.
+    bool counts_all_launches = false;
     // The number of runs of a single task that points of an index launch launch; otherwise 0.
     std::int64_t nested_runs = 0;
     // The processor that works longest on the task, such as "GPU 3 of node 0".

@@ -166,6 +166,9 @@ class Mapper {
   // Returns true if hooks or sharding functors read TaskView::points, the points of launches over
   // sparse index spaces. If false, a runtime need not find them.
   virtual bool reads_launch_points() const { return true; }
+  // Returns true if hooks or sharding functors read the points of this launch. If not, a runtime
+  // may run the launch although it has too many points to find.
+  virtual bool reads_launch_points_of(const TaskView&) const { return reads_launch_points(); }
   // Returns true if slice_task, map_task and select_sources always give the same answer for the
   // same task: the same launch, domain, point, regions, parent and processor (for slice_task: its
   // kind and node; for select_sources: also the same instances). The answers may depend neither on

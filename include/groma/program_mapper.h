@@ -83,6 +83,8 @@ class ProgramMapper final : public Mapper {
   bool reads_valid() const override { return false; }
   // Returns true if a function of the program reads `irank` or `ivolume`.
   bool reads_launch_points() const override;
+  // Returns true if the function that places the points of this launch reads them.
+  bool reads_launch_points_of(const TaskView& task) const override;
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                         const ProfilingReport& report) override;
   // Handles the messages with which mapper objects count an InstanceLimit over several processors.

@@ -165,8 +165,10 @@ struct TaskView {
   // whose reads_launch_points() is false.
   const PointSet* points = nullptr;
   LaunchDomain launch_domain() const { return {domain, points}; }
-  // The domain that sharding functors receive. It is `domain` unless the launch gives another one.
-  Rect sharding_domain;
+  // The domain that sharding functors receive, if the launch names another one than its own. It
+  // contains the points of the launch (Legion: the launcher's sharding_space). Null: the functors
+  // receive the launch domain.
+  const LaunchDomain* sharding_space = nullptr;
   Point point;
 
   // The processor that holds the operation until it is mapped.

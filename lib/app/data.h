@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -240,11 +241,14 @@ std::int64_t approximate_cost_of_piece(const Data& data, const Partition& partit
 // Returns the box of an index launch. Returns nullopt and sets `fault` if a formula has no value.
 std::optional<Rect> box_of(const Launch& launch, std::span<const std::int64_t> frame,
                            FormulaFault& fault);
+// Counts work that is about to be done, in units of Budget. Returns false if it must not be done.
+using SpendFunction = std::function<bool(std::int64_t units)>;
 // Returns the domain of an index launch: its box, with its points if the launch has a condition.
 // Returns nullopt and sets `fault` if a formula has no value. Takes a time that grows with
-// cost_of_domain().
+// cost_of_domain(). Counts this time with `spend` (empty: does not count it) piece by piece, and
+// returns nullopt without a fault if `spend` returns false.
 std::optional<LaunchDomain> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
-                                      FormulaFault& fault);
+                                      FormulaFault& fault, const SpendFunction& spend = {});
 // Returns the approximate cost of domain_of() for a launch over this box, in units of Budget. It is
 // 0 for a launch without a condition.
 std::int64_t cost_of_domain(const Launch& launch, const Rect& box);

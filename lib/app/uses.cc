@@ -20,6 +20,8 @@ constexpr std::int64_t kMaxSteps = 1 << 18;
 // together then have some 4 million points in their boxes at most, which bounds the memory for the
 // points that they keep.
 constexpr std::int64_t kPointsPerStep = 16;
+// The number of points of a condition whose cost is counted at once.
+constexpr std::int64_t kPointsPerCount = 64;
 
 using Coordinates = std::vector<std::int64_t>;
 
@@ -166,7 +168,7 @@ std::optional<Rect> box_of(const Launch& launch, std::span<const std::int64_t> f
 // Evaluates the condition at each point of the box. A condition that always holds is a constant,
 // and the domain is then the box itself.
 std::optional<LaunchDomain> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
-                                      FormulaFault& fault) {
+                                      FormulaFault& fault, const SpendFunction& spend) {
   const std::optional<Rect> box = box_of(launch, frame, fault);
   if (!box) return std::nullopt;
   if (!launch.has_condition()) return LaunchDomain(*box);
@@ -178,12 +180,21 @@ std::optional<LaunchDomain> domain_of(const Launch& launch, std::span<const std:
   const auto dimensions = static_cast<std::size_t>(box->dimensions());
   Coordinates variables(frame.begin(), frame.end());
   variables.resize(std::max(variables.size(), slot + dimensions));
+  // The number of points whose cost was counted and that are not evaluated yet.
+  std::int64_t paid = 0;
+  bool may_go_on = true;
   Result<PointSet> points = PointSet::from_predicate(*box, [&](const Point& point) {
-    if (fault != FormulaFault::kNone) return false;
+    if (fault != FormulaFault::kNone || !may_go_on) return false;
+    if (spend && paid-- == 0) {
+      paid = kPointsPerCount - 1;
+      may_go_on = spend(kPointsPerCount * (1 + launch.where.evaluation_cost()));
+      if (!may_go_on) return false;
+    }
     std::copy_n(point.coordinates().begin(), dimensions, variables.begin() + launch.point_slot);
     return launch.where.value(variables, fault) != 0;
   });
   if (!points) fault = FormulaFault::kTooManyPoints;
+  if (!may_go_on) return std::nullopt;
   if (fault != FormulaFault::kNone) return std::nullopt;
   // The box is the one around the points, as that of a sparse index space in Legion.
   return LaunchDomain(points->count() > 0 ? points->bounds() : *box, *points);

@@ -72,7 +72,7 @@ TaskView AppView::view(const DistinctLaunch& use, const Processor& current) cons
   view.current = current;
   if (use.domain) {
     view.is_index = true;
-    view.domain = view.sharding_domain = use.domain->box;
+    view.domain = use.domain->box;
     view.points = use.domain->some_points();
   }
   return view;

@@ -69,6 +69,22 @@ std::vector<std::pair<std::string, std::optional<std::int64_t>>> Declaration::pa
   return all;
 }
 
+std::vector<std::string> Declaration::coordinates() const {
+  std::vector<std::string> texts;
+  const PartTree& part = tree_->parts.front().second;
+  if (part.kind == PartTree::Kind::kReference) return texts;
+  const Node& top = part.head.top();
+  const auto add = [&](const Node& node) {
+    texts.emplace_back(library_->source().text(node.range));
+  };
+  if (top.operation != Operation::kTuple) {
+    add(top);
+  } else {
+    for (const std::uint32_t child : top.children) add(part.head.nodes[child]);
+  }
+  return texts;
+}
+
 std::optional<std::vector<std::int64_t>> Declaration::read_values(const ParameterValues& given,
                                                                   Diagnostics& diags) const {
   std::vector<std::optional<std::int64_t>> values;

@@ -1,5 +1,7 @@
 #include "domain/lexer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -47,7 +49,10 @@ std::vector<Token> tokens_of(Diagnostics& diags) {
         if (status == std::errc::result_out_of_range) {
           diags.report(DiagId::kIntegerTooLarge, token.range, token.text);
         } else if (next != token.text.data() + token.text.size()) {
-          diags.report(DiagId::kNotAnInteger, token.range, token.text);
+          const auto digits = static_cast<std::size_t>(next - token.text.data());
+          diags.report(DiagId::kNotAnInteger, token.range, token.text)
+              .help(fmt::format("write `{} * {}` for a product", token.text.substr(0, digits),
+                                token.text.substr(digits)));
         }
       }
       tokens.push_back(token);

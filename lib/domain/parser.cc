@@ -1,73 +1,26 @@
-// Reads domain declarations and expressions: recursive descent over the tokens.
+// Reads domain declarations: recursive descent over the tokens.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
-#include "domain/lexer.h"
+#include "domain/expression_parser.h"
 #include "domain/tree.h"
-#include "groma/harmless.h"
 
 namespace groma::domains {
 namespace {
 
-using Kind = Token::Kind;
-
-// The words that begin a clause and cannot be names.
-constexpr std::string_view kReserved[] = {"domain", "in",   "loops", "digits", "base",  "levels",
-                                          "of",     "then", "or",    "except", "where", "by",
-                                          "let",    "root", "fold",  "horner"};
-
-// Binary operators by their precedence, the weakest first.
-struct BinaryOperator {
-  std::string_view sign;
-  Operation operation;
-  // True if the operands change places: a > b is b < a.
-  bool swapped = false;
-};
-constexpr BinaryOperator kLevel0[] = {{"||", Operation::kOr}};
-constexpr BinaryOperator kLevel1[] = {{"&&", Operation::kAnd}};
-constexpr BinaryOperator kLevel2[] = {
-    {"==", Operation::kEqual},     {"!=", Operation::kNotEqual},
-    {"<=", Operation::kLessEqual}, {">=", Operation::kLessEqual, true},
-    {"<", Operation::kLess},       {">", Operation::kLess, true}};
-constexpr BinaryOperator kLevel3[] = {{"|", Operation::kBitOr}};
-constexpr BinaryOperator kLevel4[] = {{"^", Operation::kBitXor}};
-constexpr BinaryOperator kLevel5[] = {{"&", Operation::kBitAnd}};
-constexpr BinaryOperator kLevel6[] = {{"<<", Operation::kShiftLeft},
-                                      {">>", Operation::kShiftRight}};
-constexpr BinaryOperator kLevel7[] = {{"+", Operation::kAdd}, {"-", Operation::kSubtract}};
-constexpr BinaryOperator kLevel8[] = {
-    {"*", Operation::kMultiply}, {"/", Operation::kDivide}, {"%", Operation::kRemainder}};
-constexpr std::array<std::span<const BinaryOperator>, 9> kLevels = {
-    kLevel0, kLevel1, kLevel2, kLevel3, kLevel4, kLevel5, kLevel6, kLevel7, kLevel8};
-// The level of the operators that bind stronger than comparisons. Bounds of loops begin here.
-constexpr std::size_t kSumLevel = 7;
-
-// Functions with a fixed number of arguments.
-struct FunctionName {
-  std::string_view name;
-  Operation operation;
-  std::size_t arguments;
-};
-constexpr FunctionName kFunctions[] = {
-    {"min", Operation::kMin, 2},        {"max", Operation::kMax, 2},
-    {"abs", Operation::kAbs, 1},        {"isqrt", Operation::kSquareRoot, 1},
-    {"icbrt", Operation::kCubeRoot, 1}, {"ilog", Operation::kLogarithm, 2},
-    {"popc", Operation::kBitCount, 1},
-};
-
-class Parser {
+class Parser : ExpressionParser {
  public:
-  explicit Parser(Diagnostics& diags) : diags_(diags), tokens_(tokens_of(diags)) {}
+  explicit Parser(Diagnostics& diags) : ExpressionParser(diags) {}
 
   std::vector<DeclarationTree> declarations() {
     std::vector<DeclarationTree> all;
     while (ok() && current().kind != Kind::kEnd) {
       if (all.size() == kMaxDeclarations) {
-        diags_.report(DiagId::kProgramTooLarge, current().range, kMaxDeclarations, "domains");
+        name_ = diags_.source().name();
+        too_large(current().range, fmt::format("it has more than {} domains", kMaxDeclarations));
         break;
       }
       DeclarationTree tree;
@@ -87,70 +40,12 @@ class Parser {
   }
 
  private:
-  // ---- Tokens
-
-  // Returns true if no error was found. After an error nothing is read.
-  bool ok() const { return !failed_; }
-  const Token& current() const { return tokens_[at_]; }
-  Range range_since(std::size_t first) const {
-    return {tokens_[first].range.begin, tokens_[at_ > first ? at_ - 1 : first].range.end};
-  }
-  void expected(std::string_view what) {
-    if (!failed_ && !diags_.has_errors()) {
-      const Token& token = current();
-      diags_.report(DiagId::kExpectedToken, token.range, what,
-                    token.kind == Kind::kEnd ? std::string("the end of the text")
-                                             : "`" + harmless(token.text) + "`");
-    }
-    failed_ = true;
-  }
-  bool is_sign(std::string_view sign) const {
-    return ok() && current().kind == Kind::kSign && current().text == sign;
-  }
-  bool is_word(std::string_view word) const {
-    return ok() && current().kind == Kind::kName && current().text == word;
-  }
-  bool take_sign(std::string_view sign) {
-    const bool found = is_sign(sign);
-    at_ += found ? 1 : 0;
-    return found;
-  }
-  bool take_word(std::string_view word) {
-    const bool found = is_word(word);
-    at_ += found ? 1 : 0;
-    return found;
-  }
-  void need_sign(std::string_view sign) {
-    if (!take_sign(sign)) expected(fmt::format("`{}`", sign));
-  }
-  void need_word(std::string_view word) {
-    if (!take_word(word)) expected(fmt::format("`{}`", word));
-  }
-  // Reads a new name.
-  std::string need_name(Range* range) {
-    const Token& token = current();
-    if (!ok() || token.kind != Kind::kName) {
-      expected("a name");
-      return "";
-    }
-    for (std::string_view word : kReserved) {
-      if (token.text == word) {
-        diags_.report(DiagId::kReservedName, token.range, word, "variable");
-        failed_ = true;
-      }
-    }
-    *range = token.range;
-    ++at_;
-    return std::string(token.text);
-  }
-
-  // ---- Declarations
-
   void declaration(DeclarationTree* tree) {
     const std::size_t first = at_;
     tree->comment = comment_above(current().range.begin);
+    context_ = Context::kDeclaration;
     need_word("domain");
-    tree->name = need_name(&tree->name_range);
+    tree->name = name_ = need_name(&tree->name_range);
     if (take_sign("(")) {
       do {
         DeclarationTree::Parameter parameter;
@@ -160,8 +55,12 @@ class Parser {
       } while (take_sign(","));
       need_sign(")");
     }
-    if (tree->parameters.size() > kMaxParameters) {
-      diags_.report(DiagId::kProgramTooLarge, tree->name_range, kMaxParameters, "parameters");
+    if (ok() && tree->parameters.size() > kMaxParameters) {
+      diags_
+          .report(DiagId::kDomainParameter, tree->parameters[kMaxParameters].range, tree->name,
+                  fmt::format("has {} parameters, and at most {} are allowed",
+                              tree->parameters.size(), kMaxParameters))
+          .help("write a number for a parameter that always has the same value");
       failed_ = true;
     }
     need_sign("=");
@@ -169,8 +68,7 @@ class Parser {
     Join join = Join::kFirst;
     do {
       if (tree->parts.size() == kMaxParts) {
-        diags_.report(DiagId::kProgramTooLarge, current().range, kMaxParts, "parts of a domain");
-        failed_ = true;
+        too_large(current().range, fmt::format("it has more than {} parts", kMaxParts));
       }
       tree->parts.emplace_back(join, part());
       join = take_word("then")     ? Join::kThen
@@ -213,18 +111,6 @@ class Parser {
     return negative ? -value : value;
   }
 
-  // Reads a new name, or several in parentheses.
-  std::vector<std::string> bound_names() {
-    std::vector<std::string> names;
-    Range range;
-    if (!take_sign("(")) return {need_name(&range)};
-    do {
-      names.push_back(need_name(&range));
-    } while (take_sign(","));
-    need_sign(")");
-    return names;
-  }
-
   // Reads `k => e` or `(x, y) => e`.
   DeclarationTree::Map map() {
     DeclarationTree::Map map;
@@ -248,6 +134,7 @@ class Parser {
         need_sign(")");
       }
     } else {
+      context_ = Context::kPoint;
       tree.head = expression();
       need_word("in");
       if (take_word("loops")) {
@@ -280,15 +167,15 @@ class Parser {
 
   void loops(PartTree* tree) {
     tree->kind = PartTree::Kind::kLoops;
+    context_ = Context::kLoops;
     do {
       tree->loops.push_back(loop());
     } while (ok() && take_sign(","));
     if (tree->loops.size() > static_cast<std::size_t>(kMaxDimensions) - 1) {
-      diags_.report(DiagId::kProgramTooLarge, tree->loops.back().range, kMaxDimensions - 1,
-                    "loops in one nest");
-      failed_ = true;
+      too_large(tree->loops.back().range,
+                fmt::format("it has more than {} loops in one nest", kMaxDimensions - 1));
     }
-    if (take_word("where")) tree->where = expression();
+    if (take_word("where")) tree->where = condition();
   }
 
   // Reads `name < high` or `low <= name < high`.
@@ -296,6 +183,13 @@ class Parser {
     LoopTree tree;
     const std::size_t first = at_;
     Expression left = binary(kSumLevel);
+    if (ok() && is_condition(left.top().operation)) {
+      diags_
+          .report(DiagId::kExpectedToken, left.top().range, "the bound of a loop",
+                  "a condition in parentheses")
+          .help("write `y < n` without parentheses");
+      failed_ = true;
+    }
     bool excluded = comparison();
     Expression middle = binary(kSumLevel);
     const Expression* name = &left;
@@ -322,6 +216,16 @@ class Parser {
     }
     return tree;
   }
+
+  static bool is_condition(Operation operation) {
+    return operation == Operation::kLess || operation == Operation::kLessEqual ||
+           operation == Operation::kEqual || operation == Operation::kNotEqual ||
+           operation == Operation::kAnd || operation == Operation::kOr;
+  }
+  Expression condition() {
+    context_ = Context::kCondition;
+    return expression();
+  }
   // Reads `<` or `<=`. Returns true for `<`.
   bool comparison() {
     if (take_sign("<")) return true;
@@ -341,256 +245,9 @@ class Parser {
       } while (ok() && take_sign(",") && tree->table.size() < kMaxNodes);
     } else {
       need_word("where");
-      tree->where = expression();
+      tree->where = condition();
     }
   }
-
-  // ---- Expressions
-
-  std::uint32_t add_node(Expression* into, Node node) {
-    if (into->nodes.size() >= kMaxNodes && ok()) {
-      diags_.report(DiagId::kProgramTooLarge, node.range, kMaxNodes, "parts of an expression");
-      failed_ = true;
-    }
-    into->nodes.push_back(std::move(node));
-    into->root = static_cast<std::uint32_t>(into->nodes.size() - 1);
-    if (++into->depth > kMaxDepth && ok()) {
-      diags_.report(DiagId::kNestingTooDeep, into->top().range, kMaxDepth);
-      failed_ = true;
-    }
-    return into->root;
-  }
-
-  // Appends the nodes of another expression. Returns the new number of its top node.
-  static std::uint32_t append(Expression* into, Expression&& other) {
-    const auto shift = static_cast<std::uint32_t>(into->nodes.size());
-    for (Node& node : other.nodes) {
-      for (std::uint32_t& child : node.children) child += shift;
-      into->nodes.push_back(std::move(node));
-    }
-    into->root = shift + other.root;
-    into->depth = std::max(into->depth, other.depth);
-    return into->root;
-  }
-
-  // Makes the expression of an operation from its operands.
-  Expression combine(Operation operation, Range range, std::vector<Expression>&& operands,
-                     std::vector<std::string> names = {}) {
-    Expression whole;
-    Node node;
-    node.operation = operation;
-    node.range = range;
-    node.names = std::move(names);
-    for (Expression& operand : operands) {
-      if (!ok()) return whole;
-      // The nodes of the first operand stay where they are: a chain of operators is long on its
-      // left.
-      if (whole.nodes.empty()) {
-        whole = std::move(operand);
-        node.children.push_back(whole.root);
-      } else {
-        node.children.push_back(append(&whole, std::move(operand)));
-      }
-    }
-    add_node(&whole, std::move(node));
-    return whole;
-  }
-  template <typename... Operands>
-  static std::vector<Expression> list(Operands&&... operands) {
-    std::vector<Expression> all;
-    (all.push_back(std::forward<Operands>(operands)), ...);
-    return all;
-  }
-
-  Expression expression() {
-    if (depth_ >= kMaxNesting) {
-      if (ok()) diags_.report(DiagId::kNestingTooDeep, current().range, kMaxNesting);
-      failed_ = true;
-    }
-    if (!ok()) return {};
-    ++depth_;
-    Expression read = is_word("let") ? let() : select();
-    --depth_;
-    return read;
-  }
-
-  // Reads `let x = e in e` and `let (x, y) = e in e`.
-  Expression let() {
-    const std::size_t first = at_;
-    need_word("let");
-    std::vector<std::string> names = bound_names();
-    need_sign("=");
-    Expression bound = expression();
-    need_word("in");
-    Expression body = expression();
-    return combine(Operation::kLet, range_since(first), list(std::move(bound), std::move(body)),
-                   names);
-  }
-
-  Expression select() {
-    const std::size_t first = at_;
-    Expression condition = binary(0);
-    if (!take_sign("?")) return condition;
-    Expression yes = expression();
-    need_sign(":");
-    Expression no = expression();
-    return combine(Operation::kSelect, range_since(first),
-                   list(std::move(condition), std::move(yes), std::move(no)));
-  }
-
-  Expression binary(std::size_t level) {
-    if (level == kLevels.size()) return unary();
-    const std::size_t first = at_;
-    Expression left = binary(level + 1);
-    while (ok()) {
-      const BinaryOperator* found = nullptr;
-      for (const BinaryOperator& each : kLevels[level]) {
-        if (found == nullptr && is_sign(each.sign)) found = &each;
-      }
-      if (found == nullptr) break;
-      ++at_;
-      Expression right = binary(level + 1);
-      auto operands = found->swapped ? list(std::move(right), std::move(left))
-                                     : list(std::move(left), std::move(right));
-      left = combine(found->operation, range_since(first), std::move(operands));
-    }
-    return left;
-  }
-
-  Expression unary() {
-    const std::size_t first = at_;
-    for (const auto& [sign, operation] :
-         {std::pair("-", Operation::kNegate), std::pair("!", Operation::kNot),
-          std::pair("~", Operation::kComplement)}) {
-      if (!is_sign(sign)) continue;
-      if (depth_ >= kMaxNesting) return expression();  // reports the nesting
-      ++at_;
-      ++depth_;
-      Expression operand = unary();
-      --depth_;
-      return combine(operation, range_since(first), list(std::move(operand)));
-    }
-    Expression value = primary();
-    while (is_sign("[")) {
-      ++at_;
-      Expression index = expression();
-      need_sign("]");
-      value =
-          combine(Operation::kIndex, range_since(first), list(std::move(value), std::move(index)));
-    }
-    return value;
-  }
-
-  Expression primary() {
-    const std::size_t first = at_;
-    const Token token = current();
-    if (!ok()) return {};
-    if (token.kind == Kind::kNumber) {
-      ++at_;
-      Expression value;
-      Node node;
-      node.range = token.range;
-      node.number = token.number;
-      add_node(&value, std::move(node));
-      return value;
-    }
-    if (take_sign("(")) return tuple(first);
-    if (take_sign("[")) {
-      std::vector<Expression> entries;
-      do {
-        entries.push_back(expression());
-      } while (ok() && take_sign(","));
-      need_sign("]");
-      return combine(Operation::kTable, range_since(first), std::move(entries));
-    }
-    if (token.kind != Kind::kName) {
-      expected("an expression");
-      return {};
-    }
-    if (take_word("root")) return root(first);
-    if (take_word("fold")) return fold(first);
-    if (take_word("horner")) return arguments(Operation::kHorner, 4, first);
-    for (const FunctionName& function : kFunctions) {
-      if (tokens_[at_ + 1].text == "(" && take_word(function.name)) {
-        return arguments(function.operation, function.arguments, first);
-      }
-    }
-    Range range;
-    Expression value;
-    Node node;
-    node.operation = Operation::kName;
-    node.names = {need_name(&range)};
-    node.range = token.range;
-    add_node(&value, std::move(node));
-    return value;
-  }
-
-  Expression tuple(std::size_t first) {
-    std::vector<Expression> items;
-    do {
-      items.push_back(expression());
-    } while (ok() && take_sign(","));
-    need_sign(")");
-    if (items.size() == 1) return std::move(items.front());
-    return combine(Operation::kTuple, range_since(first), std::move(items));
-  }
-
-  Expression arguments(Operation operation, std::size_t count, std::size_t first) {
-    std::vector<Expression> values;
-    need_sign("(");
-    do {
-      values.push_back(expression());
-    } while (ok() && take_sign(","));
-    need_sign(")");
-    if (ok() && values.size() != count) {
-      diags_.report(DiagId::kWrongArgumentCount, range_since(first), tokens_[first].text,
-                    fmt::format("{} arguments", count), values.size());
-      failed_ = true;
-    }
-    return combine(operation, range_since(first), std::move(values));
-  }
-
-  // Reads `(m => f, e)`.
-  Expression root(std::size_t first) {
-    Range range;
-    need_sign("(");
-    std::string name = need_name(&range);
-    need_sign("=>");
-    Expression function = expression();
-    need_sign(",");
-    Expression bound = expression();
-    need_sign(")");
-    return combine(Operation::kRoot, range_since(first),
-                   list(std::move(function), std::move(bound)), {name});
-  }
-
-  // Reads `(e, s, r, start, (a, q, i) => f)`.
-  Expression fold(std::size_t first) {
-    std::vector<Expression> values;
-    need_sign("(");
-    for (int i = 0; i < 4; ++i) {
-      values.push_back(expression());
-      need_sign(",");
-    }
-    std::vector<std::string> names;
-    Range range;
-    need_sign("(");
-    for (int i = 0; i < 3; ++i) {
-      if (i > 0) need_sign(",");
-      names.push_back(need_name(&range));
-    }
-    need_sign(")");
-    need_sign("=>");
-    values.push_back(expression());
-    need_sign(")");
-    return combine(Operation::kFold, range_since(first), std::move(values), names);
-  }
-
-  Diagnostics& diags_;
-  const std::vector<Token> tokens_;
-  std::size_t at_ = 0;
-  int depth_ = 0;
-  bool failed_ = false;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "domain/tree.h"
 #include "groma/spelling.h"
@@ -12,8 +13,9 @@ namespace {
 
 class Resolver {
  public:
-  Resolver(Expression& expression, const std::vector<NameInScope>& scope, Diagnostics& diags)
-      : expression_(expression), diags_(diags) {
+  Resolver(Expression& expression, const std::vector<NameInScope>& scope, Diagnostics& diags,
+           const NameCure& cure)
+      : expression_(expression), diags_(diags), cure_(cure) {
     for (const NameInScope& each : scope) add(each.name, each.width);
   }
 
@@ -71,7 +73,12 @@ class Resolver {
     std::vector<std::string_view> known;
     for (const Variable& variable : scope_) known.push_back(variable.name);
     Diagnostic& diagnostic = diags_.report(DiagId::kUnknownName, each.range, each.names.front());
-    suggest(diagnostic, each.names.front(), known, each.range);
+    std::string help = cure_ ? cure_(each.names.front()) : std::string();
+    if (!help.empty()) {
+      diagnostic.help(std::move(help));
+    } else {
+      suggest(diagnostic, each.names.front(), known, each.range);
+    }
     return false;
   }
 
@@ -243,14 +250,16 @@ class Resolver {
 
   Expression& expression_;
   Diagnostics& diags_;
+  const NameCure& cure_;
   std::vector<Variable> scope_;
   int next_ = 0, most_ = 0;
 };
 
 }  // namespace
 
-bool resolve(Expression& expression, const std::vector<NameInScope>& scope, Diagnostics& diags) {
-  return Resolver(expression, scope, diags).run();
+bool resolve(Expression& expression, const std::vector<NameInScope>& scope, Diagnostics& diags,
+             const NameCure& cure) {
+  return Resolver(expression, scope, diags, cure).run();
 }
 
 }  // namespace groma::domains

@@ -1,8 +1,10 @@
 // The tree of a domain declaration, as it is written.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -88,7 +90,11 @@ struct NameInScope {
   int width = 1;
 };
 // Gives each name its slot and each node its width. The names of the scope get the first slots, in
-// their order. Reports unknown names and wrong widths. Returns false if there is an error.
-bool resolve(Expression& expression, const std::vector<NameInScope>& scope, Diagnostics& diags);
+// their order. Reports unknown names and wrong widths. Returns false if there is an error. `cure`
+// returns what helps against an unknown name; if it is empty or returns an empty text, a similar
+// name is suggested.
+using NameCure = std::function<std::string(std::string_view name)>;
+bool resolve(Expression& expression, const std::vector<NameInScope>& scope, Diagnostics& diags,
+             const NameCure& cure = {});
 
 }  // namespace groma::domains

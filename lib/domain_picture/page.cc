@@ -36,10 +36,11 @@ std::string cells_json(const Domain& domain, const PictureCells& picture, const 
     append_format(&json, "{}\"{}\"", p == 0 ? "" : ",", processor_color(p));
   }
   json += "],\"cells\":[";
-  for (const PictureCell& cell : picture.cells) {
-    append_format(&json, "{}{},{},{},{},{},{}", &cell == &picture.cells.front() ? "" : ",\n",
-                  cell.at[0], cell.at[1], cell.at[2], cell.first,
-                  processor_by_rank(domain, processors, cell.first),
+  const std::vector<std::int64_t> ranks = row_major_ranks(domain, picture);
+  for (std::size_t i = 0; i < picture.cells.size(); ++i) {
+    const PictureCell& cell = picture.cells[i];
+    append_format(&json, "{}{},{},{},{},{},{}", i == 0 ? "" : ",\n", cell.at[0], cell.at[1],
+                  cell.at[2], cell.first, processor_by_rank(domain, processors, ranks[i]),
                   processor_by_box(domain, shares.box_parts, domain.point(cell.first)));
   }
   return json + "]}";
@@ -51,7 +52,7 @@ void add_space(const Domain& domain, const PictureOptions& options, const PointS
   *html +=
       "<section>\n<h2 id=\"space\">The points</h2>\n"
       "<div class=\"tools\" id=\"tools\">"
-      "<button data-show=\"rank\" aria-pressed=\"true\">processors by number</button>"
+      "<button data-show=\"rank\" aria-pressed=\"true\">processors by rank</button>"
       "<button data-show=\"box\" aria-pressed=\"false\">by blocks of the box</button>"
       "<button data-show=\"order\" aria-pressed=\"false\">order</button></div>\n"
       "<div id=\"space-box\"><canvas tabindex=\"0\" role=\"img\" aria-label=\"The points of the "
@@ -92,8 +93,8 @@ Result<std::string> domain_page(const Domain& domain, const PictureOptions& opti
   add_html_tile("points", std::to_string(domain.count()), "", &html);
   add_html_tile("box around them", extents_words(domain.bounds().extents), "", &html);
   add_html_tile("processors", std::to_string(options.processors), "", &html);
-  add_html_tile("by number, max/mean", fmt::format("{:.4g}", imbalance(shares.by_rank)),
-                "point k goes to processor k * processors / points", &html);
+  add_html_tile("by rank, max/mean", fmt::format("{:.4g}", imbalance(shares.by_rank)),
+                "the point goes to processor task.irank * processors / points", &html);
   add_html_tile("by blocks, max/mean", fmt::format("{:.4g}", imbalance(shares.by_box)),
                 fmt::format("{} blocks of equal size{}", extents_words(shares.box_parts),
                             shares.is_exact ? "" : "; estimated"),

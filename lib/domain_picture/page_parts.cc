@@ -202,7 +202,7 @@ std::string_view domain_page_script() {
       (BigInt(domain.lower[d]) + BigInt(at(found, d)) * BigInt(domain.side)).toString());
     what.textContent = (domain.side > 1 ? `${domain.side} x ${domain.side} x ${domain.side} points from `
       : '') + `(${from.join(', ')}): ${domain.side > 1 ? 'the first is ' : ''}number ${at(found, 3)}, `
-      + `processor ${at(found, 4)} by number, ${at(found, 5)} by blocks`;
+      + `processor ${at(found, 4)} by rank, ${at(found, 5)} by blocks`;
   }
 
   const turn = (dx, dy) => {

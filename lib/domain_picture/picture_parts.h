@@ -37,7 +37,7 @@ std::string bars_element(const PointShares& shares);
 // * `lower`: the first coordinates of the box, as text;
 // * `cells`: six numbers for each cell, in the order of the first points in them: its place in
 // three
-//   dimensions, the number of its first point, and its processor by number and by block;
+//   dimensions, the number of its first point, and its processor by rank and by block;
 // * `colors`: the colours of the processors.
 std::string_view domain_page_style();
 std::string_view domain_page_script();

@@ -1,10 +1,11 @@
-// How many points each processor gets, by numbers and by blocks of the box.
+// How many points each processor gets, by ranks and by blocks of the box.
 #include "domain_picture/shares.h"
 
 #include <algorithm>
 
 #include "domain_picture/cells.h"
 #include "groma/domain_picture.h"
+#include "groma/point_set.h"
 
 namespace groma::domains {
 namespace {
@@ -35,8 +36,36 @@ void find_parts(const Point& extents, int dimension, std::int64_t left, double c
 
 }  // namespace
 
-std::int64_t processor_by_rank(const Domain& domain, std::int64_t processors, std::int64_t k) {
-  return static_cast<std::int64_t>(Int128{k} * processors / domain.count());
+// Sorts the first points of the cells, and counts the points before each of them.
+std::vector<std::int64_t> row_major_ranks(const Domain& domain, const PictureCells& picture) {
+  std::vector<std::pair<Point, std::size_t>> sorted;
+  for (std::size_t i = 0; i < picture.cells.size(); ++i) {
+    sorted.emplace_back(domain.point(picture.cells[i].first), i);
+  }
+  const PointBefore is_before;
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const auto& a, const auto& b) { return is_before(a.first, b.first); });
+  // counts[i]: the points that come before sorted[i] and not before sorted[i - 1].
+  std::vector<std::int64_t> counts(sorted.size() + 1);
+  const std::int64_t looked_at =
+      look_at_points(domain, [&](std::int64_t, const Point& point) -> void {
+        const auto after =
+            std::upper_bound(sorted.begin(), sorted.end(), point,
+                             [&](const Point& a, const auto& b) { return is_before(a, b.first); });
+        ++counts[static_cast<std::size_t>(after - sorted.begin())];
+      });
+  std::vector<std::int64_t> ranks(sorted.size());
+  std::int64_t before = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    before += counts[i];
+    const auto rank = static_cast<std::int64_t>(Int128{before} * domain.count() / looked_at);
+    ranks[sorted[i].second] = std::min(rank, domain.count() - 1);
+  }
+  return ranks;
+}
+
+std::int64_t processor_by_rank(const Domain& domain, std::int64_t processors, std::int64_t rank) {
+  return static_cast<std::int64_t>(Int128{rank} * processors / domain.count());
 }
 
 std::int64_t processor_by_box(const Domain& domain, const Point& parts, const Point& point) {

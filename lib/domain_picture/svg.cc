@@ -1,4 +1,4 @@
-// The SVG picture of a domain: its points twice, coloured by the processors that get them by number
+// The SVG picture of a domain: its points twice, coloured by the processors that get them by rank
 // and by blocks of the box, and bars with the numbers of points.
 #include <fmt/format.h>
 
@@ -104,6 +104,28 @@ void add_order(const PictureCells& picture, const std::vector<std::int64_t>& pro
                 kPanelTop + size * (static_cast<double>(picture.cells.front().at[1]) + 0.5));
 }
 
+// Appends the names and the ranges of the coordinates beside both panels.
+void add_axes(const Domain& domain, const std::vector<std::string>& axes, double wide, double high,
+              std::string* svg) {
+  const Rect& box = domain.bounds();
+  for (int d = 0; d < box.dimensions() && d < static_cast<int>(axes.size()); ++d) {
+    const std::string words =
+        fmt::format("{}: {} to {} \u2192", html_text(axes[static_cast<std::size_t>(d)]),
+                    box.lower[d], box.lower[d] + box.extents[d] - 1);
+    for (const double left : {0.0, kPanel + kGap}) {
+      if (d == 0) {
+        append_format(svg, "<text class=\"faint\" x=\"{:.4g}\" y=\"{:.4g}\">{}</text>\n", left,
+                      kPanelTop + high + 14, words);
+      } else {
+        append_format(svg,
+                      "<text class=\"faint\" transform=\"translate({:.4g} {:.4g}) rotate(90)\" "
+                      "style=\"font-size:11px\">{}</text>\n",
+                      left + wide + 4, kPanelTop, words);
+      }
+    }
+  }
+}
+
 // Appends the bars below `top`: two for each processor. Of many processors, neighbours share a bar,
 // which shows the largest of their shares.
 void add_bars(const PointShares& shares, double top, std::string* svg) {
@@ -123,7 +145,7 @@ void add_bars(const PointShares& shares, double top, std::string* svg) {
                   "<text class=\"faint\" x=\"18\" y=\"{:.4g}\">{}</text>\n",
                   name, y - 10, y, words);
   };
-  legend("rank", top + 10, "points per processor by number: " + share_words(shares.by_rank));
+  legend("rank", top + 10, "points per processor by rank: " + share_words(shares.by_rank));
   legend("box", top + 28,
          "by blocks: " + share_words(shares.by_box) + (shares.is_exact ? "" : " (estimated)"));
   const auto bar = [&](const std::vector<std::int64_t>& values, const char* name, double part) {
@@ -192,8 +214,10 @@ std::string svg_element(const Domain& domain, const PictureOptions& options,
                         const PointShares& shares) {
   const PictureCells picture = picture_cells(domain, kMostCells, kMostExtent);
   std::vector<std::int64_t> by_rank, by_box;
+  for (const std::int64_t rank : row_major_ranks(domain, picture)) {
+    by_rank.push_back(processor_by_rank(domain, options.processors, rank));
+  }
   for (const PictureCell& cell : picture.cells) {
-    by_rank.push_back(processor_by_rank(domain, options.processors, cell.first));
     by_box.push_back(processor_by_box(domain, shares.box_parts, domain.point(cell.first)));
   }
   const double size = std::min({kPanel / static_cast<double>(picture.extents[0]),
@@ -209,9 +233,9 @@ std::string svg_element(const Domain& domain, const PictureOptions& options,
                   14 - 18 * static_cast<int>(lines.size() - 1 - i), html_text(lines[i]));
   }
   append_format(&svg,
-                "<text x=\"0\" y=\"44\">{0} processor{1} by number</text>\n"
-                "<text class=\"faint\" x=\"0\" y=\"62\">point k goes to processor k * {0} / "
-                "{2}</text>\n"
+                "<text x=\"0\" y=\"44\">{0} processor{1} by rank</text>\n"
+                "<text class=\"faint\" x=\"0\" y=\"62\">task.irank * {0} / {2}; numbers "
+                "and lines show the order of the domain</text>\n"
                 "<text x=\"{3}\" y=\"44\">{0} processor{1} by blocks of the box</text>\n"
                 "<text class=\"faint\" x=\"{3}\" y=\"62\">{4} block{1} of equal size</text>\n",
                 options.processors, options.processors == 1 ? "" : "s", domain.count(),
@@ -225,7 +249,8 @@ std::string svg_element(const Domain& domain, const PictureOptions& options,
                   "height=\"{:.4g}\"/>\n",
                   left, kPanelTop, wide, high);
   }
-  double below = kPanelTop + high + 20;
+  add_axes(domain, options.axes, wide, high, &svg);
+  double below = kPanelTop + high + (options.axes.empty() ? 20 : 36);
   for (const std::string& line : wrapped(coarseness_words(domain, picture), 110)) {
     append_format(&svg, "<text class=\"faint\" x=\"0\" y=\"{:.4g}\">{}</text>\n", below, line);
     below += 18;

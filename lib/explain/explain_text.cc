@@ -1,6 +1,8 @@
 // Writes explanations as text for people.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "explain/words.h"
@@ -95,7 +97,7 @@ class TextWriter {
                            : std::string("kind: none, it can run nowhere"));
     decided(2, task.kind);
     if (!task.kind.kind) return;
-    for (const ExplainedLaunch& launch : task.launches) write(launch, *task.kind.kind);
+    write_launches(task.launches, *task.kind.kind);
     for (const ExplainedRequirement& requirement : task.requirements) write(requirement);
     write_options(task);
   }
@@ -131,6 +133,49 @@ class TextWriter {
     if (!launch.example) return "";
     return fmt::format("; to {} {} of node {} from the first processor", name_of(kind),
                        launch.example->index, launch.example->node);
+  }
+
+  // Returns true if the launches are placed by the same decision and differ in their domains only.
+  static bool are_alike(const ExplainedLaunch& a, const ExplainedLaunch& b) {
+    const auto same = [](const OverruledStatement& one, const OverruledStatement& other) {
+      return one.origin == other.origin && one.reason == other.reason;
+    };
+    return a.domain && b.domain && a.domain->box.dimensions() == b.domain->box.dimensions() &&
+           a.parent == b.parent && a.depth == b.depth && a.function == b.function &&
+           a.stays_on_node == b.stays_on_node && a.by == b.by &&
+           std::equal(a.beaten.begin(), a.beaten.end(), b.beaten.begin(), b.beaten.end(), same);
+  }
+
+  // Writes the launches of a task. Many launches that are alike, such as those of a factorisation
+  // whose domains shrink from step to step, share one line.
+  void write_launches(std::span<const ExplainedLaunch> launches, ProcKind kind) {
+    constexpr std::size_t kFewestSummedUp = 4;
+    for (std::size_t i = 0; i < launches.size();) {
+      std::size_t end = i + 1;
+      while (end < launches.size() && are_alike(launches[i], launches[end])) ++end;
+      if (end - i < kFewestSummedUp) {
+        write(launches[i++], kind);
+      } else {
+        write_summed_up(launches.subspan(i, end - i), kind);
+        i = end;
+      }
+    }
+  }
+
+  // Writes how many launches there are, and where the points of the largest one go.
+  void write_summed_up(std::span<const ExplainedLaunch> launches, ProcKind kind) {
+    const auto [smallest, largest] = std::minmax_element(
+        launches.begin(), launches.end(), [](const ExplainedLaunch& a, const ExplainedLaunch& b) {
+          return a.domain->count() < b.domain->count();
+        });
+    const std::string loads = result(*largest, kind);
+    const std::string parent =
+        largest->parent.empty() ? "" : fmt::format(" in {}", harmless(largest->parent));
+    line(1, fmt::format("{} index launches of {} to {} points{}: {}{}", launches.size(),
+                        smallest->domain->count(), largest->domain->count(), parent,
+                        placement_words(*largest, kind),
+                        loads.empty() ? "" : "; of the largest, " + loads.substr(2)));
+    decided(2, *largest);
   }
 
   void write(const ExplainedLaunch& launch, ProcKind kind) {

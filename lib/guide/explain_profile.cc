@@ -160,12 +160,23 @@ void explain_busiest(const ProfileFacts& facts, const ProfileFacts::Task& task,
       std::find_if(facts.spreads.begin(), facts.spreads.end(),
                    [&](const auto& one) { return one.task == task.task && one.kind == task.kind; });
   if (spread == facts.spreads.end() || spread->busiest_points.empty()) return;
-  const bool all =
-      spread->busiest_points.size() == static_cast<std::size_t>(spread->busiest_point_count);
-  add_sentence(fmt::format("{} works longest on `{}`: it runs {} of the {} points, {}{}",
-                           spread->busiest, task.task, spread->busiest_point_count, spread->points,
-                           fmt::join(spread->busiest_points, " "), all ? "" : " and others"),
-               &feedback->explain);
+  if (spread->counts_all_launches) {
+    add_sentence(
+        fmt::format(
+            "{} works longest on `{}`: it runs {} of the {} points of all launches, most of "
+            "the time those at {}",
+            spread->busiest, task.task, spread->busiest_point_count, spread->points,
+            fmt::join(spread->busiest_points, " ")),
+        &feedback->explain);
+  } else {
+    const bool all =
+        spread->busiest_points.size() == static_cast<std::size_t>(spread->busiest_point_count);
+    add_sentence(
+        fmt::format("{} works longest on `{}`: it runs {} of the {} points, {}{}", spread->busiest,
+                    task.task, spread->busiest_point_count, spread->points,
+                    fmt::join(spread->busiest_points, " "), all ? "" : " and others"),
+        &feedback->explain);
+  }
   if (spread->heavy_points.empty()) return;
   std::vector<std::string> weights;
   for (const ProfileFacts::Spread::HeavyPoint& heavy : spread->heavy_points) {

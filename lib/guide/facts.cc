@@ -314,6 +314,7 @@ void read_spreads(const ProfileJsonValue& profile, double total, ProfileFacts* f
     spread.processors = one.count("processors");
     spread.used = one.count("used", static_cast<double>(spread.processors), "its `processors`");
     spread.points = one.count("points");
+    spread.counts_all_launches = one.flag("all_launches");
     spread.dimensions = one.count("dimensions", kMaxDimensions, "the most dimensions");
     spread.nested_runs = one.count("nested_runs");
     spread.busiest = one.processor("busiest");

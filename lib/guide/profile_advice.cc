@@ -408,10 +408,12 @@ class ProfileAdviser {
               ? fmt::format("{} of {} {} processors run{} all of {}", first.used, first.processors,
                             first.kind, first.used == 1 ? "s" : "", tasks)
               : fmt::format("{} works longer on {} than the others", first.busiest, tasks);
-      std::string aim = first.nested_runs > 0
-                            ? "let each one run where its parent runs"
-                            : fmt::format("spread the {} points over all {} {} processors",
-                                          first.points, first.processors, first.kind);
+      std::string aim =
+          first.nested_runs > 0
+              ? "let each one run where its parent runs"
+              : fmt::format("spread the {} points{} over all {} {} processors", first.points,
+                            first.counts_all_launches ? " of all launches" : "", first.processors,
+                            first.kind);
       add(saves, std::move(subjects), std::move(reason), std::move(aim), place(together));
     }
   }

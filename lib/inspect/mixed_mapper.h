@@ -63,6 +63,9 @@ class MapperWithReplacedDecisions final : public Mapper {
   bool reads_launch_points() const override {
     return first_->reads_launch_points() || second_->reads_launch_points();
   }
+  bool reads_launch_points_of(const TaskView& task) const override {
+    return first_->reads_launch_points_of(task) || second_->reads_launch_points_of(task);
+  }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            SelectMappingOutput& answer) override;
   bool selects() const override;

@@ -184,10 +184,10 @@ bool Registration::is_stealable(const Legion::Task& task) {
   return stealable_.contains(task.task_id);
 }
 
-// Ends the process if the mapper reads the points of the launch, and these are too many to find.
+// Ends the process if the mapper reads the points of this launch, and these are too many to find.
 void Adapter::refuse_unknown_points(const Legion::Task& task, const TaskView& view) const {
   if (!views_.have_launch_points() || !view.is_index || view.points != nullptr ||
-      task.index_domain.dense()) {
+      task.index_domain.dense() || !mapper_->reads_launch_points_of(view)) {
     return;
   }
   const std::string why = fmt::format(

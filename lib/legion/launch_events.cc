@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "groma/app.h"
+
 namespace groma::legion {
 namespace {
 
@@ -25,6 +27,15 @@ std::size_t index_in(const Rect& domain, const Point& point) {
     index = index * domain.extents[d] + point[d] - domain.lower[d];
   }
   return static_cast<std::size_t>(index);
+}
+
+// Appends the lower corners and the extents of the boxes.
+void add_corners(const std::vector<Rect>& boxes, std::vector<std::int64_t>& numbers) {
+  for (const Rect& box : boxes) {
+    for (const Point& corner : {box.lower, box.extents}) {
+      numbers.insert(numbers.end(), corner.coordinates().begin(), corner.coordinates().end());
+    }
+  }
 }
 
 // Returns a launch shape as text, for use as a key: equal shapes have equal texts.
@@ -49,18 +60,21 @@ const RecordedRegionPath* any_known(const std::vector<std::optional<RecordedRegi
 // arguments and the same numbers (domain, colours). For such launches a projection functor does the
 // same.
 void LaunchEvents::add(const LaunchKey& key, const Legion::Task& task, LaunchFacts launch) {
-  launched_ += std::max<std::size_t>(1, launch.boxes.size());
+  if (!launch.boxes.empty()) {
+    launch.sparse_domain = sparse_domain_number(launch);
+    if (launch.sparse_domain < 0) {
+      not_recorded_.add(
+          "launches over domains with holes, each as one launch for each box of its domain");
+    }
+  }
+  launched_ += launch.sparse_domain < 0 ? std::max<std::size_t>(1, launch.boxes.size()) : 1;
   if (launch.projected.empty()) return add_numbers(key, record_launch(launch, {}));
   std::string words = text_of_shape(launch.shape);
   if (task.args != nullptr) {
     words.append(static_cast<const char*>(task.args), std::min(task.arglen, kMaxArgumentBytes));
   }
   std::vector<std::int64_t> numbers = launch.numbers;
-  for (const Rect& box : launch.boxes) {
-    for (const Point& corner : {box.lower, box.extents}) {
-      numbers.insert(numbers.end(), corner.coordinates().begin(), corner.coordinates().end());
-    }
-  }
+  add_corners(launch.boxes, numbers);
   std::shared_ptr<LaunchClass>& alike = alike_[{std::move(words), std::move(numbers)}];
   const std::int64_t points = launch.points;
   if (alike == nullptr)
@@ -168,22 +182,29 @@ std::vector<std::uint32_t> LaunchEvents::record_launch(const LaunchFacts& launch
     of.region = place->region;
     known.back() = place;
   }
-  // Each box of the domain becomes one launch.
+  // All points become one launch, or each box of the domain becomes one.
   const auto dimensions = static_cast<std::size_t>(launch.domain.dimensions());
-  std::vector<Rect> boxes = launch.boxes;
-  if (boxes.empty()) boxes.push_back(launch.domain);
+  std::vector<LaunchDomain> domains;
+  if (launch.sparse_domain >= 0) {
+    domains.emplace_back(launch.domain, PointSet::from_boxes(launch.boxes).value());
+  } else if (launch.boxes.empty()) {
+    domains.emplace_back(launch.domain);
+  } else {
+    domains.assign(launch.boxes.begin(), launch.boxes.end());
+  }
   std::vector<std::uint32_t> made;
-  for (const Rect& box : boxes) {
+  for (const LaunchDomain& domain : domains) {
+    const Rect& box = domain.box;
     std::vector<std::int64_t> numbers = launch.numbers;
     for (std::size_t d = 0; d < shape.dimensions; ++d) {
       numbers[d] = box.lower[static_cast<int>(d)];
       numbers[dimensions + d] = box.extents[static_cast<int>(d)];
     }
     for (std::size_t i = 0; i < known.size(); ++i) {
-      if (known[i] == nullptr || box.volume() == 0) continue;
+      if (known[i] == nullptr || domain.count() == 0) continue;
       // The colours of each point's region, in row-major order. A point whose region belongs to
       // another partition gets kNoNumber.
-      Point point = box.lower;
+      Point point = domain.first_point();
       do {
         const std::optional<RecordedRegionPath>& place = places[i][index_in(launch.domain, point)];
         const bool is_alike =
@@ -192,9 +213,11 @@ std::vector<std::uint32_t> LaunchEvents::record_launch(const LaunchFacts& launch
         for (std::size_t d = 0; d < known[i]->colors.size(); ++d) {
           numbers.push_back(is_alike ? place->colors[d] : app::kNoNumber);
         }
-      } while (next_point(box, &point));
+      } while (next_point(domain, &point));
     }
-    if (const auto number = number_of(shape, std::move(numbers))) made.push_back(*number);
+    if (const auto number = number_of(shape, launch.sparse_domain, std::move(numbers))) {
+      made.push_back(*number);
+    }
   }
   return made;
 }
@@ -214,15 +237,41 @@ std::optional<std::uint32_t> LaunchEvents::shape_number(Events::LaunchShape shap
   return shape_numbers_[std::move(words)] = number;
 }
 
+// Equal domains share a number, since a program may make the same index space in each turn of a
+// loop.
+std::int32_t LaunchEvents::sparse_domain_number(const LaunchFacts& launch) {
+  const std::int64_t volume = launch.domain.volume();
+  if (volume > kMaxConditionPoints) return -1;
+  std::vector<std::int64_t> corners;
+  add_corners(launch.boxes, corners);
+  const auto known = sparse_domain_numbers_.find(corners);
+  if (known != sparse_domain_numbers_.end()) return known->second;
+  if (sparse_boxes_ + launch.boxes.size() > app::kMaxEventBoxes ||
+      sparse_points_ + volume > app::kMaxSparsePoints) {
+    return -1;
+  }
+  const auto points = PointSet::from_boxes(launch.boxes);
+  const Rect& box = launch.domain;
+  if (!points || points->bounds().lower != box.lower || points->bounds().extents != box.extents) {
+    return -1;
+  }
+  sparse_boxes_ += launch.boxes.size();
+  sparse_points_ += volume;
+  const auto number = static_cast<std::int32_t>(sparse_domains_.size());
+  sparse_domains_.push_back(launch.boxes);
+  return sparse_domain_numbers_[std::move(corners)] = number;
+}
+
 // Returns the index in launches_ of the launch with this shape and these numbers, and adds the
 // launch if it is new. If there is no room for more numbers, the latest launch of the same shape
 // represents a new one.
 std::optional<std::uint32_t> LaunchEvents::number_of(Events::LaunchShape of,
+                                                     std::int32_t sparse_domain,
                                                      std::vector<std::int64_t> numbers) {
   const auto shape = shape_number(std::move(of));
   if (!shape) return std::nullopt;
-  const auto [number, is_new] =
-      launch_numbers_.try_emplace({*shape, numbers}, static_cast<std::uint32_t>(launches_.size()));
+  const auto [number, is_new] = launch_numbers_.try_emplace(
+      {*shape, sparse_domain, numbers}, static_cast<std::uint32_t>(launches_.size()));
   if (!is_new) return number->second;
   if (numbers_ + numbers.size() > app::kMaxEventNumbers) {
     launch_numbers_.erase(number);
@@ -236,7 +285,7 @@ std::optional<std::uint32_t> LaunchEvents::number_of(Events::LaunchShape of,
     return std::nullopt;
   }
   numbers_ += numbers.size();
-  launches_.push_back({*shape, std::move(numbers)});
+  launches_.push_back({*shape, std::move(numbers), sparse_domain});
   return number->second;
 }
 
@@ -249,6 +298,7 @@ const std::vector<LaunchEvents::NumberedLaunch>& LaunchEvents::launches_of_run(T
 
 void LaunchEvents::add_to(Events& events) const {
   events.shapes = shapes_;
+  events.sparse_domains = sparse_domains_;
   events.launches = launches_;
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -32,6 +33,9 @@ struct LaunchFacts {
   Rect domain;
   // All boxes of a launch domain with holes. Empty for other domains.
   std::vector<Rect> boxes;
+  // The number of the domain with holes in Events::sparse_domains. -1: the domain has no holes, or
+  // each of its boxes is recorded as a launch, because there are too many points or boxes.
+  std::int32_t sparse_domain = -1;
   // The number of points of the launch; 1 for a single task.
   std::int64_t points = 1;
   // The positions of those region requirements for which a projection functor decides the regions
@@ -97,13 +101,16 @@ class LaunchEvents {
   };
 
   // Records the launch and returns the indices in launches_ of the recorded launches that represent
-  // it: one, or one for each box of a domain with holes. Launches beyond the limits are left out.
-  // `places`: the regions of all points, for each requirement whose regions a projection functor
-  // decides.
+  // it: one, or one for each box of a domain with too many points. Launches beyond the limits are
+  // left out. `places`: the regions of all points, for each requirement whose regions a projection
+  // functor decides.
   std::vector<std::uint32_t> record_launch(const LaunchFacts& launch,
                                            const std::vector<PointRegions>& places);
-  std::optional<std::uint32_t> number_of(app::Events::LaunchShape shape,
+  std::optional<std::uint32_t> number_of(app::Events::LaunchShape shape, std::int32_t sparse_domain,
                                          std::vector<std::int64_t> numbers);
+  // Returns the number of the domain with these boxes in Events::sparse_domains, or -1 if there is
+  // no room for it.
+  std::int32_t sparse_domain_number(const LaunchFacts& launch);
   // Returns the number of the launch shape and adds the shape if it is new. Returns nothing if
   // there are too many shapes.
   std::optional<std::uint32_t> shape_number(app::Events::LaunchShape shape);
@@ -120,14 +127,23 @@ class LaunchEvents {
   std::vector<app::Events::Launch> launches_;
   // The number of each launch shape. The key is the shape as text.
   std::map<std::string, std::uint32_t> shape_numbers_;
-  std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> launch_numbers_;
+  // The number of each launch, by its shape, its sparse domain and its numbers.
+  std::map<std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>>, std::uint32_t>
+      launch_numbers_;
+  // The boxes of domains with holes, and the number of each list of boxes.
+  std::vector<std::vector<Rect>> sparse_domains_;
+  std::map<std::vector<std::int64_t>, std::int32_t> sparse_domain_numbers_;
+  // The number of boxes in sparse_domains_, and of the points in the boxes around them.
+  std::size_t sparse_boxes_ = 0;
+  std::int64_t sparse_points_ = 0;
   std::unordered_map<TaskRun, std::vector<NumberedLaunch>> by_run_;
   // The classes of launches. The key is the shape with its arguments as text, and the numbers of
   // the launch.
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<LaunchClass>> alike_;
   std::map<LaunchKey, PendingLaunch> pending_;
   std::deque<LaunchKey> pending_order_;
-  // The number of launches that were given to add(). Each box of a domain with holes counts as one.
+  // The number of launches that were given to add(). Each box counts as one if a domain is recorded
+  // as one launch for each box.
   std::size_t launched_ = 0;
   // The number of all integers in launches_: the sum of the lengths of their `numbers`.
   std::size_t numbers_ = 0;

@@ -40,8 +40,7 @@ template <typename Operation>
 void fill_domain(const Operation* operation, TaskView& view) {
   if (operation == nullptr) return;
   view.is_index = operation->is_index_space;
-  if (operation->is_index_space)
-    view.domain = view.sharding_domain = rect_of(operation->index_domain);
+  if (operation->is_index_space) view.domain = rect_of(operation->index_domain);
   view.point = point_of(operation->index_point);
 }
 

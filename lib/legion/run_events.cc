@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "groma/app.h"
 #include "groma/recording.h"
 #include "groma/source.h"
 #include "groma/system.h"
@@ -104,19 +105,19 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   return to;
 }
 
-// Finds the boxes of a launch domain with holes. Application descriptions have only boxes as
-// domains, so such a launch is described as one launch for each box of the domain.
+// Finds the boxes of a launch domain with holes.
 void RunEvents::find_boxes(const Legion::Domain& domain, LaunchFacts& launch) {
+  const bool fits_condition = launch.domain.volume() <= kMaxConditionPoints;
+  const std::size_t most = fits_condition ? kMaxConditionPoints : kMaxLaunchBoxes;
   for_each_box(domain, [&](const Rect& box) {
-    if (launch.boxes.size() <= kMaxLaunchBoxes) launch.boxes.push_back(box);
+    if (box.volume() > 0 && launch.boxes.size() <= most) launch.boxes.push_back(box);
   });
-  if (launch.boxes.size() > kMaxLaunchBoxes) {
+  if (launch.boxes.size() > most) {
     launch.boxes.clear();
     return count_omitted(
         "launches over domains with too many holes, each over the box around its points");
   }
   launch.points = static_cast<std::int64_t>(domain.get_volume());
-  count_omitted("launches over domains with holes, each as one launch for each box of its domain");
 }
 
 // Describes the domain and number of points of a launch. The numbers of a launch begin with the

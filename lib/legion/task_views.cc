@@ -138,7 +138,6 @@ void TaskViews::fill(MapperContext context, const Legion::Task& task, const Proc
   view.is_index = task.is_index_space;
   if (task.is_index_space) {
     view.domain = rect_of(task.index_domain);
-    view.sharding_domain = view.domain;
   }
   view.point = point_of(task.index_point);
   view.current = current;
@@ -206,7 +205,12 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
     view.parent = &storage.parent;
   }
   if (task.is_index_space && task.sharding_space.exists()) {
-    view.sharding_domain = rect_of(runtime_->get_index_space_domain(context, task.sharding_space));
+    const Legion::Domain space = runtime_->get_index_space_domain(context, task.sharding_space);
+    if (!(space == task.index_domain)) {
+      storage.sharding_space.emplace(rect_of(space));
+      if (have_launch_points()) storage.sharding_space->points = points_->points_of(space);
+      view.sharding_space = &*storage.sharding_space;
+    }
   }
   if (have_launch_points() && task.is_index_space) {
     storage.points = points_->points_of(task.index_domain);

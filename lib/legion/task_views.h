@@ -128,6 +128,8 @@ struct ViewStorage {
   std::vector<FutureView> futures;
   // The set to which view.points refers.
   std::optional<PointSet> points;
+  // The domain to which view.sharding_space refers.
+  std::optional<LaunchDomain> sharding_space;
 };
 
 // Makes views of tasks for one mapper object, and caches the facts that they show. Not thread-safe.

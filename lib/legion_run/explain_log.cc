@@ -366,8 +366,14 @@ class LogJudge {
       TaskPoint at;
       at.name = task.name;
       at.domain = log_.launches[*point.launch].box;
-      if (program_.data().functions[function->function].reads_rank &&
-          log_.launches[*point.launch].some_points) {
+      const bool reads_rank = program_.data().functions[function->function].reads_rank;
+      if (reads_rank && log_.launches[*point.launch].is_from_slices) {
+        hidden_[function->origin.statement] =
+            "`irank` and `ivolume` count the points of a launch, and the log shows only slices of "
+            "it; a log of `groma run --log` names the launches";
+        continue;
+      }
+      if (reads_rank && log_.launches[*point.launch].some_points) {
         at.points = points_of_launch(*point.launch);
         if (at.points == nullptr) {
           hidden_[function->origin.statement] =

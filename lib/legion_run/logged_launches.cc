@@ -84,6 +84,7 @@ std::optional<std::size_t> LoggedLaunches::domain_index(const MapperLog::Launche
   for (const Point* point : {&domain.box.lower, &domain.box.extents}) {
     numbers.insert(numbers.end(), point->coordinates().begin(), point->coordinates().end());
   }
+  numbers.push_back(domain.is_from_slices ? 1 : 0);
   if (domain.some_points) {
     numbers.push_back(*domain.some_points);
     numbers.push_back(static_cast<std::int64_t>(domain.id));

@@ -54,8 +54,8 @@ class LoggedLaunches {
   std::map<std::string, std::deque<Launch>, std::less<>> by_task_;
   std::size_t count_ = 0;
   std::vector<MapperLog::LaunchedDomain> domains_;
-  // The index of each domain in domains_. The key consists of the lower corner, the extents, and
-  // the number and id of a domain with holes.
+  // The index of each domain in domains_. The key consists of the lower corner, the extents,
+  // whether they come from slices, and the number and id of a domain with holes.
   std::map<std::vector<std::int64_t>, std::size_t> indices_;
 };
 

@@ -277,7 +277,7 @@ std::optional<std::size_t> MapperLogReader::State::launch_of(const Thread& threa
   const LoggedLaunches::Launch* const launch = launches.launch_of_point(thread.task);
   if (launch == nullptr) return std::nullopt;
   if (!launch->is_domain_stated) guessed.push_back(log.points.size());
-  return launches.domain_index({launch->domain, {}, 0}, limits);
+  return launches.domain_index({launch->domain, {}, 0, !launch->is_domain_stated}, limits);
 }
 
 // Reads a line of a MAP_TASK block: the launch, target processors, a requirement, its names or an

@@ -1,18 +1,27 @@
 // Caches the index maps of launches, and implements the cursors that read them.
 #include "mapper/function_maps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
 namespace groma::mapper {
 namespace {
 
-// Returns the point of the launch's map at which a point of the launch is evaluated.
-Point map_point(const LaunchToPlace& launch, const Point& point) {
-  if (launch.points == nullptr) return point;
-  const auto rank = launch.points->rank(point);
-  GROMA_REQUIRE(rank, "the point must be one of the launch");
-  return Point{*rank};
+// Returns the point of the launch's map at which a point of the launch is evaluated. Reports an
+// error if the domain does not have the point: a program may name a sharding space that lacks
+// points of the launch.
+std::optional<Point> map_point(const LaunchToPlace& launch, const Point& point,
+                               Diagnostics& diags) {
+  const std::optional<std::int64_t> rank =
+      launch.points == nullptr ? std::nullopt : launch.points->rank(point);
+  if (rank) return Point{*rank};
+  if (launch.points == nullptr && launch.domain.contains(point)) return point;
+  diags.report(DiagId::kBadSlices, std::nullopt, launch.task,
+               fmt::format("the point ({}) is not in the domain in which points are placed",
+                           fmt::join(point.coordinates(), ", ")));
+  return std::nullopt;
 }
 
 // A multiplier for hashes: 2^64 divided by the golden ratio. Neighbouring numbers end far apart.
@@ -45,6 +54,20 @@ std::size_t hash_of(const L& launch) {
 }
 
 }  // namespace
+
+const LaunchDomain* space_of_shards(const TaskView& task) {
+  const LaunchDomain* space = task.sharding_space;
+  if (space == nullptr || task.parent == nullptr || task.parent->shards < 2) return nullptr;
+  const Rect &box = space->box, &domain = task.domain;
+  if (box.dimensions() != domain.dimensions()) return nullptr;
+  for (int d = 0; d < box.dimensions(); ++d) {
+    if (domain.lower[d] < box.lower[d] ||
+        domain.lower[d] + domain.extents[d] > box.lower[d] + box.extents[d]) {
+      return nullptr;
+    }
+  }
+  return space;
+}
 
 // Makes the cache key of a launch, with copies of the names to which the launch only refers.
 LaunchKey::LaunchKey(const LaunchToPlace& launch)
@@ -122,7 +145,8 @@ std::optional<Diagnostic> LaunchCursor::place_point(const LaunchToPlace& launch,
                                                     std::vector<Processor>& processors) {
   MapAndCursor* at = open_map(launch);
   if (at == nullptr) return last_error();
-  const ProcessorNumber number = at->cursor.point(map_point(launch, point), diags_);
+  const std::optional<Point> mapped = map_point(launch, point, diags_);
+  const ProcessorNumber number = mapped ? at->cursor.point(*mapped, diags_) : kNoProcessor;
   if (number == kNoProcessor) return last_error();
   if (at->cursor.is_set(number)) {
     const PointTarget& placed = at->cursor.placed(number);
@@ -139,7 +163,8 @@ std::optional<Processor> LaunchCursor::first_processor(const LaunchToPlace& laun
                                                        const Point& point) {
   MapAndCursor* at = open_map(launch);
   if (at == nullptr) return std::nullopt;
-  const ProcessorNumber number = at->cursor.point(map_point(launch, point), diags_);
+  const std::optional<Point> mapped = map_point(launch, point, diags_);
+  const ProcessorNumber number = mapped ? at->cursor.point(*mapped, diags_) : kNoProcessor;
   if (number == kNoProcessor) return std::nullopt;
   return at->cursor.processor(number);
 }

@@ -14,6 +14,7 @@
 
 #include "groma/diagnostics.h"
 #include "groma/index_map.h"
+#include "groma/task_view.h"
 #include "index_map/recently_used_cache.h"
 
 namespace groma::mapper {
@@ -37,6 +38,12 @@ struct LaunchToPlace {
   // function does not read ranks, so that one map serves all launches with this domain.
   const PointSet* points = nullptr;
 };
+
+// Returns the domain in which the shards of a replicated task divide this launch, if that is not
+// the domain of the launch; otherwise null. The points are then placed in it, so that the slices of
+// a shard agree with its sharding functor. Also returns null if the domain does not contain the
+// launch.
+const LaunchDomain* space_of_shards(const TaskView& task);
 
 // A cache key: the data of a LaunchToPlace with its own storage for the names.
 struct LaunchKey {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/boxes.h"
 
@@ -21,6 +22,44 @@ bool has_points(const Rect& box) {
   }
   return true;
 }
+
+// Finds the boxes that may meet another box, without looking at all of them: by their first
+// coordinates.
+class BoxesByRow {
+ public:
+  // `boxes` must outlive this object.
+  explicit BoxesByRow(std::span<const Rect> boxes) : boxes_(boxes) {
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      order_.push_back(i);
+      most_ = std::max(most_, boxes[i].extents[0]);
+    }
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+      return boxes_[a].lower[0] < boxes_[b].lower[0];
+    });
+  }
+
+  // Returns the numbers of all boxes that meet `part` in the first dimension, and perhaps of
+  // others, in ascending order.
+  std::vector<std::size_t> near(const Rect& part) const {
+    const auto begins_before = [&](std::size_t box, std::int64_t first) {
+      return boxes_[box].lower[0] < first;
+    };
+    const auto begin =
+        std::lower_bound(order_.begin(), order_.end(), part.lower[0] - most_ + 1, begins_before);
+    const auto end =
+        std::lower_bound(begin, order_.end(), part.lower[0] + part.extents[0], begins_before);
+    std::vector<std::size_t> found(begin, end);
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  std::span<const Rect> boxes_;
+  // The numbers of the boxes, sorted by their first coordinates.
+  std::vector<std::size_t> order_;
+  // The largest extent of a box in the first dimension.
+  std::int64_t most_ = 0;
+};
 
 }  // namespace
 
@@ -54,12 +93,13 @@ TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes
   }
   TaskSlices made;
   std::size_t next = 0;
+  const BoxesByRow by_row(boxes);
   for (const Block& block : blocks) {
     const std::size_t before = made.size();
     TaskSlice slice = block.slice;
     slice.processor = blocks[next].slice.processor;
-    for (const Rect& box : boxes) {
-      slice.box = common_box(block.slice.box, box);
+    for (const std::size_t number : by_row.near(block.slice.box)) {
+      slice.box = common_box(block.slice.box, boxes[number]);
       if (!has_points(slice.box)) continue;
       if (block.by_point) {
         cut_into_points(slice.box, slice, made);

@@ -92,8 +92,10 @@ struct ProgramMapper::State {
   template <typename Ask>
   std::optional<Diagnostic> ask(const TaskFacts& facts, const TaskView& task, ProcKind kind,
                                 const Ask& ask_map) const {
-    mapper::LaunchToPlace launch{facts.function->function, task.name, task.domain, kind};
-    if (facts.reads_rank) launch.points = task.points;
+    const LaunchDomain* space = mapper::space_of_shards(task);
+    const Rect& domain = space == nullptr ? task.domain : space->box;
+    mapper::LaunchToPlace launch{facts.function->function, task.name, domain, kind};
+    if (facts.reads_rank) launch.points = space == nullptr ? task.points : space->some_points();
     if (facts.reads_name) return ask_map(launch);
     launch.task = {};
     if (!ask_map(launch)) return std::nullopt;
@@ -154,6 +156,10 @@ bool ProgramMapper::reads_launch_points() const {
   const auto& functions = program().data().functions;
   return std::any_of(functions.begin(), functions.end(),
                      [](const program::ProgramFunction& f) { return f.used && f.reads_rank; });
+}
+
+bool ProgramMapper::reads_launch_points_of(const TaskView& task) const {
+  return state_->known.facts_of(program(), site(), task).reads_rank;
 }
 
 // Returns the place and the first line of a statement, for logs.

@@ -84,6 +84,7 @@ Json spread_json(const RunRecord& record, const TaskSpread& spread) {
                {"processors", spread.processors},
                {"used", spread.used},
                {"points", spread.points},
+               {"all_launches", spread.counts_all_launches},
                {"dimensions", spread.dimensions},
                {"nested_runs", spread.nested_runs},
                {"busiest", {busiest.kind, busiest.node, busiest.index}},

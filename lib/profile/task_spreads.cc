@@ -25,13 +25,13 @@ struct SpreadSums {
   // What one processor does for the task.
   struct OfProcessor {
     RunTime busy = 0;
-    std::int64_t runs = 0;
+    std::int64_t runs = 0, point_runs = 0;
     std::unordered_map<std::int32_t, RunTime> points;
   };
   std::map<std::int32_t, OfProcessor> by_processor;
   std::unordered_map<std::int32_t, OfPoint> points;
   RunTime time = 0;
-  std::int64_t runs = 0;
+  std::int64_t runs = 0, point_runs = 0;
   // True if a point of an index launch launches the task as a single task.
   bool is_nested = false;
 };
@@ -127,9 +127,16 @@ void compare_with_even_spread(const RunRecord& record, const SpreadSums& sums, T
     const std::string& point = record.points[static_cast<std::size_t>(sums.points.begin()->first)];
     spread->dimensions = 1 + static_cast<int>(std::count(point.begin(), point.end(), ','));
     list_busiest_points(busiest->second, spread);
+    std::size_t on_processors = 0;
+    for (const auto& [processor, its] : sums.by_processor) on_processors += its.points.size();
+    spread->counts_all_launches = on_processors > sums.points.size();
+    if (spread->counts_all_launches) {
+      spread->points = parts = sums.point_runs;
+      spread->busiest_point_count = own = busiest->second.point_runs;
+    }
     list_heavy_points(sums, spread);
   }
-  if (spread->dimensions == 1) {
+  if (spread->dimensions == 1 && !spread->counts_all_launches) {
     if (const auto longest = longest_block(record, sums, spread->processors)) {
       spread->lost = std::max<RunTime>(0, busiest->second.busy - *longest);
       return;
@@ -170,6 +177,8 @@ std::vector<TaskSpread> task_spreads(const Profile& profile, const std::vector<T
     SpreadSums::OfPoint& of_point = sum.points[event.point];
     add_saturating(of_point.time, time);
     of_point.runs += event.continues < 0 ? 1 : 0;
+    own.point_runs += event.continues < 0 ? 1 : 0;
+    sum.point_runs += event.continues < 0 ? 1 : 0;
     add_saturating(own.points[event.point], time);
   }
   std::vector<TaskSpread> spreads;

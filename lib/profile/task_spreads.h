@@ -21,6 +21,10 @@ struct TaskSpread {
   // point. 0: the task has no index launch.
   std::int64_t points = 0;
   int dimensions = 0;
+  // True if points with the same coordinates ran on different processors in different launches, as
+  // in launches over different domains. Then `points` and `busiest_point_count` count a point once
+  // for each launch that has it.
+  bool counts_all_launches = false;
   // The number of runs if the task is a single task that points of an index launch launch;
   // otherwise 0.
   std::int64_t nested_runs = 0;

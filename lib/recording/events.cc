@@ -11,11 +11,13 @@
 #include <span>
 
 #include "base/archive.h"
+#include "base/boxes.h"
+#include "groma/app.h"
 
 namespace groma::app {
 namespace {
 
-constexpr std::string_view kMagic = "groma events 3\n";
+constexpr std::string_view kMagic = "groma events 4\n";
 
 using archive::Number;
 
@@ -141,7 +143,7 @@ GROMA_VISIT(Partition, of.name, of.region, of.outer, of.colors, of.pieces)
 GROMA_VISIT(Requirement, of.color_rule, of.region, of.partition, of.privilege, of.coherence,
             of.fields)
 GROMA_VISIT(LaunchShape, of.task, of.dimensions, of.requirements)
-GROMA_VISIT(Launch, of.shape, of.numbers)
+GROMA_VISIT(Launch, of.shape, of.sparse_domain, of.numbers)
 GROMA_VISIT(TaskRunGroup, of.task, of.shape, of.run_arguments, of.count, of.launches)
 GROMA_VISIT(TaskTime, of.task, of.kind, of.count, of.nanoseconds)
 GROMA_VISIT(Cost, of.count, of.nanoseconds)
@@ -156,6 +158,7 @@ void visit(Archive& archive, Events& events) {
   visit(archive, events.regions);
   visit(archive, events.partitions);
   visit(archive, events.shapes);
+  visit(archive, events.sparse_domains);
   visit(archive, events.launches);
   visit(archive, events.contexts);
   visit(archive, events.times);
@@ -228,8 +231,46 @@ bool good(const Events& events, const Events::Requirement& requirement) {
   return among(number, events.partitions) && events.partitions[number].region == requirement.region;
 }
 
+// The smallest box around the points of a sparse domain, and their number.
+struct SparseExtent {
+  Rect box;
+  std::int64_t points = 0;
+};
+
+// Returns the extent of a sparse domain. Returns nullopt if its boxes overlap or are empty, or if
+// the box around them is too large for a condition.
+std::optional<SparseExtent> extent_of(const std::vector<Rect>& boxes) {
+  if (boxes.empty()) return std::nullopt;
+  SparseExtent made{boxes.front()};
+  for (const Rect& box : boxes) {
+    if (!good(box) || box.volume() == 0 || box.dimensions() != made.box.dimensions()) {
+      return std::nullopt;
+    }
+    made.box = box_around(made.box, box);
+    if (!is_within_event_limits(made.box)) return std::nullopt;
+    made.points += box.volume();
+    if (made.points > kMaxConditionPoints) return std::nullopt;
+  }
+  if (made.box.volume() > kMaxConditionPoints || !PointSet::from_boxes(boxes)) return std::nullopt;
+  return made;
+}
+
+// Returns the extents of all sparse domains, or nullopt if one is not consistent or they have too
+// many points together.
+std::optional<std::vector<SparseExtent>> extents_of_sparse_domains(const Events& events) {
+  std::vector<SparseExtent> all;
+  std::int64_t points = 0;
+  for (const std::vector<Rect>& boxes : events.sparse_domains) {
+    const auto each = extent_of(boxes);
+    if (!each || (points += each->box.volume()) > kMaxSparsePoints) return std::nullopt;
+    all.push_back(*each);
+  }
+  return all;
+}
+
 // A launch must have exactly as many numbers as its shape and its domain need. `due` counts them.
-bool good(const Events& events, const Events::Launch& launch) {
+bool good(const Events& events, const std::vector<SparseExtent>& sparse,
+          const Events::Launch& launch) {
   if (!among(launch.shape, events.shapes)) return false;
   const Events::LaunchShape& shape = events.shapes[launch.shape];
   const std::size_t dimensions = shape.dimensions;
@@ -238,6 +279,16 @@ bool good(const Events& events, const Events::Launch& launch) {
   const auto domain =
       Rect::make(Point(numbers.first(dimensions)), Point(numbers.subspan(dimensions, dimensions)));
   if (!domain || domain->volume() > kMaxEventPoints) return false;
+  std::int64_t points = domain->volume();
+  if (launch.sparse_domain != -1) {
+    if (launch.sparse_domain < 0 ||
+        !among(static_cast<std::size_t>(launch.sparse_domain), sparse)) {
+      return false;
+    }
+    const SparseExtent& of = sparse[static_cast<std::size_t>(launch.sparse_domain)];
+    if (of.box.lower != domain->lower || of.box.extents != domain->extents) return false;
+    points = of.points;
+  }
   std::size_t due = 2 * dimensions;
   for (const Events::Requirement& requirement : shape.requirements) {
     if (requirement.color_rule == Events::ColorRule::kWhole) continue;
@@ -249,7 +300,7 @@ bool good(const Events& events, const Events::Launch& launch) {
       due += colors - dimensions;
     } else {
       if (dimensions == 0) return false;
-      due += colors * static_cast<std::size_t>(domain->volume());
+      due += colors * static_cast<std::size_t>(points);
     }
     if (due > launch.numbers.size()) return false;
   }
@@ -283,8 +334,10 @@ bool good(const Events& events) {
     fine = among(events.shapes[i].task, events.tasks);
     for (const auto& each : events.shapes[i].requirements) fine = fine && good(events, each);
   }
+  const auto sparse = extents_of_sparse_domains(events);
+  fine = fine && sparse;
   for (std::size_t i = 0; i < events.launches.size() && fine; ++i) {
-    fine = good(events, events.launches[i]);
+    fine = good(events, *sparse, events.launches[i]);
   }
   for (std::size_t i = 0; i < events.contexts.size() && fine; ++i) {
     const Events::TaskRunGroup& context = events.contexts[i];
@@ -314,6 +367,16 @@ bool is_within_event_limits(const Rect& rect) {
   return std::all_of(lower.begin(), lower.end(), small) &&
          std::all_of(extents.begin(), extents.end(), small) &&
          Rect::make(rect.lower, rect.extents).has_value() && rect.volume() <= kMostEventNumber;
+}
+
+LaunchDomain Events::domain_of(const Launch& launch) const {
+  const std::size_t dimensions = shapes[launch.shape].dimensions;
+  const std::span numbers(launch.numbers);
+  const Rect box{Point(numbers.first(dimensions)), Point(numbers.subspan(dimensions, dimensions))};
+  if (launch.sparse_domain < 0) return LaunchDomain(box);
+  return {
+      box,
+      PointSet::from_boxes(sparse_domains[static_cast<std::size_t>(launch.sparse_domain)]).value()};
 }
 
 // Returns the number of dimensions of a partition's colours, which is the sum over the partition

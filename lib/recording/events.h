@@ -10,6 +10,7 @@
 
 #include "groma/geometry.h"
 #include "groma/kinds.h"
+#include "groma/point_set.h"
 #include "groma/result.h"
 #include "recording/repeats.h"
 
@@ -31,6 +32,10 @@ inline constexpr std::size_t kMaxEventBoxes = 1 << 20;
 inline constexpr std::int64_t kNoNumber = INT64_MIN;
 // Limit on the absolute value of all other numbers, so that the sum of a few numbers fits 64 bits.
 inline constexpr std::int64_t kMostEventNumber = std::int64_t{1} << 56;
+
+// Limit on the points in the boxes around all sparse domains (Events::sparse_domains) together. The
+// box around one of them has at most kMaxConditionPoints.
+inline constexpr std::int64_t kMaxSparsePoints = std::int64_t{1} << 26;
 
 // Limit on the points of one launch.
 inline constexpr std::int64_t kMaxEventPoints = INT32_MAX;
@@ -95,7 +100,7 @@ struct Events {
     kFixed,
     // The colour consists of a prefix, which stands in Launch::numbers, and the point.
     kPoint,
-    // Launch::numbers has a colour for each point, in the row-major order of the domain.
+    // Launch::numbers has a colour for each point of the domain, in row-major order.
     kMapped,
   };
   struct Requirement {
@@ -121,6 +126,9 @@ struct Events {
     // the colours of each requirement with kFixed and the prefixes of each requirement with kPoint,
     // then the tables of each requirement with kMapped.
     std::vector<std::int64_t> numbers;
+    // The position of the launch's points in `sparse_domains`, whose smallest box is that in
+    // `numbers`. -1: the launch has every point of its box.
+    std::int32_t sparse_domain = -1;
   };
   // Runs of a task that launched the same launches in the same order. `launches` lists these
   // launches.
@@ -161,6 +169,8 @@ struct Events {
   std::vector<Region> regions;
   std::vector<Partition> partitions;
   std::vector<LaunchShape> shapes;
+  // The points of launches whose domains have holes: boxes that share no point.
+  std::vector<std::vector<Rect>> sparse_domains;
   // The launches of the run. Equal launches are listed once.
   std::vector<Launch> launches;
   std::vector<TaskRunGroup> contexts;
@@ -170,6 +180,9 @@ struct Events {
   // The operations of the run that the recording only counts and does not describe.
   std::vector<CountedOperations> undescribed_operations;
 
+  // Returns the domain of an index launch. Makes the set of its points if it has holes, which takes
+  // a time that grows with the rows of points.
+  LaunchDomain domain_of(const Launch& launch) const;
   // Returns the dimensions of a partition's colours, including those of the partitions around it.
   int color_dimensions(const Partition& partition) const;
   // Returns the dimensions of the colours that select the piece of a requirement; 0 for a whole

@@ -54,23 +54,30 @@ std::vector<std::uint32_t> LaunchFormulas::choose_sample_executions(
   return chosen;
 }
 
-// Fits a formula to some executions and compares it with all of them. If no fitted formula is right
-// at all executions, returns the simple formula that is right at most of them.
 FittedFormula LaunchFormulas::fit_launch_number(std::size_t position,
                                                 std::span<const std::int64_t> periods) const {
-  const auto value = [&](std::size_t i) {
-    const auto& numbers = events_.launches[runs_.launches[i]].numbers;
-    return position < numbers.size() ? numbers[position] : 0;
+  const auto number_of = [&](std::uint32_t launch) {
+    const auto& numbers = events_.launches[launch].numbers;
+    return std::optional(position < numbers.size() ? numbers[position] : 0);
   };
+  return fit_number(number_of, periods);
+}
+
+// Fits a formula to some executions and compares it with all of them. If no fitted formula is right
+// at all executions, returns the simple formula that is right at most of them.
+FittedFormula LaunchFormulas::fit_number(const NumberOfLaunch& number_of,
+                                         std::span<const std::int64_t> periods) const {
   const auto samples_of = [&](const std::vector<std::uint32_t>& chosen) {
     Samples samples{names_, {}, {}};
     for (const std::uint32_t i : chosen) {
+      const std::optional<std::int64_t> number = number_of(runs_.launches[i]);
+      if (!number) continue;
       samples.add(std::span(runs_.variable_values).subspan(i * names_.size(), names_.size()),
-                  value(i));
+                  *number);
     }
     return samples;
   };
-  if (runs_.are_all_one_launch()) return {Formula(value(0))};
+  if (runs_.are_all_one_launch()) return {Formula(number_of(runs_.launches.front()).value_or(0))};
   const Samples chosen = samples_of(choose_sample_executions(1));
   std::vector<std::uint32_t> numbers(runs_.launches.size());
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -98,14 +105,13 @@ void LaunchFormulas::add_point_samples(std::uint32_t run, const ColorTable& tabl
   const Events::Launch& launch = events_.launches[runs_.launches[run]];
   const std::size_t dimensions = this->dimensions();
   const std::size_t width = names_.size();
-  const Rect domain{Point(std::span(launch.numbers).first(dimensions)),
-                    extents_of(launch, dimensions)};
-  const auto volume = static_cast<std::size_t>(domain.volume());
+  const LaunchDomain domain = events_.domain_of(launch);
+  const auto volume = static_cast<std::size_t>(domain.count());
   if (volume == 0) return;
   const auto begin = runs_.variable_values.begin() + static_cast<std::ptrdiff_t>(run * width);
   std::vector<std::int64_t> at(begin, begin + static_cast<std::ptrdiff_t>(width));
   at.resize(width + dimensions);
-  Point point = domain.lower;
+  Point point = domain.first_point();
   std::size_t number = table.begin + table.before * volume + coordinate;
   for (std::size_t p = 0; p < volume; ++p, number += table.colors) {
     for (std::size_t d = 0; d < dimensions; ++d) at[width + d] = point[static_cast<int>(d)];

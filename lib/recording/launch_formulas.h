@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,6 +56,12 @@ class LaunchFormulas {
   // The formula may use the counters of the enclosing loops and the arguments of the task.
   FittedFormula fit_launch_number(std::size_t position,
                                   std::span<const std::int64_t> periods = {}) const;
+  // Returns a condition that selects the points of each launch among those of its box, for
+  // AppLaunch::where: `1` if every launch has all points of its box. `index` are the names of the
+  // coordinates. Returns nullopt if no condition was found that is right at all points, or if
+  // `points_left` is used up; the points that are looked at are subtracted from it.
+  std::optional<Formula> fit_condition(const std::vector<std::string>& index,
+                                       std::int64_t& points_left) const;
   // Returns a formula for one coordinate of the colour of each point. It may also use the
   // coordinates of the point, which have the names `index`.
   FittedFormula fit_point_color_coordinate(const ColorTable& table, std::size_t coordinate,
@@ -61,6 +69,12 @@ class LaunchFormulas {
                                            std::span<const std::int64_t> periods) const;
 
  private:
+  friend class ConditionFinder;
+
+  // Returns a number of a launch, or nullopt if any number will do for it.
+  using NumberOfLaunch = std::function<std::optional<std::int64_t>(std::uint32_t launch)>;
+  FittedFormula fit_number(const NumberOfLaunch& number_of,
+                           std::span<const std::int64_t> periods) const;
   // How well a formula agrees with recorded colours: the number of points at which it is right, and
   // the number of all compared points.
   struct FormulaAgreement {
@@ -81,7 +95,7 @@ class LaunchFormulas {
   std::vector<std::string> names_;
 };
 
-// Returns the extents of a launch's domain, which has that many dimensions.
+// Returns the extents of the box of a launch, which has that many dimensions.
 Point extents_of(const Events::Launch& launch, std::size_t dimensions);
 
 }  // namespace groma::app

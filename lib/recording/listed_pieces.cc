@@ -50,13 +50,15 @@ std::optional<AppPartition> partition_by_listed_boxes(const Events& events, cons
   made.aliases = cut.aliases;
   if (!cut.unnamed) made.aliases.push_back(cut.name);
   made.of = app.regions[from.region].name;
-  const Rect domain{Point::zeros(static_cast<int>(shape.dimensions)),
-                    extents_of(launch, shape.dimensions)};
-  for (const std::int64_t extent : domain.extents.coordinates()) made.colors.emplace_back(extent);
+  const LaunchDomain domain = events.domain_of(launch);
+  if (domain.count() == 0) return std::nullopt;
+  for (const std::int64_t extent : domain.box.extents.coordinates()) {
+    made.colors.emplace_back(extent);
+  }
   auto number = launch.numbers.begin() +
                 static_cast<std::ptrdiff_t>(
-                    table.begin + table.before * static_cast<std::size_t>(domain.volume()));
-  Point point = domain.lower;
+                    table.begin + table.before * static_cast<std::size_t>(domain.count()));
+  Point point = domain.first_point();
   do {
     const std::vector<std::int64_t> color(number,
                                           number + static_cast<std::ptrdiff_t>(table.colors));
@@ -67,7 +69,9 @@ std::optional<AppPartition> partition_by_listed_boxes(const Events& events, cons
     for (const Rect& box : boxes_of(*piece->second, bounds)) {
       if (made.boxes.size() == room) return std::nullopt;
       AppBox& to = made.boxes.emplace_back();
-      to.color.assign(point.coordinates().begin(), point.coordinates().end());
+      for (int d = 0; d < point.dimensions(); ++d) {
+        to.color.push_back(point[d] - domain.box.lower[d]);
+      }
       to.lower.assign(box.lower.coordinates().begin(), box.lower.coordinates().end());
       to.extents.assign(box.extents.coordinates().begin(), box.extents.coordinates().end());
     }

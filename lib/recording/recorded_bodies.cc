@@ -134,10 +134,11 @@ void RecordedBodies::describe_run_kind(const RunKind& kind, const Tree& tree,
   // The sizes of the lists to which body_of_run_kind() appends. They serve to remove the results of
   // a description that is not used.
   struct ListSizes {
-    std::size_t notes, shapes, partitions;
+    std::size_t notes, shapes, partitions, domains;
   };
   const auto sizes = [&] {
-    return ListSizes{notes_.size(), launch_shapes_.size(), app_.partitions.size()};
+    return ListSizes{notes_.size(), launch_shapes_.size(), app_.partitions.size(),
+                     undescribed_domains_.size()};
   };
   // Removes the items that were appended to these lists between two moments, given by the sizes of
   // the lists.
@@ -149,6 +150,7 @@ void RecordedBodies::describe_run_kind(const RunKind& kind, const Tree& tree,
     drop_of(notes_, from.notes, to.notes);
     drop_of(launch_shapes_, from.shapes, to.shapes);
     drop_of(app_.partitions, from.partitions, to.partitions);
+    drop_of(undescribed_domains_, from.domains, to.domains);
   };
   const std::set<std::string> used = used_;
   const ListSizes before = sizes();
@@ -294,6 +296,7 @@ AppLaunch RecordedBodies::describe_launch(const LaunchExecutions& runs) {
   }
   if (from_origin) made.lower.clear();
   made.data = describe_launch_data(shape, runs, formulas, made);
+  describe_launch_condition(runs, formulas, made);
   const AppTask& task = app_.tasks[shape.task];
   bool as_task = true;
   for (std::size_t r = 0; r < made.data.size(); ++r) {
@@ -305,6 +308,28 @@ AppLaunch RecordedBodies::describe_launch(const LaunchExecutions& runs) {
   }
   if (as_task) made.data.clear();
   return made;
+}
+
+// Adds the condition by which the points of a launch differ from its box. If there is none, every
+// point of the launch counts as wrong.
+void RecordedBodies::describe_launch_condition(const LaunchExecutions& runs,
+                                               const LaunchFormulas& formulas, AppLaunch& made) {
+  const std::vector<std::string> index = coordinate_names(made.domain.size());
+  if (auto condition = formulas.fit_condition(index, condition_points_left_)) {
+    if (*condition == Formula(1)) return;
+    made.where = *std::move(condition);
+    made.index = index;
+    note_used_names(made.where);
+    return;
+  }
+  for (const std::uint32_t launch : runs.launches) {
+    const std::int32_t domain = events_.launches[launch].sparse_domain;
+    if (domain < 0) continue;
+    ++wrong_;
+    if (undescribed_domains_.empty() || undescribed_domains_.back() != domain) {
+      undescribed_domains_.push_back(domain);
+    }
+  }
 }
 
 // Describes the data of a launch, one entry for each requirement of the task. Sets `made.index` if

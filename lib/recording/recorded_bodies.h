@@ -29,6 +29,11 @@ class RecordedBodies {
   // arguments of a run or its launch distinguish them. Otherwise the body describes what most runs
   // launched.
   void add_body(std::uint32_t task);
+  // Returns the sparse domains (Events::sparse_domains) of launches for which no condition was
+  // found. Their launches have all points of their boxes, which is wrong.
+  std::set<std::int32_t> undescribed_domains() const {
+    return {undescribed_domains_.begin(), undescribed_domains_.end()};
+  }
   // Adds to each launch the arguments that the body of the launched task needs. Call this function
   // once all bodies are made.
   void add_arguments();
@@ -44,6 +49,8 @@ class RecordedBodies {
                                      const std::vector<std::int64_t>& given);
   std::vector<AppStatement> statements(const Tree& tree, std::size_t depth);
   AppLaunch describe_launch(const LaunchExecutions& runs);
+  void describe_launch_condition(const LaunchExecutions& runs, const LaunchFormulas& formulas,
+                                 AppLaunch& made);
   std::vector<AppData> describe_launch_data(const Events::LaunchShape& shape,
                                             const LaunchExecutions& runs,
                                             const LaunchFormulas& formulas, AppLaunch& made);
@@ -77,6 +84,10 @@ class RecordedBodies {
     std::optional<RunKindCondition> which;
   };
   std::map<std::string, NeededArguments> needs_;
+  // The number of points that may still be looked at to find conditions.
+  std::int64_t condition_points_left_ = std::int64_t{1} << 26;
+  // The sparse domains of launches without a condition, in the order in which they were described.
+  std::vector<std::int32_t> undescribed_domains_;
   // The shapes of all launches, in the order in which they were made.
   std::vector<std::uint32_t> launch_shapes_;
   void add_arguments_to_launches(std::vector<AppStatement>& body, std::size_t& next) const;

@@ -41,8 +41,7 @@ void note_launch(const Events& events, const Events::Launch& launch,
   const Events::LaunchShape& shape = events.shapes[launch.shape];
   const std::size_t dimensions = shape.dimensions;
   const std::span<const std::int64_t> numbers = launch.numbers;
-  const Rect domain{Point(numbers.first(dimensions)),
-                    Point(numbers.subspan(dimensions, dimensions))};
+  const LaunchDomain domain = events.domain_of(launch);
   std::size_t next = 2 * dimensions, table = next;
   for (const Events::Requirement& each : shape.requirements) {
     table += events.count_given_color_coordinates(each, dimensions);
@@ -59,9 +58,9 @@ void note_launch(const Events& events, const Events::Launch& launch,
       to.add(Color(first.begin(), first.end()));
       continue;
     }
-    if (domain.volume() == 0) continue;
+    if (domain.count() == 0) continue;
     const Point& lower = events.partitions[partition].colors.lower;
-    Point point = domain.lower;
+    Point point = domain.first_point();
     do {
       Color color(first.begin(), first.end());
       if (each.color_rule == Events::ColorRule::kMapped) {

@@ -15,6 +15,7 @@
 #include "recording/recorded_data.h"
 #include "recording/recorded_holes.h"
 #include "recording/recorded_uses.h"
+#include "recording/sparse_launches.h"
 
 namespace groma {
 namespace {
@@ -41,8 +42,10 @@ class Maker {
   }
 
   // Makes the application: first its data, then its tasks, their bodies, the runtime costs and the
-  // notes. Fails if the result is not a valid application, for example if it exceeds a limit.
-  Result<Recording> make() {
+  // notes. Fails if the result is not a valid application, for example if it exceeds a limit. If no
+  // condition describes some sparse domains, sets `undescribed` to them, and the result is of no
+  // use.
+  Result<Recording> make(std::set<std::int32_t>& undescribed) {
     const app::RecordedData data(events_, made_.app, made_.notes);
     for (std::size_t i = 0; i < events_.tasks.size(); ++i) add_task(static_cast<std::uint32_t>(i));
     made_.app.top_level = made_.app.tasks[events_.top_level].name;
@@ -50,6 +53,8 @@ class Maker {
     for (std::size_t i = 0; i < events_.tasks.size(); ++i) {
       bodies.add_body(static_cast<std::uint32_t>(i));
     }
+    undescribed = bodies.undescribed_domains();
+    if (!undescribed.empty()) return std::move(made_);
     bodies.add_arguments();
     for (const Events::CountedOperations& other : events_.undescribed_operations) {
       made_.notes.push_back(fmt::format("not described: {} ({})", other.what, other.count));
@@ -258,14 +263,22 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
   auto events = app::parse_events(recorded);
   if (!events) return events.error();
   app::drop_unused_pieces(*events);
-  // Makes the application from the events as they are now. Fails if pieces with holes take more
-  // boxes than an application may have.
+  std::vector<std::string> notes, notes_on_launches;
+  // Makes the application from the events as they are now. Launches over domains that no condition
+  // describes become several launches. Fails if pieces with holes take more boxes than an
+  // application may have.
   const auto made = [&]() -> Result<Recording> {
-    if (app::count_boxes_of_pieces_with_holes(*events) <= kMaxAppBoxes)
-      return Maker(*events, name).make();
-    return Error{Error::Code::kTooLarge, "the pieces have too many holes"};
+    if (app::count_boxes_of_pieces_with_holes(*events) > kMaxAppBoxes) {
+      return Error{Error::Code::kTooLarge, "the pieces have too many holes"};
+    }
+    while (true) {
+      std::set<std::int32_t> undescribed;
+      auto recording = Maker(*events, name).make(undescribed);
+      if (undescribed.empty()) return recording;
+      auto error = app::split_sparse_launches(*events, undescribed, notes_on_launches);
+      if (error) return *std::move(error);
+    }
   };
-  std::vector<std::string> notes;
   Result<Recording> recording = made();
   const auto is_too_large = [&] {
     return !recording && recording.error().code == Error::Code::kTooLarge &&
@@ -281,7 +294,9 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
     recording = made();
   }
   if (recording) {
-    recording->notes.insert(recording->notes.begin(), notes.begin(), notes.end());
+    for (const auto* list : {&notes_on_launches, &notes}) {
+      recording->notes.insert(recording->notes.begin(), list->begin(), list->end());
+    }
   }
   return recording;
 }

@@ -116,18 +116,17 @@ bool Launcher::count_iterations(const LaunchingTask& context, const app::Loop& l
                        fmt::format("the count of a loop: {}", app::words_of(fault)), loop.place);
 }
 
-// Fails if the formula of the launch domain has no value.
+// Fails if a formula of the launch domain has no value.
 bool Launcher::domain_of(const LaunchingTask& context, const app::Launch& launch,
                          LaunchDomain& domain) {
   if (!launch.is_index) return true;
   app::FormulaFault fault = app::FormulaFault::kNone;
-  if (const auto box = app::box_of(launch, context.frame, fault)) {
-    if (!outcome_.spend(app::cost_of_domain(launch, *box))) return false;
-    if (auto found = app::domain_of(launch, context.frame, fault)) {
-      domain = *std::move(found);
-      return true;
-    }
+  const auto spend = [this](std::int64_t units) { return outcome_.spend(units); };
+  if (auto found = domains_.domain_of(launch, context.frame, fault, spend)) {
+    domain = *std::move(found);
+    return true;
   }
+  if (fault == app::FormulaFault::kNone) return false;
   return outcome_.fail(input_.data.tasks[launch.task].name,
                        fmt::format("the domain of its launch: {}", app::words_of(fault)),
                        launch.place);
@@ -142,7 +141,7 @@ bool Launcher::start_launch(const LaunchingTask& context, const app::Launch& lau
   view.depth = context.view.depth + 1;
   view.current = *context.run->processor;
   view.is_index = launch.is_index;
-  view.domain = view.sharding_domain = domain.box;
+  view.domain = domain.box;
   view.points = domain.some_points();
   if (!launch.is_index) view.point = point_of(*context.run);
   start_.slices.clear();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/launch_domains.h"
 #include "groma/mapper_runtime.h"
 #include "groma/sharding.h"
 #include "groma/task_slices.h"
@@ -89,6 +90,7 @@ class Launcher {
   MapperRuntime& runtime_;
   Arena& lists_;
   LaunchAnswers start_;
+  app::DomainCache domains_;
   // The shards of the top-level task if it is replicated; else empty.
   ShardTable top_shards_;
   // The number of pieces at which conflicting_point() may still look in this run.

@@ -14,7 +14,7 @@ namespace groma::sim {
 // not.
 bool Engine::may_launch(const app::Launch& launch, std::int64_t points) {
   const std::string& name = parts_.input.data.tasks[launch.task].name;
-  if (points > options_.max_tasks - launched_) {
+  if (std::max<std::int64_t>(1, points) > options_.max_tasks - launched_) {
     return parts_.outcome.fail(name,
                                fmt::format("more than {} tasks are launched", options_.max_tasks),
                                {}, RunStatus::kTooLarge);
@@ -33,7 +33,8 @@ void Engine::launch(LaunchingTask& context, const app::Launch& launch) {
   if (!parts_.launcher.domain_of(context, launch, domain)) return;
   const std::int64_t points = domain.count();
   if (!may_launch(launch, points)) return;
-  launched_ += points;
+  // A launch without points counts as one task, so that no loop of such launches goes on for ever.
+  launched_ += std::max<std::int64_t>(1, points);
   ++launches_;
   const Op join = launch.gives >= 0 ? parts_.ops.add() : kBeginning;
   if (join != kBeginning) {

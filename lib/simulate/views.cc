@@ -95,7 +95,7 @@ TaskView Views::view_of(const TaskRun& run, std::vector<RequirementView>& requir
   view.parent = &run.parent->view;
   view.depth = run.parent->view.depth + 1;
   view.is_index = run.launch->is_index;
-  view.domain = view.sharding_domain = run.of->domain.box;
+  view.domain = run.of->domain.box;
   view.points = run.of->domain.some_points();
   return view;
 }

@@ -54,6 +54,13 @@ TEST(DomainEmit, RefusesWhatItCannotWrite) {
   const Outcome unwritable = run("groma domain emit triangle -o /proc/none/triangle.h");
   EXPECT_EQ(unwritable.exit_code, 1);
   EXPECT_THAT(unwritable.err, HasSubstr("cannot write"));
+  const test::TemporaryFolder folder;
+  for (const char* const missing : {"/none/triangle.h", "/none/deeper/"}) {
+    const Outcome outcome = run("groma domain emit triangle -o " + folder.path() + missing);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("cannot write"));
+  }
+  EXPECT_FALSE(fs::exists(folder.path() + "/none"));
   const Outcome wide = run("groma domain emit triangle:n=4000000000 --language opencl");
   EXPECT_EQ(wide.exit_code, 1);
   EXPECT_EQ(

@@ -46,7 +46,7 @@ TEST(DomainCommand, DrawWritesAPictureOrAPage) {
   const std::string svg = folder.path() + "/t.svg", page = folder.path() + "/m.html";
   const Outcome drawn = run("groma domain draw triangle:n=8 --processors 16 --out " + svg);
   EXPECT_EQ(drawn.exit_code, 0) << drawn.err;
-  EXPECT_THAT(drawn.out, HasSubstr("36 points on 16 processors; max/mean is 1.333 by number and "
+  EXPECT_THAT(drawn.out, HasSubstr("36 points on 16 processors; max/mean is 1.333 by rank and "
                                    "1.778 by blocks of the box\n"));
   EXPECT_THAT(test::read_text(svg),
               AllOf(StartsWith("<svg "), HasSubstr("triangle:n=8: 36 points")));

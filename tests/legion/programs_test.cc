@@ -199,6 +199,17 @@ TEST_F(OnLegion, PlacesThePointsOfSparseLaunchesByTheirRanks) {
   const auto places = nlohmann::json::parse(placed.out);
   // The judgement above evaluates the mapping for each logged point, as `groma place` does here.
   EXPECT_EQ(places.at("coordinates").size(), 10U);
+  // The recorded application has the same launches, with the same ranks.
+  const Outcome recorded =
+      run("groma record --out " + folder_.path() +
+          "/app.json -- " GROMA_PROGRAMS "/cholesky -edge 8 -tiles 5 -ll:cpu 3");
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const Outcome again = run("groma place " + mapping + " --machine nodes=1,cpu=3 --app " +
+                            folder_.path() + "/app.json --task update --json");
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  const auto recorded_places = nlohmann::json::parse(again.out);
+  EXPECT_EQ(recorded_places.at("coordinates"), places.at("coordinates"));
+  EXPECT_EQ(recorded_places.at("points"), places.at("points"));
   EXPECT_EQ(places.at("coordinates").at(9), nlohmann::json({4, 4}));
   EXPECT_EQ(places.at("loads").at("max"), 4);
   EXPECT_EQ(places.at("loads").at("min"), 3);

@@ -32,7 +32,7 @@ class Programs : public Record, public testing::WithParamInterface<std::string> 
     const Outcome outcome =
         record(GROMA_PROGRAMS "/" + name_of_program() + parameters + " -ll:cpu 2");
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_THAT(outcome.err, AllOf(Not(HasSubstr("no rule")), Not(HasSubstr("holes")),
+    EXPECT_THAT(outcome.err, AllOf(Not(HasSubstr("no rule")), Not(HasSubstr(" holes")),
                                    Not(HasSubstr("differ"))));
     const auto after = Workload::make(recorded());
     ASSERT_TRUE(after.ok()) << after.error().message;
@@ -55,7 +55,8 @@ TEST_P(Programs, EqualTheirDescription) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Programs,
-                         testing::Values("cannon:n=64,nodes=6,repeats=2", "johnson:n=64,repeats=3",
+                         testing::Values("cannon:n=64,nodes=6,repeats=2", "cholesky:edge=8,tiles=5",
+                                         "johnson:n=64,repeats=3",
                                          "circuit:npp=150,wpp=500,superpiece=3,steps=3,loops=3",
                                          "stencil:edge=33,nodes=2,loops=3"),
                          [](const auto& spec) {

@@ -146,10 +146,15 @@ class Seer {
     Events::LaunchShape shape = shape_of(first);
     Events::Launch launch;
     if (first.launch->is_index) {
-      const Point& last = open.visits.back().point;
-      for (int d = 0; d < last.dimensions(); ++d) launch.numbers.push_back(first.point[d]);
-      for (int d = 0; d < last.dimensions(); ++d) {
-        launch.numbers.push_back(last[d] - first.point[d] + 1);
+      std::vector<Rect> points;
+      for (const Visit& visit : open.visits) points.push_back(box_of(visit.point));
+      const Rect box = PointSet::from_boxes(points).value().bounds();
+      for (const Point* corner : {&box.lower, &box.extents}) {
+        launch.numbers.insert(launch.numbers.end(), corner->coordinates().begin(),
+                              corner->coordinates().end());
+      }
+      if (static_cast<std::int64_t>(points.size()) < box.volume()) {
+        launch.sparse_domain = sparse_domain_of(open.visits);
       }
     }
     std::vector<std::int64_t> tables;
@@ -167,11 +172,31 @@ class Seer {
     }
     launch.numbers.insert(launch.numbers.end(), tables.begin(), tables.end());
     launch.shape = number_of(std::move(shape));
-    const auto [known, is_new] =
-        launches_.try_emplace({launch.shape, launch.numbers}, events_.launches.size());
+    const auto [known, is_new] = launches_.try_emplace(
+        {launch.shape, launch.sparse_domain, launch.numbers}, events_.launches.size());
     if (is_new) events_.launches.push_back(std::move(launch));
     open.launches.push_back(static_cast<std::uint32_t>(known->second));
     open.visits.clear();
+  }
+
+  static Rect box_of(const Point& point) {
+    Rect box{point, point};
+    for (int d = 0; d < point.dimensions(); ++d) box.extents[d] = 1;
+    return box;
+  }
+
+  // Returns the number of the domain that has these points.
+  std::int32_t sparse_domain_of(const std::vector<Visit>& visits) {
+    std::vector<std::int64_t> key;
+    std::vector<Rect> boxes;
+    for (const Visit& visit : visits) {
+      const auto point = visit.point.coordinates();
+      key.insert(key.end(), point.begin(), point.end());
+      boxes.push_back(box_of(visit.point));
+    }
+    const auto [known, is_new] = sparse_domains_.try_emplace(key, events_.sparse_domains.size());
+    if (is_new) events_.sparse_domains.push_back(std::move(boxes));
+    return static_cast<std::int32_t>(known->second);
   }
 
   // Shapes are alike that are written alike.
@@ -187,7 +212,9 @@ class Seer {
   Events events_;
   std::map<const Visit*, Open> open_;
   std::map<std::string, std::size_t> shapes_;
-  std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::size_t> launches_;
+  std::map<std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>>, std::size_t>
+      launches_;
+  std::map<std::vector<std::int64_t>, std::size_t> sparse_domains_;
   std::map<std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>,
                       std::vector<std::uint32_t>>,
            std::int64_t>

@@ -223,6 +223,31 @@ Application many_phases() {
   return finished(app, {loop(1'000, {loop(1'000'000, {empty})}), launch("t").over({500'000})});
 }
 
+// Launches over boxes of a million points, of which a condition selects none.
+Application conditions_that_never_hold() {
+  AppBuilder app = named("conditions_that_never_hold");
+  app.task("t").variant(cpu().leaf());
+  const AppStatement work = launch("t").over({1'024, 1'024}, {"i", "j"}).where("i + j + k < 0");
+  return finished(app, {loop(std::int64_t{1} << 40, {work}, "k")});
+}
+
+// Conditions that take long for each point of a launch.
+Application conditions_by_long_formulas() {
+  AppBuilder app = named("conditions_by_long_formulas");
+  app.task("t").variant(cpu().leaf());
+  std::string sum = "k";
+  while (sum.size() < 4'000) sum += " + i * j";
+  const AppStatement work = launch("t").over({1'024, 1'024}, {"i", "j"}).where(sum + " == 7");
+  return finished(app, {loop(1'000'000, {work}, "k")});
+}
+
+// A condition that divides by zero at the last point.
+Application condition_without_a_value() {
+  AppBuilder app = named("condition_without_a_value");
+  app.task("t").variant(cpu().leaf());
+  return finished(app, {launch("t").over({1'024, 1'024}, {"i", "j"}).where("1 / (2046 - i - j)")});
+}
+
 }  // namespace
 
 std::vector<HostileApp> hostile_apps() {
@@ -244,7 +269,10 @@ std::vector<HostileApp> hostile_apps() {
           {tasks_that_launch()},
           {many_futures()},
           {points_in_conflict()},
-          {many_phases()}};
+          {many_phases()},
+          {conditions_that_never_hold()},
+          {conditions_by_long_formulas()},
+          {condition_without_a_value()}};
 }
 
 }  // namespace groma::testing

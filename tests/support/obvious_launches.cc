@@ -207,7 +207,7 @@ void Runtime::launch(Task& parent, const Step& step) {
     view.depth = parent.depth + 1;
     view.current = parent.processor;
     view.is_index = launch.is_index;
-    view.domain = view.sharding_domain = domain.box;
+    view.domain = domain.box;
     view.points = domain.some_points();
     if (!launch.is_index) view.point = parent.point;
     mapper(parent.processor).select_task_options(*this, view, options);

@@ -150,7 +150,7 @@ TaskView Runtime::view_of(const Task& task, std::vector<RequirementView>& requir
   if (task.parent == nullptr) return view;
   view.parent = &task.parent->view;
   view.is_index = task.launch->is_index;
-  view.domain = view.sharding_domain = task.domain.box;
+  view.domain = task.domain.box;
   view.points = task.domain.some_points();
   return view;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/data.h"
+#include "app/launch_domains.h"
 #include "groma/workload.h"
 
 namespace groma::app {
@@ -163,6 +164,47 @@ TEST(Launches, ConditionsThatFailCount) {
   bool complete = true;
   EXPECT_LE(list_launches(workload.data(), 1'000, complete).size(), 2U);
   EXPECT_FALSE(complete);
+}
+
+// A condition is evaluated once for the same box and the same values of the variables that it
+// reads. The evaluation counts its steps, and ends if it may not go on.
+TEST(Launches, ConditionsAreEvaluatedOnce) {
+  const AppStatement inner = launch_where({100, 100}, "i < j + k");
+  const Application app =
+      application({task("main", {}, {loop(5, "k", {loop(5, "l", {inner})})}), task("work")});
+  const Workload workload = Workload::make(app).value();
+  const Task& main = workload.data().tasks[0];
+  const auto& outer = std::get<Loop>(main.body.front().node);
+  const auto& second = std::get<Loop>(outer.body.front().node);
+  const auto& compiled = std::get<Launch>(second.body.front().node);
+  DomainCache cache;
+  std::vector<std::int64_t> frame(static_cast<std::size_t>(main.frame_size));
+  std::int64_t spent = 0, budget = INT64_MAX;
+  const auto domain_at = [&](std::int64_t k, std::int64_t l) {
+    frame[static_cast<std::size_t>(outer.slot)] = k;
+    if (second.slot >= 0) frame[static_cast<std::size_t>(second.slot)] = l;
+    FormulaFault fault = FormulaFault::kNone;
+    spent = 0;
+    auto domain = cache.domain_of(compiled, frame, fault, [&](std::int64_t units) {
+      spent += units;
+      return spent <= budget;
+    });
+    EXPECT_EQ(fault, FormulaFault::kNone);
+    return domain;
+  };
+  const auto first = domain_at(1, 0);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->count(), 100 * 101 / 2);
+  EXPECT_GE(spent, 100 * 100);
+  EXPECT_EQ(domain_at(1, 3), first);
+  EXPECT_EQ(spent, 1);
+  EXPECT_NE(domain_at(2, 0), first);
+  EXPECT_GE(spent, 100 * 100);
+  budget = 1000;
+  EXPECT_FALSE(domain_at(3, 0));
+  EXPECT_LT(spent, 2000);
+  budget = INT64_MAX;
+  EXPECT_TRUE(domain_at(3, 0));
 }
 
 // The box of a launch is the one around its points.

@@ -181,6 +181,37 @@ TEST(Derive, FindsNothingWhereThereIsNoRule) {
   }
 }
 
+// One wrong sample hides the domain. It is named, with the point that belongs there.
+TEST(Derive, NamesAWrongSample) {
+  Diagnostics diags(known_domains()->source());
+  const auto triangle = known_domains()->find("triangle")->make({{"n", 20}}, diags);
+  for (const std::int64_t wrong : {3, 17, 49}) {
+    Samples samples{{"x", "y"}, {}};
+    for (std::int64_t k = 0; k < 50; ++k) samples.points.push_back(triangle->point(k));
+    EXPECT_FALSE(find_near_fit(samples));
+    samples.points[static_cast<std::size_t>(wrong)] = Point{70, 5};
+    const auto fit = find_near_fit(samples);
+    ASSERT_TRUE(fit) << wrong;
+    EXPECT_EQ(fit->wrong_count, 1U);
+    EXPECT_EQ(fit->wrong.front().k, wrong);
+    EXPECT_EQ(fit->wrong.front().expected, triangle->point(wrong));
+    EXPECT_EQ(words_of(*fit).find(fmt::format("all samples but k = {} fit `triangle`", wrong)), 0U);
+  }
+  // A domain that Groma does not know is found from the samples before the wrong one.
+  Samples samples{{"x", "y"}, {}};
+  for (std::int64_t k = 0; k < 60; ++k) samples.points.push_back(Point{3 * (k % 4), 100 - k / 4});
+  samples.points[50] = Point{1, 1};
+  const auto fit = find_near_fit(samples);
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->wrong.front().k, 50);
+  EXPECT_NE(fit->name.find("domain"), std::string::npos);
+  // Noise fits nothing.
+  for (std::size_t k = 0; k < 60; ++k) {
+    samples.points[k] = Point{static_cast<std::int64_t>(k * k % 37), static_cast<std::int64_t>(k)};
+  }
+  EXPECT_FALSE(find_near_fit(samples));
+}
+
 TEST(Derive, SetsWithoutOrder) {
   const DerivationOptions unordered{"derived", false};
   const auto shuffled = [](const Domain& domain) {

@@ -310,6 +310,7 @@ std::string mistake(const std::string& text, const ParameterValues& values = {})
   const Diagnostic first = diags.sorted().front();
   words = first.message + " [" + std::string(name_of(first.id)) + "]";
   if (first.range) words += " at `" + std::string(diags.source().text(*first.range)) + "`";
+  for (const auto& note : diags.all().back().notes) words += "; " + note.message;
   for (const std::string& help : diags.all().back().helps) words += "; " + help;
   return words;
 }
@@ -345,6 +346,59 @@ TEST(Mistakes, AreNamedWithTheirPlace) {
               HasSubstr("`d` needs a value for `n` [domain-parameter]"));
   EXPECT_THAT(mistake("domain d(n = 1) = x in loops x < n;", {{"m", 3}}),
               HasSubstr("`d` has no parameter `m` [domain-parameter]"));
+}
+
+// Each typical mistake has the place of the wrong text and a cure in words.
+TEST(Mistakes, HaveACure) {
+  struct Case {
+    const char* text;
+    const char* message;
+    const char* cure;
+  };
+  const Case cases[] = {
+      {"domain d(n = 4) = (x, y) in loops x <= y, y < n;", "[unknown-name] at `y`",
+       "write the loop over `y` first"},
+      {"domain d(n = 4) = (x, y) in loops y < n;", "[unknown-name] at `x`",
+       "each variable of the point needs a loop, such as `x < n`"},
+      {"domain d(n = 4) = (x, y) in loops y < width, x <= y;", "[unknown-name] at `width`",
+       "if `width` is a parameter, write it behind the name: `domain d(width, ...)`"},
+      {"domain d(n = 4) = (x, y) in loops y < 2n, x <= y;", "[not-an-integer] at `2n`",
+       "write `2 * n` for a product"},
+      {"domain d(n = 4) = (x, y) in loops y < n && x <= y;", "[expected-token] at `&&`",
+       "separate the bounds of loops by commas"},
+      {"domain d(n = 4) = (x, y) in loops y < n and x <= y;", "[expected-token] at `and`",
+       "separate the bounds of loops by commas"},
+      {"domain d(n = 4) = (x, y) in loops y < n, x < n where x < y and y > 1;",
+       "[expected-token] at `and`", "write `&&` for `and`"},
+      {"domain d(n = 4) = (x, y) in loops y < n, x < n where x = y;", "[expected-token] at `=`",
+       "write `==` to compare numbers"},
+      {"domain d(n = 4) = (x, y) in digits base 2 levels n where (x & y) = 0;",
+       "[expected-token] at `=`", "write `==` to compare numbers"},
+      {"domain d(n = 4) = (x, y) in loops y = n, x <= y;", "[expected-token] at `=`",
+       "a loop has an upper bound, such as `y < n`"},
+      {"domain d(n = 4) = (x, y) in loops y > 0, x <= y;", "[expected-token] at `>`",
+       "write the smaller side first"},
+      {"domain d(n = 4) = (x, y) in loops (y < n), (x <= y);", "[expected-token] at `y < n`",
+       "write `y < n` without parentheses"},
+      {"domain d(n = 4) = x, y in loops y < n, x <= y;", "[expected-token] at `,`",
+       "write the coordinates of a point in parentheses"},
+      {"domain d(n = 4) = (x, y) in loops y < n, x <= y", "found the end of the text",
+       "end each declaration with `;`"},
+      {"d(n = 4) = (x, y) in loops y < n, x <= y;", "[expected-token] at `d`",
+       "a declaration looks like"},
+      {"domain d(n = -3) = (x, y) in loops y < n, x <= y;", "[domain-length] at `y < n`",
+       "give parameters with which this loop has at least 0 iterations"},
+      {"domain d(a = 1, b = 1, c = 1, d = 1, e = 1) = (x, y) in loops y < a, x <= y;",
+       "has 5 parameters, and at most 4 are allowed [domain-parameter] at `e`",
+       "write a number for a parameter"},
+  };
+  for (const Case& each : cases) {
+    const std::string found = mistake(each.text);
+    EXPECT_THAT(found, HasSubstr(each.message)) << each.text;
+    EXPECT_THAT(found, HasSubstr(each.cure)) << each.text;
+    EXPECT_THAT(found, ::testing::Not(HasSubstr("the mapping"))) << each.text;
+  }
+  EXPECT_THAT(mistake("domain d(n = -3) = (x, y) in loops y < n, x <= y;"), HasSubstr("n = -3"));
 }
 
 TEST(Mistakes, MapsThatAreNoBijectionsAreRefused) {

@@ -6,7 +6,9 @@
 
 #include <numeric>
 
+#include "domain_picture/shares.h"
 #include "groma/domain_picture.h"
+#include "groma/point_set.h"
 
 namespace groma::domains {
 namespace {
@@ -66,6 +68,22 @@ TEST(Shares, OfLargeDomainsAreEstimated) {
   EXPECT_EQ(imbalance(share_points(pictured("triangle", {{"n", 0}}), 4).by_rank), 0);
 }
 
+// A processor gets the points that a mapping gives it by `task.irank`, which counts in row-major
+// order of the coordinates and not in the order of the declaration.
+TEST(Shares, ByRankAreThoseOfAMapping) {
+  const Domain triangle = pictured("triangle", {{"n", 8}});
+  std::vector<Point> points;
+  triangle.for_each(0, triangle.count(),
+                    [&](std::int64_t, const Point& point) -> void { points.push_back(point); });
+  const PointSet set = PointSet::from_points(points).value();
+  const PictureCells picture = picture_cells(triangle, 1 << 15, 186);
+  const std::vector<std::int64_t> ranks = row_major_ranks(triangle, picture);
+  ASSERT_EQ(ranks.size(), points.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    EXPECT_EQ(ranks[i], set.rank(triangle.point(picture.cells[i].first)));
+  }
+}
+
 PictureOptions options_for(const std::string& title, std::int64_t processors) {
   PictureOptions options;
   options.title = title;
@@ -85,6 +103,15 @@ TEST(Svg, NumbersThePointsOfASmallDomain) {
   // right one.
   EXPECT_THAT(*svg, AllOf(HasSubstr("<title>processor 2: 3 points</title>"),
                           HasSubstr("3 to 4 points, max/mean 1.2")));
+}
+
+TEST(Svg, NamesTheAxes) {
+  PictureOptions options = options_for("t", 3);
+  options.axes = {"x", "y < 1"};
+  const auto svg = domain_svg(pictured("triangle", {{"n", 4}}), options);
+  ASSERT_TRUE(svg.ok());
+  EXPECT_EQ(count_of(">x: 0 to 3 ", *svg), 2U);
+  EXPECT_EQ(count_of(">y &lt; 1: 0 to 3 ", *svg), 2U);
 }
 
 TEST(Svg, DrawsTheOrderOfMorePointsAsALine) {
@@ -127,7 +154,7 @@ TEST(Page, OfThreeDimensionsHasTheCubesAndLoadsNothing) {
   ASSERT_TRUE(page.ok());
   EXPECT_THAT(*page, AllOf(StartsWith("<!doctype html>"), HasSubstr("default-src 'none'"),
                            HasSubstr("<h1>menger:r=1</h1>"), HasSubstr("\"extents\":[3,3,3]"),
-                           HasSubstr("\"cells\":[0,0,0,0,0,0,\n1,0,0,1,0,"), Not(HasSubstr("src=")),
+                           HasSubstr("\"cells\":[0,0,0,0,0,0,\n1,0,0,1,2,"), Not(HasSubstr("src=")),
                            HasSubstr("domain d = ...;")));
   EXPECT_EQ(count_of("http", *page),
             count_of("http://www.w3.org/2000/svg", *page) + count_of("http-equiv", *page));

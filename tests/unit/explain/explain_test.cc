@@ -419,6 +419,22 @@ TEST(Explain, LaunchesInLaunches) {
   EXPECT_TRUE(e.result->all_launches);
 }
 
+// The launches of a factorisation shrink from step to step. They are one line.
+TEST(Explain, LaunchesThatDifferInTheirDomainsShareALine) {
+  const Explained e = explained(
+      "m = Machine(GPU);\nTask * GPU;\n"
+      "def f(Task task) { return m[0, task.irank % m.size[1]]; }\n"
+      "IndexTaskMap t f;\n",
+      {}, "nodes=1,gpu=2", launched(R"(
+      {"repeat": 9, "variable": "k", "body": [
+        {"launch": "t", "domain": ["8 - k", "8 - k"], "index": ["i", "j"], "where": "i <= j"}]})"));
+  const std::string text = draw(*e.result, e.bound.program(), false);
+  EXPECT_THAT(text, HasSubstr("  9 index launches of 0 to 36 points: f; of the largest, 18 points "
+                              "on each of 2 GPU\n"));
+  EXPECT_THAT(text, Not(HasSubstr("index launch of")));
+  EXPECT_EQ(e.task("t").launches.size(), 9U);
+}
+
 TEST(Explain, MoreLaunchesThanAreExplained) {
   const Explained e = explained("", {}, "p100x4", launched(R"({"repeat": 1000000, "variable": "i",
                              "body": [{"launch": "t", "domain": ["i + 1"]}]})"));

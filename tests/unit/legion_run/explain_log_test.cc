@@ -311,6 +311,28 @@ TEST(ExplainLog, HoldsPointsOfSparseLaunchesToTheirRanks) {
   }
 }
 
+// LoggingWrapper shows slices only. The box around them may have more points than the launch, so
+// that nothing is said about ranks. A function that reads points only is judged as before.
+TEST(ExplainLog, RanksAreNotJudgedBySlices) {
+  const std::string text = std::string(kTwoNodes) +
+                           "SLICE_TASK for write<20>\n  <0>..<2> -> 1d00000000000001\n"
+                           "  <8>..<8> -> 1d00000000000001\n" +
+                           "MAP_TASK for write(index_point=(8))<30>\n"
+                           "  TARGET PROCS: 1d00010000000001\n";
+  const std::string function =
+      "m = Machine(CPU);\n"
+      "def place(Task task) {{ return m[{}, 0]; }}\n"
+      "IndexTaskMap write place;\n";
+  const Judged by_rank = judge(
+      fmt::format(fmt::runtime(function), "task.irank * m.size[0] / task.ivolume"), *read(text));
+  EXPECT_EQ(by_rank.at(0).state, State::kNotShown);
+  EXPECT_THAT(by_rank.at(0).why, HasSubstr("shows only slices of it"));
+  const Judged by_point =
+      judge(fmt::format(fmt::runtime(function), "task.ipoint[0] / 8"), *read(text));
+  EXPECT_EQ(by_point.at(0).state, State::kActed);
+  EXPECT_EQ(by_point.at(0).acted, 1);
+}
+
 // A point is held to the launch that it is of, whichever others are under way.
 TEST(ExplainLog, LaunchesOfOneTaskInFlight) {
   const std::string slices =

@@ -93,7 +93,7 @@ void expect_no_allocation(Mapper& mapper, bool keyed = true) {
   };
   EXPECT_EQ(allocations_of(choose), 0);
   view.is_index = true;
-  view.domain = view.sharding_domain = rect({64});
+  view.domain = rect({64});
   EXPECT_EQ(allocations_of(choose), 0);
   EXPECT_EQ(options.initial.kind, ProcKind::kGpu);
 }
@@ -126,7 +126,7 @@ TEST(Allocation, PointsThatAFunctionPlaces) {
   FakeTask task("t", {ProcKind::kGpu});
   TaskView view = task.at(gpu(0, 1));
   view.is_index = true;
-  view.domain = view.sharding_domain = rect({64});
+  view.domain = rect({64});
   MapTaskOutput choice;
   std::int64_t x = 0;
   EXPECT_EQ(allocations_of([&] {
@@ -164,7 +164,7 @@ void expect_set_without_allocation(const std::string& index, const std::string& 
   EXPECT_EQ(choice.processors, expected) << single;
   EXPECT_EQ(options.initial, expected.front()) << single;
   view.is_index = true;
-  view.domain = view.sharding_domain = rect({64});
+  view.domain = rect({64});
   view.point = Point{2};
   EXPECT_EQ(allocations_of(map), 0) << index;
   EXPECT_EQ(choice.processors, expected) << index;

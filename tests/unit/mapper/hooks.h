@@ -81,7 +81,6 @@ class FakeTask {
   FakeTask& launch(const Rect& domain) {
     base.is_index = true;
     base.domain = domain;
-    base.sharding_domain = domain;
     return *this;
   }
 

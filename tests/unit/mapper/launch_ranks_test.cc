@@ -1,5 +1,6 @@
 // `task.irank` and `task.ivolume` through all hooks that place the points of launches.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -70,7 +71,7 @@ class LaunchRanks : public ::testing::TestWithParam<std::string_view> {
     view.name = "t";
     view.variants = {&variant_, 1};
     view.is_index = true;
-    view.domain = view.sharding_domain = domain.box;
+    view.domain = domain.box;
     view.points = domain.some_points();
     view.current = {ProcKind::kGpu, 0, 0};
     view.depth = 1;
@@ -177,6 +178,99 @@ TEST(Ranks, OnlyProgramsThatReadThemNeedThePoints) {
   };
   EXPECT_TRUE(needs(kByRank));
   EXPECT_FALSE(needs(kByPoint));
+}
+
+// A program may have a function that reads ranks for one task, and another function for the others.
+TEST(Ranks, OnlyLaunchesOfTasksThatReadThemNeedThePoints) {
+  Source source("m",
+                "Task * GPU;\nm = Machine(GPU);\n"
+                "def by_rank(Task task) { return m[0, task.irank % 2]; }\n"
+                "def by_point(Task task) { return m[0, task.ipoint[0] % 2]; }\n"
+                "IndexTaskMap update by_rank;\nIndexTaskMap fill by_point;\n");
+  Diagnostics diags(source);
+  const BoundProgram bound =
+      *bind(compile(source, diags), make_machine("nodes=2,gpu=2").value(), diags);
+  const ProgramMapper mapper(ProgramMapper::share(bound),
+                             MapperSite{bound.shared_machine(), {ProcKind::kGpu, 0, 0}});
+  VariantView variant;
+  variant.kind = ProcKind::kGpu;
+  variant.id = 1;
+  TaskView task;
+  task.variants = {&variant, 1};
+  task.is_index = true;
+  task.domain = {{0}, {4}};
+  const auto needs = [&](TaskId id, std::string_view name) {
+    task.id = id;
+    task.name = name;
+    return mapper.reads_launch_points_of(task);
+  };
+  EXPECT_TRUE(mapper.reads_launch_points());
+  EXPECT_TRUE(needs(1, "update"));
+  EXPECT_FALSE(needs(2, "fill"));
+  EXPECT_FALSE(needs(3, "other"));
+}
+
+// A launch over a part of its sharding space. The functor divides the sharding space, so the slices
+// of a shard are placed in it, too: every point stays on the node of its shard.
+TEST_P(LaunchRanks, SlicesAgreeWithTheFunctorOfAnotherSpace) {
+  const auto mapper = this->mapper();
+  MapperRuntime runtime;
+  const LaunchDomain space = triangle(7);
+  const Places expected = expected_places(program_, space);
+  const Rect part{{6, -1}, {4, 3}};
+  const LaunchDomain launch{part, PointSet::from_predicate(part, [&](const Point& p) {
+                                    return space.contains(p);
+                                  }).value()};
+  TaskView task = view(launch);
+  task.sharding_space = &space;
+  parent_.shards = 2;
+  const ShardTable nodes({{ProcKind::kGpu, 0, 0}, {ProcKind::kGpu, 1, 0}});
+  const ShardingFunctor& functor = *mapper->sharding_functors()[0];
+  std::int64_t points = 0;
+  launch.for_each_box(part, [&](const Rect& run) {
+    SliceTaskOutput answer;
+    mapper->slice_task(runtime, task, run, answer);
+    ASSERT_FALSE(answer.failure);
+    EXPECT_TRUE(validate(answer, task, run, program_.bound.machine()).empty());
+    for (const TaskSlice& slice : answer.slices) {
+      Point point = slice.box.lower;
+      do {
+        ++points;
+        EXPECT_EQ(slice.processor, expected.at(point));
+        EXPECT_EQ(functor.shard(point, space, nodes), static_cast<ShardId>(slice.processor.node));
+      } while (next_point(slice.box, &point));
+    }
+  });
+  EXPECT_EQ(points, launch.count());
+  // Without shards, nobody asks the functor, and the launch is placed in its own domain.
+  parent_.shards = 1;
+  const Places own = expected_places(program_, launch);
+  task.point = launch.first_point();
+  task.current = own.begin()->second;
+  MapTaskOutput answer;
+  mapper->map_task(runtime, task, {}, answer);
+  EXPECT_EQ(answer.processors.front(), own.begin()->second);
+}
+
+// A sharding space that lacks points of its launch is a mistake of the program. It is reported.
+TEST_P(LaunchRanks, PointsOutsideTheSpaceAreErrors) {
+  const auto mapper = this->mapper();
+  MapperRuntime runtime;
+  const LaunchDomain space = triangle(7), launch(space.box);
+  TaskView task = view(launch);
+  task.sharding_space = &space;
+  parent_.shards = 2;
+  task.point = Point{3, 5};
+  ASSERT_FALSE(space.contains(task.point));
+  MapTaskOutput answer;
+  mapper->map_task(runtime, task, {}, answer);
+  EXPECT_EQ(answer.failure.has_value(), GetParam() != kByPoint);
+  if (answer.failure) {
+    EXPECT_THAT(answer.failure->message, ::testing::HasSubstr("the point (3, 5) is not in"));
+  }
+  const ShardTable nodes({{ProcKind::kGpu, 0, 0}, {ProcKind::kGpu, 1, 0}});
+  EXPECT_LT(mapper->sharding_functors()[0]->shard(task.point, space, nodes), 2U);
+  EXPECT_LT(mapper->sharding_functors()[0]->shard(Point{99, 99}, space, nodes), 2U);
 }
 
 TEST(Ranks, SlicesHoldThePointsOfTheLaunchOnly) {

@@ -143,6 +143,35 @@ TEST(TaskSpreads, CountThePointsOfTheBusiestProcessor) {
   EXPECT_EQ(spreads_of().at(0).lost, 0);
 }
 
+// Launches over different domains, such as those of a factorisation, place the same coordinates
+// differently. Their points are counted launch by launch: the second GPU runs 4 of 7 points.
+TEST(TaskSpreads, CountPointsOfLaunchesOverDifferentDomains) {
+  auto record = one_task();
+  record->processors = {{"GPU", 0, 0}, {"GPU", 0, 1}};
+  record->points = {"(0, 0)", "(0, 1)", "(1, 1)"};
+  record->events.clear();
+  const std::pair<std::int32_t, std::int32_t> kRuns[] = {{0, 0}, {1, 0}, {2, 1}, {1, 0},
+                                                         {2, 1}, {2, 1}, {1, 1}};
+  for (const auto& [point, where] : kRuns) {
+    Event event;
+    event.name = 0;
+    event.point = point;
+    event.where = where;
+    event.start = static_cast<RunTime>(record->events.size()) * 100;
+    event.end = event.start + 100;
+    event.cost = 0;
+    record->events.push_back(event);
+  }
+  record->end = 700;
+  const Profile profile = make_profile(record);
+  const TaskSpread spread = task_spreads(profile, measured_spans(profile, "")).at(0);
+  EXPECT_TRUE(spread.counts_all_launches);
+  EXPECT_EQ(spread.points, 7);
+  EXPECT_EQ(spread.busiest, 1);
+  EXPECT_EQ(spread.busiest_point_count, 4);
+  EXPECT_EQ(spread.lost, 0);
+}
+
 // Eight points on two processors; the first takes as long as the other seven together.
 std::shared_ptr<RunRecord> uneven_points() {
   auto record = one_task();

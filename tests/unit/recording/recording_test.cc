@@ -58,19 +58,18 @@ TEST_P(Recorded, IsTheSameAgain) {
   EXPECT_LT(body.size(), 40U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Benchmarks, Recorded,
-                         ::testing::Values("cannon:nodes=1", "cannon:nodes=4", "circuit:nodes=1",
-                                           "circuit:nodes=3", "cosma:nodes=4", "johnson:nodes=2",
-                                           "pennant:nodes=1", "pennant:nodes=2", "pumma:nodes=4",
-                                           "solomonik:nodes=2", "solomonik:nodes=8",
-                                           "stencil:nodes=1", "stencil:nodes=8", "summa:nodes=4"),
-                         [](const auto& spec) {
-                           std::string name = spec.param;
-                           std::replace_if(
-                               name.begin(), name.end(),
-                               [](char c) { return c == ':' || c == '='; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Benchmarks, Recorded,
+    ::testing::Values("cannon:nodes=1", "cannon:nodes=4", "cholesky:tiles=2", "cholesky:tiles=9",
+                      "circuit:nodes=1", "circuit:nodes=3", "cosma:nodes=4", "johnson:nodes=2",
+                      "pennant:nodes=1", "pennant:nodes=2", "pumma:nodes=4", "solomonik:nodes=2",
+                      "solomonik:nodes=8", "stencil:nodes=1", "stencil:nodes=8", "summa:nodes=4"),
+    [](const auto& spec) {
+      std::string name = spec.param;
+      std::replace_if(
+          name.begin(), name.end(), [](char c) { return c == ':' || c == '='; }, '_');
+      return name;
+    });
 
 // What single launches of a loop work on becomes a formula of its counter.
 TEST(Recording, LoopsHaveTheirCounter) {
@@ -109,6 +108,100 @@ TEST(Recording, WavefrontsHaveAFormulaForAllLaunches) {
     const auto& loop_of = std::get<AppLoop>(body.at(0).node);
     const auto& launch_of = std::get<AppLaunch>(loop_of.body.at(0).node);
     EXPECT_EQ(launch_of.data.at(1).color, (Formulas{"i", "t - i"})) << tiles;
+  }
+}
+
+// Returns an application that launches over some points of a box in each turn of a loop.
+Application sparse_launches(const Formulas& box, const std::string& where, std::int64_t turns = 4) {
+  AppBuilder app("sparse");
+  app.region("grid", {40, 40}).field("v", 8).partition("tiles", {40, 40});
+  app.task("work").variant(cpu().leaf()).writes("grid");
+  std::vector<std::string> index = {"x", "y", "z"};
+  index.resize(box.size());
+  AppStatement work = launch("work").over(box, index).where(where).on("tiles", {"x", "y"});
+  app.task("main").variant(cpu()).body({loop(turns, {work}, "d")});
+  return app.top_level("main").done();
+}
+
+// A domain with holes is one launch again, with a condition that has the same points.
+TEST(Recording, PointsOfSparseLaunchesAreConditions) {
+  struct Case {
+    Formulas box;
+    std::string where, found;
+  };
+  const Case cases[] = {
+      {{5, 5}, "x <= y", "i <= j"},
+      {{5, 5}, "x < y", "i < j"},
+      {{"d + 2", "d + 2"}, "x >= y", "i >= j"},
+      {{6, 6}, "x == y", "i == j"},
+      {{6, 6}, "x != y", "i != j"},
+      {{7, 7}, "x + y == d + 1", "i + j == t + 1"},
+      {{7, 7}, "(x + y) % 2 == d % 2", "(i - j) % 2 == t % 2"},
+      {{9, 7}, "(x - y) * (x - y) <= 1", "(i <= j + 1) * (i >= j - 1)"},
+      {{9, 9}, "x > y + d", "i >= j + (t + 1)"},
+      {{8, 8}, "x < 3 ? 1 : y < 3", "(i >= 3) * (j >= 3) == 0"},
+      {{4, 4, 4}, "(x <= y) * (y <= z)", "(i <= j) * (j <= k)"},
+      {{9, 9}, "(x - 4) * (x - 4) + (y - 4) * (y - 4) <= 17", ""},
+  };
+  for (const Case& each : cases) {
+    const Again again = record(sparse_launches(each.box, each.where));
+    EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()))
+        << each.where;
+    const auto& body = again.recording.app.find("main")->body;
+    ASSERT_EQ(body.size(), 1U) << each.where;
+    const auto& turns = std::get<AppLoop>(body.front().node);
+    ASSERT_EQ(turns.body.size(), 1U) << each.where;
+    const std::string found = std::get<AppLaunch>(turns.body.front().node).where.text();
+    if (!each.found.empty()) {
+      EXPECT_EQ(found, each.found) << each.where;
+    }
+  }
+}
+
+// Points that follow no rule are listed row by row, in each turn of the loop. If the list is too
+// long for a formula, the launch becomes several, and a note says so.
+TEST(Recording, PointsThatFollowNoRuleAreListedOrSplit) {
+  const Again listed =
+      record(sparse_launches({10, 10}, "(x * x * 7 + y * 13 + d * d * d * 5) % 11 < 4", 3));
+  EXPECT_EQ(test::trace_of(listed.after.data()), test::trace_of(listed.before.data()));
+  EXPECT_EQ(listed.recording.app.find("main")->body.size(), 3U);
+  EXPECT_THAT(listed.recording.notes, Not(Contains(HasSubstr("no condition"))));
+  const Again split =
+      record(sparse_launches({40, 40}, "(x * x * 7 + y * y * 13 + x * y * 31) % 17 % 2", 2));
+  auto before = test::trace_of(split.before.data()), after = test::trace_of(split.after.data());
+  EXPECT_THAT(after, testing::UnorderedElementsAreArray(before));
+  EXPECT_THAT(split.recording.notes,
+              Contains(HasSubstr("no condition was found for all points of 2 launches of `work`")));
+}
+
+// Events that were damaged in their sparse domains are refused.
+TEST(Recording, SparseDomainsAreConsistent) {
+  const auto workload = Workload::make(sparse_launches({5, 5}, "x <= y"));
+  const app::Events good = test::events_of(workload->data());
+  ASSERT_EQ(good.sparse_domains.size(), 1U);
+  const auto is_read = [](const app::Events& events) {
+    return app::parse_events(app::text_of(events)).ok();
+  };
+  EXPECT_TRUE(is_read(good));
+  app::Events events = good;
+  events.sparse_domains[0].push_back(events.sparse_domains[0].back());  // a point twice
+  EXPECT_FALSE(is_read(events));
+  events = good;
+  events.sparse_domains[0].pop_back();  // another box around the points
+  EXPECT_FALSE(is_read(events));
+  events = good;
+  events.sparse_domains[0].clear();
+  EXPECT_FALSE(is_read(events));
+  events = good;
+  events.sparse_domains[0].front() = {Point{3}, Point{1}};
+  EXPECT_FALSE(is_read(events));
+  events = good;
+  events.sparse_domains[0].front() = {Point{-1'000'000, -1'000'000}, Point{1, 1}};
+  EXPECT_FALSE(is_read(events));
+  for (const std::int32_t number : {-2, 1, INT32_MAX}) {
+    events = good;
+    events.launches[0].sparse_domain = number;
+    EXPECT_FALSE(is_read(events)) << number;
   }
 }
 

@@ -476,6 +476,20 @@ TEST(HostileApplications, StopAtEachMoment) {
   EXPECT_GT(stopped, 5U);
 }
 
+// A launch without points counts as a task, so that a loop of such launches ends by itself.
+TEST(HostileApplications, LaunchesWithoutPointsAreBounded) {
+  AppBuilder app("empty");
+  app.task("t").variant(cpu().leaf());
+  const AppStatement none = launch("t").over({4, 4}, {"i", "j"}).where("i + j > 100");
+  app.task("main").variant(cpu().inner()).body({loop(std::int64_t{1} << 40, {none})});
+  const HostileApp hostile_app = {app.top_level("main").done()};
+  const Hostile hostile(hostile_app, {});
+  ASSERT_TRUE(hostile.workload);
+  const RunResult result =
+      simulate(*hostile.workload, hostile.machine, hostile.mappers(), {.max_tasks = 10'000});
+  EXPECT_EQ(result.status, RunStatus::kTooLarge);
+}
+
 TEST(HostileApplications, SayWhyTheyAreNotCheckedToTheEnd) {
   constexpr std::int64_t kEnough = std::int64_t{1} << 31;
   const std::vector<HostileApp> apps = hostile_apps();

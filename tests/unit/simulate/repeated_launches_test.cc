@@ -132,6 +132,26 @@ TEST(RepeatedLaunches, AreMappedOnce) {
   EXPECT_EQ(once.map_task, 1 + 32);
 }
 
+// The points of a launch with a condition are the same in each iteration, unless the condition
+// reads the counter of the loop.
+TEST(RepeatedLaunches, WithConditionsAreMappedOnce) {
+  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4:nodes=2"));
+  for (const bool reads_counter : {false, true}) {
+    AppBuilder app = line(16);
+    app.task("main").variant(cpu());
+    const char* const where = reads_counter ? "i % 3 != k % 3" : "i % 3 != 1";
+    app.body({loop(10, {launch("write").over({"n"}, {"i"}).where(where)}, "k")});
+    Calls once, always;
+    run_both(app, machine, once, always);
+    if (!reads_counter) {
+      EXPECT_EQ(once.map_task, 1 + 11);
+      EXPECT_EQ(always.map_task, 1 + 10 * 11);
+    } else {
+      EXPECT_GT(once.map_task, 1 + 2 * 10);  // at least the three sets of points
+    }
+  }
+}
+
 TEST(RepeatedLaunches, AreAskedAgainWhenPiecesChange) {
   const auto machine = std::make_shared<const Machine>(*make_machine("p100x4"));
   AppBuilder app = line(8);
