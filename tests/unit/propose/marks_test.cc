@@ -160,7 +160,10 @@ TEST(MarkedLineProposer, ThatCannotBeMeantAreRefused) {
 }
 
 TEST(MarkedLineProposer, OfTheKernelsAreMeant) {
-  for (const char* file : {"examples/kernel/kernel.cc", "examples/kernel/by_hand.cc"}) {
+  for (const char* file :
+       {"examples/kernel/cpu/kernel.cc", "examples/kernel/cpu/by_hand.cc",
+        "examples/kernel/opencl/matmul.cl", "examples/kernel/opencl/matmul_by_hand.cl",
+        "examples/kernel/opencl/stencil.cl", "examples/kernel/opencl/stencil_by_hand.cl"}) {
     const tuning::SearchProblem problem =
         problem_with_marks(testing::read_text(testing::in_tree(file)));
     const auto texts = search(

@@ -1,4 +1,4 @@
-// examples/kernel as a search has it: compiled, checked and timed by the command evaluator. How
+// examples/kernel/cpu as a search has it: compiled, checked and timed by the command evaluator. How
 // fast it is, is not looked at.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using testing::in_tree;
 using testing::read_text;
 
 Segments kernel(const std::string& file) {
-  const std::string path = "examples/kernel/" + file;
+  const std::string path = "examples/kernel/cpu/" + file;
   auto segments = Segments::of_marked(Source(path, read_text(in_tree(path))));
   EXPECT_TRUE(segments.ok()) << segments.error().message;
   return segments.ok() ? *segments : Segments();
@@ -49,7 +49,7 @@ tuning::Evaluation evaluate(const std::string& text) {
   options.higher_is_better = true;
   options.repeats = 1;
   options.file_suffix = ".cc";
-  options.folder = in_tree("examples/kernel").string();
+  options.folder = in_tree("examples/kernel/cpu").string();
   auto evaluator = tuning::make_command_evaluator(options);
   EXPECT_TRUE(evaluator.ok()) << evaluator.error().message;
   return (*evaluator)->evaluate({text, GuideDetail::kProfile});
