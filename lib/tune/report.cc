@@ -187,9 +187,10 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   // A single measurement shows no drift.
   for (const TuneOutcome::Worker& worker : outcome.workers) {
     if (worker.evaluations < 2) continue;
-    text += fmt::format("drift  worker {}: {} than at its first of {} measurements ({} to {})\n",
-                        harmless(worker.name), drift_words(worker.drift), worker.evaluations,
-                        drift_words(worker.least_drift), drift_words(worker.greatest_drift));
+    text += fmt::format("drift  worker {}: {} than at first ({} to {} in {} measurements)\n",
+                        harmless(worker.name), drift_words(worker.drift),
+                        drift_words(worker.least_drift), drift_words(worker.greatest_drift),
+                        worker.evaluations);
   }
   using End = TuneOutcome::End;
   if (outcome.end == End::kExhausted) {
