@@ -45,6 +45,14 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
       ->check(not_empty);
   add("--input", how.inputs,
       "A value of `{input}`. May be given several times; the command then runs with each");
+  command
+      .add_option("--workers", how.workers,
+                  "Evaluate several texts at once: a number N of workers on this computer, or a "
+                  "command that starts a shell on another one, such as 'ssh host sh' (may be given "
+                  "several times). The commands have the worker's number in $GROMA_WORKER")
+      ->check(not_empty)
+      ->allow_extra_args(false)
+      ->group(kGroup);
   // Adds an option that may also be given without --command, with --on legion or --verify.
   // check_options() in tune_options.cc checks this.
   const auto measured = [&](const char* name, auto& value, const char* what) {

@@ -45,6 +45,7 @@ std::string doing(const groma::tuning::TuneEvent& event) {
     case Kind::kAsking:
       return "asking the model";
     case Kind::kRejected:
+    case Kind::kWorker:
       return event.text;
     case Kind::kResumed:
       return "going on";
@@ -86,6 +87,11 @@ void Display::operator()(const groma::tuning::TuneEvent& event) {
   }
   if (event.kind == Kind::kEstimating && !due()) return;
   if (json_) return say(groma::tuning::to_json(event));
+  if (event.kind == Kind::kWorker) {
+    clear();
+    print_error(fmt::format("groma: {}\n", groma::harmless(event.text)));
+    return;
+  }
   // Only the last scores are kept, because the line shows no more.
   if (event.kind == Kind::kEvaluated) {
     scores_.push_back(event.step->evaluation.score);

@@ -85,6 +85,9 @@ void check_options(const CLI::App& command, const CLI::Option& resume,
     throw CLI::ValidationError(
         "--estimates", "only valid with --command, with --on legion or for the proposer `guided`");
   }
+  if (given("--workers") && !given("--command") && !arguments->resumes()) {
+    throw CLI::ValidationError("--workers", "only valid with --command");
+  }
   for (const char* name : {"--repeats", "--warmup", "--timeout"}) {
     if (on_legion || !given(name)) continue;
     if (given("--command")) continue;
@@ -172,10 +175,10 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
                           ->needs("--price"));
   resumable.push_back(
       command
-          ->add_option(
-              "-j,--jobs", options->jobs,
-              "Limit the number of simulated runs at the same time (default: the number of "
-              "cores). The result does not depend on it")
+          ->add_option("-j,--jobs", options->jobs,
+                       "Limit the number of simulated runs at the same time (default: the number "
+                       "of cores), or "
+                       "of --workers. The result of simulated runs does not depend on it")
           ->check(CLI::Range(1, 1024)));
   command->add_option("--seed", options->setup.seed, "The seed of the proposer's random numbers")
       ->check(is_seed)
@@ -226,6 +229,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
   add_command_options(*command, options.get());
   resumable.push_back(command->get_option("--memory"));
   resumable.push_back(command->get_option("--knowledge"));
+  resumable.push_back(command->get_option("--workers"));
   for (const char* name : kMeasuring) resumable.push_back(command->get_option(name));
   resumable.push_back(resume);
   add_behind(*command, "[-- FLAGS | --verify -- PROGRAM ARGS]");
@@ -245,7 +249,12 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       "      --metric 'time: (\\S+) s'                   of a real program\n"
       "  groma tune --file kernel.cc --command 'g++ -O2 {file} -o {file}.out && {file}.out' \\\n"
       "      --metric '([0-9.]+) GFLOPS' --higher-is-better --proposer evolve \\\n"
-      "      --endpoint http://127.0.0.1:8080/v1        any other text");
+      "      --endpoint http://127.0.0.1:8080/v1        any other text\n"
+      "  groma tune --file k.cu --check-command 'nvcc {file} -o {file}.out' --workers 4 \\\n"
+      "      --command 'CUDA_VISIBLE_DEVICES=$GROMA_WORKER {file}.out' --metric 'ms: (\\S+)'\n"
+      "                                                 four devices at once\n"
+      "  groma tune ... --workers 'ssh a sh' --workers 'srun --gres=gpu:1 sh'\n"
+      "                                                 other computers");
   command->callback([=, &behind] {
     check_options(*command, *resume, resumable, behind, options.get());
     *exit_code = run_tune(*options);

@@ -67,6 +67,20 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
     return groma::tuning::unusable_search_error(
         search->directory, "has its own memory limit for a run", "leave out `--memory`");
   }
+  if (!given.workers.empty()) {
+    if (!runs_commands) {
+      return groma::tuning::unusable_search_error(search->directory, "runs no command",
+                                                  "leave out `--workers`");
+    }
+    // Only the number of workers decides which texts are tried.
+    const int count = groma::tuning::worker_count(setup.command.workers);
+    if (groma::tuning::worker_count(given.workers) != count) {
+      return groma::tuning::unusable_search_error(
+          search->directory, fmt::format("has {} worker{}", count, count == 1 ? "" : "s"),
+          "give as many with `--workers`, or leave it out");
+    }
+    setup.command.workers = given.workers;
+  }
   if (runs_commands)
     print_error(fmt::format("groma: runs {}\n", groma::tuning::commands_of(setup)));
   if (arguments->verify) {

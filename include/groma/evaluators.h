@@ -54,6 +54,19 @@ std::unique_ptr<Evaluator> make_rehearsed_estimator(std::shared_ptr<const Machin
                                                     std::vector<Workload> inputs,
                                                     SimulateOptions options = {});
 
+// How long a command evaluator waits for its workers. The defaults suit a network.
+struct WorkerPatience {
+  // The longest time without an answer of a worker's shell, beyond the time limit of a run.
+  std::int64_t answer_ms = 60'000;
+  // A worker that died is started again, at most `restarts` times without an evaluation in between.
+  // The pauses before that grow: first_pause_ms, then four times the one before.
+  std::int64_t first_pause_ms = 2'000;
+  int restarts = 3;
+};
+
+// Limit on the workers of a command evaluator.
+inline constexpr int kMaxWorkers = 64;
+
 // Options of an evaluator that runs a command on a text. Commands are for sh. In a command,
 // `{file}` is the name of a file with the text, and `{input}` is one of the inputs. The file has
 // its own folder, in which a command may leave files for the next command (`g++ {file} -o
@@ -102,10 +115,21 @@ struct CommandEvaluatorOptions {
   std::string file_suffix = {};
   // The working folder of the commands. If it is empty, the current folder is used.
   std::string folder = {};
+  // The workers, which evaluate texts at the same time, one text each. An element is a number N,
+  // for N workers on this computer, or a shell command that starts a POSIX shell on another
+  // computer or device, such as "ssh host sh". That shell must read its standard input. All workers
+  // together are numbered from 0, and the commands have the number in the variable GROMA_WORKER. If
+  // the list is empty, there is one worker on this computer. There are at most kMaxWorkers.
+  std::vector<std::string> workers = {};
+  WorkerPatience patience = {};
   // The kinds of processors and memories that are missing on the machine where the commands run, as
   // in GuideContext::lacking.
   std::vector<std::string> lacking = {};
 };
+
+// Returns how many workers CommandEvaluatorOptions::workers has: at least 1, and kMaxWorkers + 1
+// for any number above kMaxWorkers.
+int worker_count(const std::vector<std::string>& workers);
 
 // Returns the value of a finished command by the metric in `options`, or its run time in seconds.
 // Fails with kUnknown if the command has no value: the message is a sentence without a full stop
@@ -113,7 +137,20 @@ struct CommandEvaluatorOptions {
 Result<double> measured_value(const CommandEvaluatorOptions& options,
                               const CommandOutcome& outcome);
 
-// Makes an evaluator that runs a command. It runs one command at a time.
+// Makes an evaluator that runs a command. Each of its workers runs one command at a time;
+// parallel() is the number of workers.
+//
+// A worker of another computer is started when the first text is evaluated. The shell there stores
+// the texts in a temporary folder and runs the commands, in `folder` if that computer has such a
+// folder. Time limits, memory limits and outputs are bounded there.
+//
+// A worker dies if its connection ends or does not answer. It counts as broken if a run of a text
+// fails or times out, and then the incumbent (without one: the last text that ran well there)
+// fails twice as well. With several workers, it also counts as broken if only the incumbent fails,
+// because scores of different workers are comparable only through the incumbent. In all cases the
+// worker is started again, and the text is evaluated from the start by the next free worker. If no
+// worker is left, error() has the reason. A text fails only if three workers in a row die during
+// its own run, after the incumbent has run well beside it.
 //
 // If the request has an incumbent, the evaluator measures the incumbent again beside the text, for
 // each input: incumbent, text, incumbent, text, ..., incumbent. The score is then

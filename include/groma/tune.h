@@ -62,6 +62,8 @@ struct TuneEvent {
     kResumed,
     // A batch of estimates is about to begin. spent.estimates includes the batch.
     kEstimating,
+    // Something happened to a worker of the evaluator. `text` is the sentence.
+    kWorker,
   } kind = Kind::kProposed;
   const Proposal* proposal = nullptr;
   const Step* step = nullptr;
@@ -161,6 +163,16 @@ struct TuneOutcome {
   std::vector<std::string> dropped;
   // For each improvement: the number of evaluations after which it was known, and the score.
   std::vector<std::pair<std::int64_t, double>> trajectory;
+  // The workers that measured the texts, in the order of their first evaluation: how many texts
+  // each of them measured, and how much slower it was (Evaluation::Measurement::drift) at last, at
+  // its fastest and at its slowest. At most kMaxWorkers are listed.
+  struct Worker {
+    std::string name;
+    std::int64_t evaluations = 0;
+    double drift = 1, least_drift = 1, greatest_drift = 1;
+  };
+  std::vector<Worker> workers;
+  static constexpr std::size_t kMaxWorkers = 256;
   TuneSpending spent;
 };
 

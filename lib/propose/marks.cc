@@ -150,20 +150,36 @@ class MarkedLineProposer : public Proposer {
   std::string_view name() const override { return "marks"; }
 
   // Proposes the start first, then texts that differ from the best one in one value, then random
-  // combinations. Ends after kMaxDraws random draws in a row that were tried before.
+  // combinations. Ends after kMaxDraws random draws in a row that were tried before. Proposes as
+  // many texts at once as are measured at once. Simulated texts take no time, so one at a time is
+  // better: each then begins from the best text so far.
   std::vector<Proposal> propose(SearchRound& round) override {
     if (round.history().last() == nullptr) return {proposal(text_.chosen, text_.chosen)};
     tried(text_.chosen);
     const Choice from = choice_of(round.history().best());
-    if (const auto near = neighbour(from)) return {proposal(from, *near)};
-    for (int i = 0; i < kMaxDraws; ++i) {
-      const Choice drawn = draw();
-      if (!was_tried(drawn)) return {proposal(from, drawn)};
+    const Evaluator& evaluator = round.evaluator();
+    const auto at_once =
+        static_cast<std::size_t>(evaluator.simulated() ? 1 : std::max(evaluator.parallel(), 1));
+    std::vector<Proposal> proposals;
+    while (proposals.size() < std::min(at_once, round.max_proposals())) {
+      const auto next = untried(from);
+      if (!next) break;
+      proposals.push_back(proposal(from, *next));
     }
-    return {};
+    return proposals;
   }
 
  private:
+  // Returns an untried choice: a neighbour of `from` if there is one, otherwise a random one.
+  // Returns nullopt if all draws were tried before.
+  std::optional<Choice> untried(const Choice& from) {
+    if (auto near = neighbour(from)) return near;
+    for (int i = 0; i < kMaxDraws; ++i) {
+      Choice drawn = draw();
+      if (!was_tried(drawn)) return drawn;
+    }
+    return std::nullopt;
+  }
   // Returns a hash of the choice, which is the key under which the choice is remembered as tried.
   static std::uint64_t key_of(const Choice& choice) {
     std::uint64_t key = 0;

@@ -85,12 +85,60 @@ std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
   return std::nullopt;
 }
 
+// Returns the number that the text is, at most kMaxWorkers + 1; nullopt if it is not one.
+std::optional<int> number_of(const std::string& text) {
+  int count = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    count = std::min(10 * count + (c - '0'), kMaxWorkers + 1);
+  }
+  return text.empty() ? std::nullopt : std::optional(count);
+}
+
+// Returns an error if an element of the workers is neither a number above 0 nor a command, or if
+// there are too many.
+std::optional<Error> wrong_workers(const CommandEvaluatorOptions& options) {
+  const auto wrong = [](std::string message) {
+    return Error{Error::Code::kMalformed, std::move(message)};
+  };
+  for (const std::string& each : options.workers) {
+    const bool blank = each.find_first_not_of(" \t\n") == each.npos;
+    if (blank || number_of(each) == 0 || each.find('\0') != each.npos) {
+      return wrong(fmt::format("`{}` is neither a number of workers nor a command", each));
+    }
+  }
+  if (worker_count(options.workers) > kMaxWorkers)
+    return wrong(fmt::format("there are 1 to {} workers", kMaxWorkers));
+  const WorkerPatience& patience = options.patience;
+  if (patience.answer_ms <= 0 || patience.first_pause_ms < 0 || patience.restarts < 0) {
+    return wrong("the times for workers are above 0");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::vector<std::string> connections_of(const std::vector<std::string>& workers) {
+  std::vector<std::string> connections;
+  for (const std::string& each : workers) {
+    const auto count = number_of(each);
+    connections.insert(connections.end(), static_cast<std::size_t>(count.value_or(1)),
+                       count ? "" : each);
+    connections.resize(std::min(connections.size(), std::size_t{kMaxWorkers} + 1));
+  }
+  if (connections.empty()) connections.emplace_back();
+  return connections;
+}
+
+int worker_count(const std::vector<std::string>& workers) {
+  return static_cast<int>(connections_of(workers).size());
+}
 
 // Checks the commands first, because an error in a command is the more likely mistake and explains
 // the others.
 std::optional<Error> why_invalid(const CommandEvaluatorOptions& options) {
   if (auto error = wrong_commands(options)) return error;
+  if (auto error = wrong_workers(options)) return error;
   return wrong_options(options);
 }
 

@@ -5,16 +5,12 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <filesystem>
 
 namespace groma::tuning {
 namespace {
 
 using CommandEnd = CommandOutcome::End;
 using Status = Evaluation::Status;
-
-// Limit on each output of a command. The middle of a longer output is dropped.
-constexpr std::size_t kMaxOutputBytes = std::size_t{1} << 20;
 
 // Replaces every occurrence of `what` in the text by `by`.
 void replace(std::string& text, std::string_view what, std::string_view by) {
@@ -37,27 +33,10 @@ std::string how_it_ended(const CommandOutcome& outcome) {
   return fmt::format("was still running at its time limit, after {:.3g} s", outcome.seconds);
 }
 
-// Writes the text into a new folder. If the file cannot be written, the folder is removed with the
-// object.
-Result<std::shared_ptr<const TextInFile>> TextInFile::make(const std::string& text,
-                                                           const std::string& suffix) {
-  auto folder = ScratchFolder::make();
-  if (!folder) return folder.error();
-  auto placed = std::make_shared<TextInFile>(std::move(folder).value(), text, suffix);
-  if (auto error = write_file(placed->file_, text)) return *error;
-  return std::shared_ptr<const TextInFile>(placed);
-}
-
-// Replaces the name of the file by `{file}`. Compilers and Groma print that name in front of their
-// messages, and it differs from text to text.
-std::string TextInFile::without_file_name(std::string printed) const {
-  replace(printed, file_, "{file}");
-  return printed;
-}
-
 // Commands name the file and the input through quoted variables, so that the shell does not
 // interpret their characters.
-CommandRunner::CommandRunner(CommandEvaluatorOptions options) : options_(std::move(options)) {
+CommandRunner::CommandRunner(CommandEvaluatorOptions options, std::unique_ptr<CommandPlace> place)
+    : options_(std::move(options)), place_(std::move(place)) {
   check_for_each_ = options_.check_command.find("{input}") != std::string::npos;
   for (std::string* command : {&options_.command, &options_.check_command}) {
     replace(*command, "{file}", "\"$GROMA_FILE\"");
@@ -70,20 +49,10 @@ std::vector<std::string> CommandRunner::inputs() const {
   return options_.inputs.empty() ? std::vector<std::string>{""} : options_.inputs;
 }
 
-// Runs a script with sh in the user's folder. The name GROMA_API_KEY without a value removes that
-// variable, so that the user's commands do not see the key of the model.
 Result<CommandOutcome> CommandRunner::run_script(const std::string& script, const TextInFile& text,
                                                  const std::string& input, std::int64_t deadline_ms,
                                                  const Stop& stop) const {
-  Command command;
-  command.words = {"sh", "-c", script};
-  command.folder = options_.folder;
-  command.environment = {"GROMA_API_KEY", "GROMA_FILE=" + text.file_path(), "GROMA_INPUT=" + input};
-  command.deadline_ms = deadline_ms;
-  command.memory_bytes = options_.memory_bytes;
-  command.max_output_bytes = kMaxOutputBytes;
-  command.stop = stop;
-  return run_command(command);
+  return place_->run({script, text.file_path(), input, deadline_ms, stop});
 }
 
 // Runs the measured command once. Each run may have its own deadline.
@@ -122,11 +91,7 @@ std::optional<CommandFailure> CommandRunner::why_check_refuses(const TextInFile&
 // write_and_check() writes it again.
 CommandRunner::TextPointer CommandRunner::find_kept_text(const std::string& text) const {
   for (const TextPointer& placed : kept_) {
-    std::error_code none;
-    if (placed != nullptr && placed->text() == text &&
-        std::filesystem::exists(placed->file_path(), none)) {
-      return placed;
-    }
+    if (placed != nullptr && placed->text() == text && placed->exists()) return placed;
   }
   return nullptr;
 }
@@ -136,7 +101,7 @@ CommandRunner::TextPointer CommandRunner::find_kept_text(const std::string& text
 Result<CommandRunner::TextPointer, CommandFailure> CommandRunner::write_and_check(
     const std::string& text, const Stop& stop) const {
   if (auto known = find_kept_text(text)) return known;
-  auto placed = TextInFile::make(text, options_.file_suffix);
+  auto placed = write(text, stop);
   if (!placed) return CommandFailure{Status::kFailed, placed.error().message, {}};
   if (auto failure = why_check_refuses(**placed, stop)) return *std::move(failure);
   return *std::move(placed);

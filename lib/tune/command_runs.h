@@ -16,32 +16,9 @@
 #include "groma/result.h"
 #include "groma/search.h"
 #include "groma/system.h"
+#include "tune/command_place.h"
 
 namespace groma::tuning {
-
-// A text that is stored in a file, in a folder of its own. The destructor removes the file and the
-// folder.
-class TextInFile {
- public:
-  // Writes the text to a new temporary folder. `suffix` ends the name of the file, such as
-  // ".mapper".
-  static Result<std::shared_ptr<const TextInFile>> make(const std::string& text,
-                                                        const std::string& suffix);
-  TextInFile(ScratchFolder folder, std::string text, const std::string& suffix)
-      : folder_(std::move(folder)),
-        file_(folder_.path() + "/text" + suffix),
-        text_(std::move(text)) {}
-
-  const std::string& text() const { return text_; }
-  const std::string& file_path() const { return file_; }
-  // Returns the output of a command with `{file}` in place of the name of this text's file, so that
-  // the outputs of two texts can be compared.
-  std::string without_file_name(std::string printed) const;
-
- private:
-  ScratchFolder folder_;
-  std::string file_, text_;
-};
 
 // The reason that a text has no score.
 struct CommandFailure {
@@ -62,7 +39,8 @@ class CommandRunner {
   using Stop = std::function<bool()>;
   using TextPointer = std::shared_ptr<const TextInFile>;
 
-  explicit CommandRunner(CommandEvaluatorOptions options);
+  // The options say what to run, and `place` where. `place` must not be null.
+  CommandRunner(CommandEvaluatorOptions options, std::unique_ptr<CommandPlace> place);
 
   const CommandEvaluatorOptions& options() const { return options_; }
   // Returns the inputs of the options. If there are none, returns one empty input, so that the
@@ -74,6 +52,10 @@ class CommandRunner {
   // command refuses the text.
   Result<TextPointer, CommandFailure> write_and_check(const std::string& text,
                                                       const Stop& stop) const;
+  // Returns the text in a new file, without a check.
+  Result<TextPointer> write(const std::string& text, const Stop& stop) const {
+    return place_->store(text, stop);
+  }
   // Keep a text, and with it the files that commands wrote to its folder, until the same function
   // is called again. keep_candidate(nullptr) keeps no candidate.
   void keep_incumbent(TextPointer text) { kept_.front() = std::move(text); }
@@ -100,6 +82,7 @@ class CommandRunner {
   TextPointer find_kept_text(const std::string& text) const;
 
   CommandEvaluatorOptions options_;
+  std::unique_ptr<CommandPlace> place_;
   // True if the correctness command contains `{input}`, and therefore runs once for each input.
   bool check_for_each_ = false;
   // The incumbent of the last evaluation, and the last candidate if it looked better.

@@ -29,6 +29,12 @@ std::string to_json(const TuneEvent& event) {
               {"valid", evaluation.ok()},
               {"values", evaluation.values}};
       if (evaluation.ok()) json["score"] = evaluation.score;
+      if (evaluation.noise > 0) json["noise"] = evaluation.noise;
+      if (const auto& measured = evaluation.measured; measured && !event.from_cache) {
+        json["worker"] = measured->worker;
+        if (measured->incumbent_value > 0) json["incumbent"] = measured->incumbent_value;
+        json["drift"] = measured->drift;
+      }
       json["best"] = event.is_best;
       if (event.within_noise) json["within_noise"] = true;
       if (event.from_cache) json["repeated"] = true;
@@ -50,6 +56,9 @@ std::string to_json(const TuneEvent& event) {
       break;
     case Kind::kResumed:
       json = {{"event", "resumed"}};
+      break;
+    case Kind::kWorker:
+      json = {{"event", "worker"}, {"text", event.text}};
       break;
     case Kind::kEstimating:
       json = {{"event", "estimating"}, {"estimates", event.spent.estimates}};
@@ -98,6 +107,13 @@ std::string to_json(const TuneOutcome& outcome) {
                           {"text", outcome.too_little->proposal.text}};
   }
   if (!outcome.dropped.empty()) json["dropped"] = outcome.dropped;
+  for (const TuneOutcome::Worker& worker : outcome.workers) {
+    json["workers"].push_back({{"name", worker.name},
+                               {"evaluations", worker.evaluations},
+                               {"drift", worker.drift},
+                               {"least_drift", worker.least_drift},
+                               {"greatest_drift", worker.greatest_drift}});
+  }
   json["trajectory"] = outcome.trajectory;
   if (outcome.spent_before) json["spent_before"] = true;
   const TuneSpending& spent = outcome.spent;

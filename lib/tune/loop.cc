@@ -21,6 +21,7 @@
 #include "tune/record.h"
 #include "tune/report.h"
 #include "tune/tried_texts.h"
+#include "tune/worker_summary.h"
 
 namespace groma::tuning {
 namespace {
@@ -151,6 +152,8 @@ class SearchLoop : public SearchRound {
   void take(Trial trial);
   // Measures the best text beside the start at the end of the search, unless runs are simulated.
   void compare_with_start();
+  // Reports what happened to the evaluator's workers. Ends the search if no worker is left.
+  void report_workers();
   // Writes the best text to its file, best.mapper or best.txt.
   void keep_best();
   // Writes the texts of the Pareto front to their files, if the search keeps a front that is not
@@ -262,8 +265,17 @@ std::optional<Evaluation> SearchLoop::evaluated(EvaluationRequest request) const
         "The evaluator gave the score {}, not a finite number above 0.", evaluation.score);
     evaluation = std::move(none);
   }
-  if (stop()) return std::nullopt;
+  if (stop() || evaluator_.error()) return std::nullopt;
   return evaluation;
+}
+
+// If no worker is left, the error ends the search.
+void SearchLoop::report_workers() {
+  for (std::string& note : evaluator_.take_notes()) {
+    progress_.report_event(TuneEvent::Kind::kWorker,
+                           [&](TuneEvent* event) { event->text = std::move(note); });
+  }
+  record_.fail(evaluator_.error());
 }
 
 // Only measured texts that were not tried before are evaluated again, because a simulated text
@@ -340,6 +352,7 @@ void SearchLoop::try_all(std::vector<Proposal> proposals) {
     const std::size_t count = std::min(open.size() - first, static_cast<std::size_t>(threads));
     in_parallel(count, threads, [&](std::size_t i) { evaluate(trials[open[first + i]]); });
     first += count;
+    report_workers();
     for (; taken < trials.size(); ++taken) {
       Trial& trial = trials[taken];
       // If a trial has no evaluation and is the first one of the batch with its text, it still has
@@ -350,12 +363,13 @@ void SearchLoop::try_all(std::vector<Proposal> proposals) {
         trial = looked_up(std::move(trial.proposal));
       }
       make_sure(trial);
-      // A trial without a result means that the search was stopped.
-      if (!trial.evaluation) break;
+      report_workers();
+      // A trial without a result means that the search was stopped or has no workers.
+      if (!trial.evaluation || record_.first_error()) break;
       take(std::move(trial));
       if (record_.first_error()) return;
     }
-    if (stop()) return;
+    if (stop() || record_.first_error()) return;
   }
 }
 
@@ -381,7 +395,10 @@ void SearchLoop::take(Trial trial) {
     record_.write_step(recorded, !evaluator_.simulated());
     if (record_.first_error()) return;
   }
-  if (!trial.repeated) tried_.add(trial.canonical, step);
+  if (!trial.repeated) {
+    tried_.add(trial.canonical, step);
+    add_measurement(step.evaluation, &outcome_.workers);
+  }
   repeated_ = trial.free ? repeated_ + 1 : 0;
   if (!trial.free) ++progress_.spent.evaluations;
   if (trial.again) ++progress_.spent.again;
@@ -444,8 +461,10 @@ void SearchLoop::compare_with_start() {
   if (outcome_.beside_start || over) return;
   auto evaluation = evaluated(
       {best->proposal.text, kOfMeasured, start->proposal.text, start->evaluation.score, true});
+  report_workers();
   if (!evaluation) return;
   drop_unrecorded_feedback(&*evaluation);
+  add_measurement(*evaluation, &outcome_.workers);
   outcome_.beside_start = *evaluation;
   record_.write_comparison_with_start(best->number, *evaluation);
 }

@@ -17,6 +17,9 @@ class MeasuredMappings final : public Evaluator {
   std::vector<std::string> inputs() const override { return measure_->inputs(); }
   std::string unit() const override { return measure_->unit(); }
   bool higher_is_better() const override { return measure_->higher_is_better(); }
+  int parallel() const override { return measure_->parallel(); }
+  std::optional<Error> error() const override { return measure_->error(); }
+  std::vector<std::string> take_notes() override { return measure_->take_notes(); }
   std::string canonical(const std::string& text) const override { return runtime_.canonical(text); }
   std::string repaired(const std::string& text) const override { return runtime_.repaired(text); }
   std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {

@@ -133,7 +133,7 @@ void OutputCheck::find_usual_lines(const std::string& input, const CommandRunner
 // for the empty text.
 OutputCheck::Lines OutputCheck::lines_for_empty_text(const std::string& input,
                                                      const CommandRunner::Stop& stop) const {
-  const auto text = TextInFile::make("", commands_.options().file_suffix);
+  const auto text = commands_.write("", stop);
   if (!text) return {};
   const auto outcome = commands_.run_successfully(**text, input, stop);
   if (!outcome) return {};

@@ -161,6 +161,8 @@ constexpr double kMostSeconds = 1e10, kMostMoney = 1e15, kMostNumber = 1e300;
 constexpr std::int64_t kMostTokens = 1'000'000'000'000;
 // The limit on the number of questions that are asked together.
 constexpr std::size_t kMostOf = 1'000;
+// Limit on the bytes of the name of a worker.
+constexpr std::size_t kMaxWorkerName = 4096;
 constexpr std::int64_t kMostRequirements = 1'000'000'000;
 
 // Reads a profile. Anything that is missing gets its default value, because a profile is only shown
@@ -269,6 +271,11 @@ void add(const Evaluation& evaluation, Json* json) {
   to["values"] = evaluation.values;
   if (evaluation.ok()) to["score"] = evaluation.score;
   if (evaluation.noise > 0) to["noise"] = evaluation.noise;
+  if (const auto& measured = evaluation.measured) {
+    to["worker"] = measured->worker;
+    if (measured->incumbent_value > 0) to["incumbent"] = measured->incumbent_value;
+    to["drift"] = measured->drift;
+  }
   if (!feedback.execution.empty()) to["execution"] = feedback.execution;
   if (!feedback.last_lines.empty()) to["last_lines"] = feedback.last_lines;
   if (!feedback.explain.empty()) to["explain"] = feedback.explain;
@@ -301,6 +308,11 @@ std::optional<Evaluation> evaluation_of(const Json& json) {
       "values", [](const Json& each) { return number<double>(each, -kMostNumber, kMostNumber); });
   if (evaluation.ok()) evaluation.score = members.in("score", 0.0, kMostNumber);
   evaluation.noise = members.in("noise", 0.0, kMostNumber);
+  if (members.has("worker")) {
+    evaluation.measured = {members.text("worker").substr(0, kMaxWorkerName),
+                           members.in("incumbent", 0.0, kMostNumber),
+                           members.in("drift", 0.0, kMostNumber)};
+  }
   GuideFeedback& feedback = evaluation.feedback;
   feedback.status = evaluation.ok() ? GuideFeedback::Status::kOk : GuideFeedback::Status::kError;
   feedback.execution = members.text("execution");

@@ -65,6 +65,11 @@ std::string outcome_words(const Evaluation& evaluation, const Evaluator& evaluat
   return words + ")";
 }
 
+// Returns a drift (Evaluation::Measurement) as "4.2 % slower" or "0.3 % faster".
+std::string drift_words(double drift) {
+  return fmt::format("{:.1f} % {}", 100 * std::abs(drift - 1), drift < 1 ? "faster" : "slower");
+}
+
 }  // namespace
 
 std::string value_words(const Evaluator& evaluator, double score, int digits) {
@@ -179,6 +184,14 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     text += spent.money > 0 ? fmt::format(", {}{:.4f})", about, spent.money) : ")";
   }
   text += fmt::format(", {:.1f} s\n", spent.seconds);
+  // A single measurement shows no drift.
+  for (const TuneOutcome::Worker& worker : outcome.workers) {
+    if (worker.evaluations < 2) continue;
+    text += fmt::format("drift  worker {}: {} than at first ({} to {} in {} measurements)\n",
+                        harmless(worker.name), drift_words(worker.drift),
+                        drift_words(worker.least_drift), drift_words(worker.greatest_drift),
+                        worker.evaluations);
+  }
   using End = TuneOutcome::End;
   if (outcome.end == End::kExhausted) {
     text += fmt::format("ended  {}\n",
@@ -286,6 +299,16 @@ void add_step(const RecordedStep& recorded, const SearchProblem& problem,
                             : "");
   const std::vector<std::int64_t>& parents = step.proposal.parents;
   if (!parents.empty()) out.add("  made from step {}\n", fmt::join(parents, " and "));
+  if (const auto& measured = step.evaluation.measured) {
+    out.add("  measured by worker {}", harmless(measured->worker));
+    if (measured->incumbent_value > 0) {
+      out.add(", {} than at first; beside it the best text had {}; noise {:.1f} %",
+              drift_words(measured->drift),
+              number_words(measured->incumbent_value, evaluator.unit(), 4),
+              100 * step.evaluation.noise);
+    }
+    out.add("\n");
+  }
   const GuideFeedback& feedback = step.evaluation.feedback;
   if (!feedback.execution.empty()) out.add_indented(feedback.execution, "  execution: ");
   for (const std::string& each : feedback.last_lines) out.add_indented(each, "  output: ");

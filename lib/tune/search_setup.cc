@@ -58,6 +58,7 @@ void for_each_word(Setup& setup, const Each& each) {
   each("warmup", command.warmup);
   each("timeout", command.timeout_ms);
   each("memory", command.memory_bytes);
+  each("workers", command.workers);
   each("override-layouts-of", setup.override_layouts.tasks);
   each("checks", Choice{&setup.compare_results, "never", "first"});
   each("same", setup.results.same);
@@ -260,6 +261,10 @@ std::string commands_of(const SearchSetup& setup) {
   for (const std::string& input : options.inputs) {
     words +=
         fmt::format("{}`{}`", &input == options.inputs.data() ? " with " : ", ", visible(input));
+  }
+  for (const std::string& worker : options.workers) {
+    words += fmt::format("{}`{}`", &worker == options.workers.data() ? " by the workers " : ", ",
+                         visible(worker));
   }
   return words + " in `" + visible(options.folder) + "`";
 }

@@ -202,9 +202,10 @@ TEST_F(CommandEvaluator, TakesNoOffenceAtWhatTheCommandAlwaysPrints) {
     EXPECT_THAT(failure_of("echo sum 5; echo time: 1", Status::kRefused),
                 HasSubstr("other results"));
   }
-  // Each of the two commands ran seven times: under its four texts, under an empty text, and twice
-  // more under the first text, because one text printed other results.
-  EXPECT_EQ(said("runs"), "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n");
+  // Each of the two commands ran eight times: under its four texts, under an empty text, twice more
+  // under the first text, because one text printed other results, and once more under the second
+  // one, because a text failed.
+  EXPECT_EQ(said("runs"), "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n");
 }
 
 // A text that says itself that it failed is no measure for the others.
