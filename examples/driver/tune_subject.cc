@@ -86,6 +86,7 @@ groma::Result<std::unique_ptr<groma::tuning::Evaluator>> read_command(
   groma::tuning::CommandEvaluatorOptions options = setup.command;
   options.file_suffix = setup.files.empty() ? std::string(".mapper")
                                             : fs::path(setup.files.front()).extension().string();
+  options.keeps_output = !setup.files.empty() && setup.feedback == "profile";
   // Outputs are not compared if the text is not a mapping, or if the output is JSON, because it is
   // unknown which of their lines are results.
   const bool has_lines = setup.files.empty() && options.metric_pointer.empty();

@@ -113,6 +113,8 @@ struct CommandEvaluatorOptions {
   std::optional<ResultsOptions> results = {};
   // The suffix of the file's name, such as ".cc".
   std::string file_suffix = {};
+  // True if the feedback on a text that ran has the last lines of its standard output.
+  bool keeps_output = false;
   // The working folder of the commands. If it is empty, the current folder is used.
   std::string folder = {};
   // The workers, which evaluate texts at the same time, one text each. An element is a number N,

@@ -278,8 +278,18 @@ class Reader {
       }
     }
     if (form_.is_mapping) return read_statements(label, body, cut);
+    if (!label.empty() && is_small_part(label, body)) {
+      return damage(label, "its block has less than half of the file: write edits");
+    }
     if (label.empty()) return note("a block has no label that is a segment's name");
     pieces_[std::string(label)].instead = std::string(body);
+  }
+
+  // Returns true if a block would replace a long file, of which a prompt may have shown parts, by a
+  // text of less than half its size.
+  bool is_small_part(std::string_view label, std::string_view body) const {
+    const std::size_t bytes = base_.find(label)->text.size();
+    return base_.are_files() && bytes > kLongFileBytes && body.size() < bytes / 2;
   }
 
   // Reads the segments of a whole text in which marks enclose the segments. Returns false if the

@@ -19,6 +19,8 @@ namespace groma::tuning {
 // another text, whose segments may be whole files.
 inline constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 16,
                              kMaxFileBytes = std::size_t{1} << 19;
+// From this number of bytes on, prompts ask for edits of a file, and may show only parts of it.
+inline constexpr std::size_t kLongFileBytes = 16'000;
 
 // The form in which a language model is expected to reply.
 struct ExpectedReplyForm {

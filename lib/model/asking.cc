@@ -21,8 +21,6 @@ namespace {
 constexpr std::size_t kMaxRemarks = 4, kMaxAtOnce = 8;
 // Limit on how often prompts that are too long are shortened and sent again.
 constexpr int kMaxShorter = 3;
-// From this number of bytes on, a model should not repeat a text.
-constexpr std::size_t kLongText = 16'000;
 
 // Returns true if the model did reply, but the reply has no text that could be read. Where a
 // proposal was expected, this counts like a reply that cannot be read.
@@ -234,13 +232,19 @@ std::string ModelAsker::take_remarks() {
 // Writes what the model is asked to do, and how the result is measured.
 std::string system_introduction(const SearchProblem& problem, const Evaluator& evaluator) {
   if (!problem.is_mapping()) {
+    std::string what =
+        "You improve marked parts of a text, called segments. The text outside of them stays as it "
+        "is.";
     const Result<Segments> segments = segments_of(problem, problem.start);
+    if (segments.ok() && segments->are_files()) {
+      what = "You improve a text: ";
+      for (const Segment& segment : segments->all()) {
+        what += (&segment == segments->all().data() ? "the file " : ", the file ") + segment.name;
+      }
+      what += ". Each file is a segment.";
+    }
     return fmt::format(
-        "{} {}. A text that does not work is worth nothing.\n",
-        segments.ok() && segments->are_files()
-            ? "You improve a program, of which you see whole files, called segments."
-            : "You improve marked parts of a text, called segments. The text outside of them stays "
-              "as it is.",
+        "{} {}. A text that does not build, fails or gives wrong results is worth nothing.\n", what,
         describe_goal(evaluator));
   }
   return fmt::format(
@@ -253,10 +257,8 @@ std::string system_introduction(const SearchProblem& problem, const Evaluator& e
 
 // The segments of a mapping have fixed names, which the instructions list. The names of the
 // segments of a marked text are shown with its blocks.
-std::string segment_reply_instructions(const SearchProblem& problem) {
-  constexpr std::string_view kPlan =
-      "First write one line, PLAN: what limits the current text and the one or two changes that "
-      "you try now. Then ";
+std::string segment_reply_instructions(const SearchProblem& problem, std::string_view plan) {
+  const std::string first = fmt::format("First write one line, PLAN: {}. Then ", plan);
   constexpr std::string_view kBlocks =
       ". A block replaces that whole segment. Leave out the segments that stay. To empty a "
       "segment write NONE in its block. Nothing but the segment's text stands in a block.\n";
@@ -264,16 +266,22 @@ std::string segment_reply_instructions(const SearchProblem& problem) {
     return fmt::format(
         "{}write one fenced block for each segment that you change, labelled with its name: task, "
         "region, layout, limit, functions, index, single, other{}",
-        kPlan, kBlocks);
+        first, kBlocks);
+  }
+  constexpr std::string_view kEdits =
+      "<<<<<<< SEARCH\n<whole lines of the text, letter for letter>\n=======\n<the lines "
+      "instead>\n>>>>>>> REPLACE\nWrite as many edits as you need, one after the other, without "
+      "fences. Each searches the text as the edits before it left it. Its lines must occur there "
+      "once: take enough of them, such as the head of the function.\n";
+  // A block that was made from parts of a long text would delete the others.
+  if (problem.start.size() > kLongFileBytes) {
+    return fmt::format("{}write edits, each in exactly this form:\n{}", first, kEdits);
   }
   return fmt::format(
-      "{}give the changes in one of two forms.\nEdits, each in exactly this form:\n"
-      "<<<<<<< SEARCH\n<lines of the current text, letter for letter, as many as occur only "
-      "once>\n=======\n<the lines instead>\n>>>>>>> REPLACE\n"
-      "Or one fenced block for each segment that you change, labelled with its name{}{}",
-      kPlan, kBlocks,
-      problem.start.size() > kLongText ? "The text is long: write edits.\n"
-                                       : "Write edits if most lines stay as they are.\n");
+      "{}give the changes in one of two forms.\nEdits, if most lines stay as they are, each in "
+      "exactly this form:\n{}Or one fenced block for each segment that you change, labelled with "
+      "its name{}",
+      first, kEdits, kBlocks);
 }
 
 // If a grammar constrains the reply, the server allows nothing but the program, so no fences are

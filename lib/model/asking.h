@@ -93,8 +93,13 @@ class ModelAsker {
 // Returns the first sentences of the system message to the model ("You improve ..."). They are the
 // same for every proposer.
 std::string system_introduction(const SearchProblem& problem, const Evaluator& evaluator);
-// Returns the part of a prompt that tells the model to reply with new texts of segments.
-std::string segment_reply_instructions(const SearchProblem& problem);
+// Returns the part of a prompt that tells the model to reply with new texts of segments, or with
+// edits. `plan` says what the first line of the reply shall state.
+std::string segment_reply_instructions(
+    const SearchProblem& problem,
+    std::string_view plan =
+        "what limits the current text and the one or two changes that you try "
+        "now");
 // Returns the part of a prompt that tells the model to reply with a whole text. If `bare` is true,
 // the reply shall have no plan and no fences.
 std::string whole_reply_instructions(const SearchProblem& problem, bool bare);

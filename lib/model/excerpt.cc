@@ -23,12 +23,20 @@ constexpr std::size_t kMaxPassageLines = 60, kGoodDocumentBytes = 600, kMaxDocum
 constexpr double kPreferred = 0.05;
 // The part of a passage's score that what it names gets, too.
 constexpr double kOfDefinition = 0.8;
+// The weight of a part of a name, as a part of that of the name.
+constexpr double kOfPart = 0.33;
+// The part of the best score below which a passage of a source is not chosen.
+constexpr double kLeastChosen = 0.1;
 // The part of the best score below which a passage of a document is not quoted.
 constexpr double kLeastQuoted = 0.3;
 // The constants of BM25.
 constexpr double kSaturation = 1.2, kLengthWeight = 0.75;
 // The bytes of a line that says what is left out, and the names that it lists at most.
 constexpr std::size_t kGapLine = 160, kMaxGapNames = 8;
+// A gap with at most this number of bytes is shown.
+constexpr std::size_t kSmallGap = 300;
+// The bytes that a passage of a document must have with its heading.
+constexpr std::size_t kLeastDocumentBytes = 120;
 
 // English words that say nothing about a passage.
 constexpr std::array<std::string_view, 40> kCommonWords = {
@@ -53,7 +61,7 @@ void use_word(std::string_view word, const Use& use) {
   use(lower);
 }
 
-// Calls use(word) for each word of the text, and for each part of a name that has several.
+// Calls use(word, is_part) for each word of the text, and for each part of a name that has several.
 template <typename Use>
 void for_each_word(std::string_view text, const Use& use) {
   for (std::size_t at = 0; at < text.size();) {
@@ -65,7 +73,7 @@ void for_each_word(std::string_view text, const Use& use) {
     while (end < text.size() && in_word(text[end])) ++end;
     const std::string_view name = text.substr(at, end - at);
     at = end;
-    use_word(name, use);
+    use_word(name, [&](const std::string& word) { use(word, false); });
     // Parts end before an underscore and before an upper-case letter behind another letter.
     std::size_t begin = 0;
     for (std::size_t i = 1; i <= name.size(); ++i) {
@@ -74,7 +82,9 @@ void for_each_word(std::string_view text, const Use& use) {
       if (!ends) continue;
       const std::string_view part = name.substr(begin, i - begin);
       begin = i;
-      if (part.size() < name.size() && part != "_") use_word(part, use);
+      if (part.size() < name.size() && part != "_") {
+        use_word(part, [&](const std::string& word) { use(word, true); });
+      }
     }
   }
 }
@@ -187,23 +197,37 @@ std::vector<bool> choose_passages(std::span<const Passage> passages, std::vector
   std::vector<bool> chosen(passages.size());
   // Each chosen passage may make one more gap.
   const auto cost = [&](std::size_t i) { return passages[i].text.size() + kGapLine; };
+  double least = 0;
   for (std::size_t bytes = 2 * kGapLine;;) {
     std::size_t best = passages.size();
     for (std::size_t i = 0; i < passages.size(); ++i) {
       const bool fits = !chosen[i] && bytes + cost(i) <= most_bytes;
       if (fits && (best == passages.size() || scores[i] > scores[best])) best = i;
     }
-    if (best == passages.size()) return chosen;
+    if (best == passages.size() || scores[best] < least) break;
+    if (least == 0) least = kLeastChosen * scores[best];
     chosen[best] = true;
     bytes += cost(best);
     // A definition counts once for each passage that names it.
     std::set<std::size_t> named;
-    for_each_word(passages[best].text, [&](const std::string& word) {
+    for_each_word(passages[best].text, [&](const std::string& word, bool) {
       const auto found = defined_in.find(word);
       if (found != defined_in.end()) named.insert(found->second);
     });
     for (const std::size_t i : named) scores[i] += kOfDefinition * scores[best];
   }
+  // A small gap would save no more than the line that stands for it.
+  for (std::size_t i = 0; i < passages.size();) {
+    const std::size_t first = i;
+    std::size_t gap = 0;
+    for (; i < passages.size() && !chosen[i]; ++i) gap += passages[i].text.size();
+    if (gap <= kSmallGap) {
+      std::fill(chosen.begin() + static_cast<std::ptrdiff_t>(first),
+                chosen.begin() + static_cast<std::ptrdiff_t>(i), true);
+    }
+    if (i == first) ++i;
+  }
+  return chosen;
 }
 
 // Returns the numbers of all passages, the one with the highest score first.
@@ -225,9 +249,9 @@ std::string_view heading_in(std::string_view line) {
 }  // namespace
 
 void add_query_words(std::string_view text, double weight, QueryWords* query) {
-  for_each_word(text.substr(0, kMaxQueryBytes), [&](const std::string& word) {
+  for_each_word(text.substr(0, kMaxQueryBytes), [&](const std::string& word, bool is_part) {
     double& of_word = (*query)[word];
-    of_word = std::max(of_word, weight);
+    of_word = std::max(of_word, is_part ? kOfPart * weight : weight);
   });
 }
 
@@ -267,7 +291,7 @@ std::vector<double> scores_of(std::span<const Passage> passages, const QueryWord
   std::map<std::string, double> passages_with;
   std::vector<double> lengths(passages.size());
   for (std::size_t i = 0; i < passages.size(); ++i) {
-    for_each_word(passages[i].text, [&](const std::string& word) {
+    for_each_word(passages[i].text, [&](const std::string& word, bool) {
       ++lengths[i];
       if (query.contains(word) && ++counts[i][word] == 1) ++passages_with[word];
     });
@@ -332,18 +356,26 @@ std::string quote_documents(std::span<const NamedText> documents, std::size_t mo
   }
   const std::vector<double> scores = scores_of(passages, query);
   std::string quoted;
+  // The document of the last passage that is quoted.
+  std::size_t last = documents.size();
   const std::vector<std::size_t> order = best_first(scores);
   for (const std::size_t best : order) {
     if (scores[best] <= kLeastQuoted * scores[order.front()]) break;
-    std::string quotation = fmt::format("From {}", one_line(documents[of[best].document].name, 80));
-    if (!of[best].heading.empty()) {
-      quotation += fmt::format(", below \"{}\"", one_line(of[best].heading, 80));
+    const std::size_t document = of[best].document;
+    const std::string_view text = trimmed(passages[best].text);
+    if (text.size() < kLeastDocumentBytes) continue;
+    std::string quotation;
+    if (document != last) {
+      quotation += fmt::format("From {}:\n", one_line(documents[document].name, 80));
     }
-    quotation += ":\n";
-    quotation += trimmed(passages[best].text);
+    if (!of[best].heading.empty()) {
+      quotation += fmt::format("(below \"{}\")\n", one_line(of[best].heading, 80));
+    }
+    quotation += text;
     quotation += "\n\n";
     if (quoted.size() + quotation.size() > most_bytes) continue;
     quoted += quotation;
+    last = document;
   }
   return quoted;
 }

@@ -17,8 +17,8 @@ namespace groma::tuning {
 using QueryWords = std::map<std::string, double>;
 
 // Adds the words of a text to the query, each with this weight. A name of several parts
-// (`tileRows`, `tile_rows`) counts as a whole and as its parts. Numbers, single letters and common
-// English words are left out. Reads at most the first 256 kB.
+// (`tileRows`, `tile_rows`) counts as a whole, and its parts with a third of the weight. Numbers,
+// single letters and common English words are left out. Reads at most the first 256 kB.
 void add_query_words(std::string_view text, double weight, QueryWords* query);
 
 // A passage of a text: whole lines that belong together.
@@ -44,13 +44,15 @@ std::vector<double> scores_of(std::span<const Passage> passages, const QueryWord
 // Returns at most `most_bytes` bytes of a program's source, or all of it if it has no more: those
 // passages that fit the query best, and those that define what these name, in their order. Entry
 // points of kernels and loops are preferred to other passages. For each gap, a line "[lines 120 to
-// 184 are left out: load_tile, store_tile]" says what stands there.
+// 184 are left out: load_tile, store_tile]" says what stands there. A gap that is hardly longer
+// than such a line is shown.
 std::string excerpt_of_source(std::string_view text, std::size_t most_bytes,
                               const QueryWords& query);
 
 // Returns quotations of the documents, at most `most_bytes` bytes: the passages that fit the query
-// best, the best ones first, each below a line with the name of its document and the heading above
-// it. Passages without a word of the query are not quoted.
+// best, the best ones first, below lines with the names of their documents and the headings above
+// them. Passages that fit far worse than the best one, or are hardly more than a heading, are not
+// quoted.
 std::string quote_documents(std::span<const NamedText> documents, std::size_t most_bytes,
                             const QueryWords& query);
 

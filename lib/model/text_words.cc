@@ -17,6 +17,8 @@ constexpr std::size_t kMaxSurroundings = 12'000, kMaxHardware = 4'000, kShownKno
 constexpr std::size_t kNearPart = 3;
 // The limit on the work of line_edits(), and the lines of context around a difference.
 constexpr std::size_t kMaxCells = 4'000'000, kContextLines = 2;
+// The weight of the words of the text with which quotations are chosen.
+constexpr double kOfStart = 0.3;
 
 // Returns the beginning of a text that has more than `most` bytes, and says what is left out.
 std::string beginning_of(std::string_view text, std::size_t most) {
@@ -42,7 +44,6 @@ std::string_view whole_lines(std::string_view text, std::size_t most, bool at_en
 
 QueryWords words_of_interest(const SearchProblem& problem) {
   QueryWords query;
-  add_query_words(problem.start, 0.3, &query);
   add_query_words(problem.about, 1, &query);
   return query;
 }
@@ -58,9 +59,16 @@ void add_about_text(Prompt& prompt, const SearchProblem& problem, const QueryWor
                     trimmed(beginning_of(strip_directories(problem.hardware), kMaxHardware))),
         RemovalStage::kApp);
   }
-  const std::string quoted = quote_documents(problem.knowledge, kShownKnowledge, query);
+  if (problem.knowledge.empty()) return;
+  // Documents have few of the names of a program, so all its words count a little.
+  QueryWords wider = query;
+  add_query_words(problem.start, kOfStart, &wider);
+  const std::string quoted = quote_documents(problem.knowledge, kShownKnowledge, wider);
   if (quoted.empty()) return;
-  prompt.add_user_text("KNOWLEDGE, quoted from documents\n" + quoted, RemovalStage::kKnowledge);
+  prompt.add_user_text(
+      "KNOWLEDGE, quoted from documents. It is general; what is said about the text prevails.\n" +
+          quoted,
+      RemovalStage::kKnowledge);
 }
 
 void add_text_outside_segments(Prompt& prompt, const SearchProblem& problem) {
@@ -102,7 +110,7 @@ std::string fenced_excerpts(const Segments& segments, std::size_t most_bytes,
   if (all.size() <= most_bytes) return all;
   std::string shown = fmt::format(
       "(These are parts of {} bytes. The lines in brackets say what is left out; they are not part "
-      "of the text.)\n",
+      "of the text, and no edit may have them.)\n",
       all.size());
   for (const Segment& segment : segments.all()) {
     const double part = static_cast<double>(most_bytes) / static_cast<double>(all.size());

@@ -15,7 +15,7 @@
 namespace groma::tuning {
 
 // Returns the words by which a proposer without a better idea chooses excerpts: those of
-// SearchProblem::about, and with less weight those of the start.
+// SearchProblem::about.
 QueryWords words_of_interest(const SearchProblem& problem);
 
 // Adds what is known about the text: SearchProblem::about, SearchProblem::hardware, and from

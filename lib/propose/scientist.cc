@@ -148,7 +148,8 @@ class Scientist : public Proposer {
       note(fmt::format("\"{}\" was not {}: {}.", experiment.description,
                        experiment.repaired ? "repaired" : "carried out",
                        answer.segments ? "its text is nothing new"
-                                       : one_line(answer.refusal_reason, kMaxReason)));
+                                       : one_line(answer.refusal_reason, kMaxReason) +
+                                             " (the reply; the idea is still untested)"));
       return std::nullopt;
     }
     proposal->parents = round.history().parents_of(nullptr);

@@ -15,7 +15,7 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kShownMembers = 24, kShownBest = 8;
+constexpr std::size_t kShownMembers = 24, kShownBest = 8, kMaxValues = 300;
 // Limits on the lines that describe a failure, and on the bytes of each of them.
 constexpr std::size_t kMaxExplanations = 2, kMaxLineBytes = 200, kRepairLines = 16;
 // The parts of a prompt that a text which is not a mapping may have: the base, and less of it in a
@@ -24,13 +24,9 @@ constexpr std::size_t kBasePart = 2, kShortBasePart = 5, kDifferencePart = 8;
 // The weights of words by which excerpts are chosen.
 constexpr double kOfExperiment = 3, kOfError = 3, kOfErrorLine = 4, kOfChange = 1;
 
-// Returns one line about a member: its id, its parents and its values.
-std::string line_of(const PopulationMember& member, const Evaluator& evaluator) {
-  std::string line = fmt::format(" #{} | ", member.id);
-  line += member.base == 0 ? "none" : fmt::format("#{}", member.base);
-  if (member.reference != 0) line += fmt::format(", #{}", member.reference);
-  if (!member.evaluation.ok()) return line + " | did not run\n";
-  line += " |";
+// Returns the values of a member, each behind a space: " small 0.1 s, large 0.2 s".
+std::string values_of(const PopulationMember& member, const Evaluator& evaluator) {
+  std::string line;
   const std::vector<std::string> inputs = evaluator.inputs();
   for (std::size_t i = 0; i < member.evaluation.values.size(); ++i) {
     line += fmt::format("{} {}{:.3g} {}", i == 0 ? "" : ",",
@@ -39,7 +35,16 @@ std::string line_of(const PopulationMember& member, const Evaluator& evaluator) 
                             : std::string(),
                         member.evaluation.values[i], evaluator.unit());
   }
-  return line + "\n";
+  return line;
+}
+
+// Returns one line about a member: its id, its parents and its values.
+std::string line_of(const PopulationMember& member, const Evaluator& evaluator) {
+  std::string line = fmt::format(" #{} | ", member.id);
+  line += member.base == 0 ? "none" : fmt::format("#{}", member.base);
+  if (member.reference != 0) line += fmt::format(", #{}", member.reference);
+  if (!member.evaluation.ok()) return line + " | did not run\n";
+  return line + " |" + values_of(member, evaluator) + "\n";
 }
 
 // Adds what the prompts of the designer and the writer have in common: the problem, and the
@@ -75,12 +80,14 @@ void add_text(Prompt& prompt, const std::string& title, const Segments& segments
                        fenced_excerpts(segments, now.prompt_bytes / kShortBasePart, query));
 }
 
-// Returns the line above a member's text: its name, its parents and its values.
+// Returns the line above a member's text: its name, its base and its values.
 std::string title_of(std::string_view name, const PopulationMember* member,
                      const Evaluator& evaluator) {
-  return fmt::format("{}{}\n", name,
-                     member == nullptr ? std::string(", not run yet")
-                                       : line_of(*member, evaluator).substr(0, 300));
+  if (member == nullptr) return fmt::format("{}, not run yet\n", name);
+  const std::string made =
+      member->base == 0 ? std::string() : fmt::format(", made from #{}", member->base);
+  return fmt::format("{}: #{}{},{}\n", name, member->id, made,
+                     values_of(*member, evaluator).substr(0, kMaxValues));
 }
 
 // Adds the base of the round, with what its run printed if the detail allows that.
@@ -153,12 +160,23 @@ std::string measured_word(const Evaluator& evaluator) {
   return evaluator.unit() == "s" ? "time" : one_line(evaluator.unit(), 40);
 }
 
+std::string_view why_it_failed(const Evaluation& evaluation) {
+  using Status = Evaluation::Status;
+  return evaluation.status == Status::kRefused
+             ? "it was refused: it does not build, or its results are wrong"
+         : evaluation.status == Status::kTimedOut ? "its run did not end in time"
+                                                  : "its run failed";
+}
+
 std::vector<std::string> failure_lines(const GuideFeedback& feedback, GuideDetail detail,
                                        std::size_t most_lines) {
   std::vector<std::string> lines;
+  // The white space at the beginning of a line stays, since compilers mark places below a line.
   const auto add = [&lines](const std::string& text) {
-    std::string line = one_line(strip_directories(text), kMaxLineBytes);
-    if (!line.empty()) lines.push_back(std::move(line));
+    const std::string line = strip_directories(text);
+    const std::size_t begin = std::min(line.find_first_not_of(' '), kMaxLineBytes / 2);
+    std::string words = one_line(line, kMaxLineBytes);
+    if (!words.empty()) lines.push_back(std::string(begin, ' ') + std::move(words));
   };
   if (detail >= GuideDetail::kExecution) {
     add(feedback.execution);
@@ -200,11 +218,18 @@ void build_designer(Prompt& prompt, const ScientistRound& now, const std::string
   prompt.add_system_text(fmt::format(
       "You design experiments on the base text below. First list ten avenues by which it may get "
       "better, as different as you can. Then plan five experiments: what is changed and why, a "
-      "rubric of the edits that are expected{}, the gain that you expect as a range in percent, "
+      "rubric of the edits that are expected{}, the gain that you expect as a range in percent{}, "
       "and how innovative it is, 0 to 100.\nReply with one JSON object: {{\"avenues\": "
       "[\"<ten>\"], \"experiments\": [{{\"description\": \"...\", \"rubric\": \"...\", \"gain\": "
       "[<min>, <max>], \"innovation\": <0 to 100>}}, <five of them>]}}.\n",
-      problem.is_mapping() ? "" : " with the names of the functions and variables"));
+      problem.is_mapping() ? "" : " with the names of the functions and variables",
+      problem.is_mapping() ? "" : " of the base's result"));
+  if (!problem.is_mapping()) {
+    prompt.add_system_text(
+        "The writer, who carries an experiment out, sees only its description and rubric. At most "
+        "three are carried out: the most innovative one, the one with the highest and the one with "
+        "the surest gain.\n");
+  }
   const QueryWords query = query_of(now);
   add_common_parts(prompt, now, query);
   if (!problem.is_mapping()) add_reference(prompt, now);
@@ -227,6 +252,10 @@ void build_writer(Prompt& prompt, const ScientistRound& now, const Experiment& e
   if (!remarks.empty()) {
     prompt.add_user_text("\nABOUT THE LAST REPLIES, to other experiments:\n" + remarks);
   }
+  if (!problem.is_mapping()) {
+    prompt.add_user_text(
+        "\nYou may depart from the rubric if the aim of the experiment stays; say so in PLAN.");
+  }
   prompt.add_user_text(fmt::format("\nEXPERIMENT, to be carried out on the base: {}\nRUBRIC: {}\n",
                                    experiment.description, experiment.rubric));
 }
@@ -235,9 +264,11 @@ void build_repair(Prompt& prompt, const ScientistRound& now, const BrokenText& b
   const SearchProblem& problem = now.round.problem();
   prompt.add_system_text(system_introduction(problem, now.round.evaluator()));
   prompt.add_system_text(
-      "You repair a text that failed. Keep what its experiment is about, and change only what is "
-      "wrong.\n");
-  prompt.add_system_text(segment_reply_instructions(problem));
+      "You repair a text that failed. Repair the error that is reported. Then look whether the "
+      "changed lines still compute what they computed before, and correct what else the experiment "
+      "broke. Keep what the experiment is about.\n");
+  prompt.add_system_text(
+      segment_reply_instructions(problem, "the cause of the failure and the correction"));
   const std::vector<std::string> errors =
       failure_lines(broken.evaluation.feedback, now.detail, kRepairLines);
   QueryWords query = query_of(now);
@@ -251,9 +282,9 @@ void build_repair(Prompt& prompt, const ScientistRound& now, const BrokenText& b
           as_fenced_block(
               describe_line_changes(base, broken.text, now.prompt_bytes / kDifferencePart), "diff"),
       RemovalStage::kHistory);
-  prompt.add_user_text(fmt::format("\nITS EXPERIMENT: {}\nRUBRIC: {}\nWHAT WENT WRONG: {}\n",
+  prompt.add_user_text(fmt::format("\nITS EXPERIMENT: {}\nRUBRIC: {}\nWHAT WENT WRONG: {}.\n",
                                    broken.experiment.description, broken.experiment.rubric,
-                                   describe_result(broken.evaluation, now.round.evaluator())));
+                                   why_it_failed(broken.evaluation)));
   for (const std::string& line : errors) prompt.add_user_text("  " + line + "\n");
 }
 

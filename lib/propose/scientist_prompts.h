@@ -40,6 +40,8 @@ struct BrokenText {
 // Returns the word for what the evaluator measures, such as "time".
 std::string measured_word(const Evaluator& evaluator);
 
+// Returns in a few words in which step the text failed: "its run failed".
+std::string_view why_it_failed(const Evaluation& evaluation);
 // Returns the reason why a run failed, in lines of text: the error, lines of the output, and what
 // they mean. At most `most_lines` lines of the output. Contains no more than `detail` allows, and
 // no folders.

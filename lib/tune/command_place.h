@@ -9,18 +9,20 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "groma/evaluators.h"
 #include "groma/result.h"
 #include "groma/system.h"
+#include "groma/text_files.h"
 
 namespace groma::tuning {
 
 // Limit on each output of a command. The middle of a longer output is dropped.
 inline constexpr std::size_t kMaxCommandOutputBytes = std::size_t{1} << 20;
 
-// A text that a CommandPlace stored in a file, in a folder of its own. The destructor removes the
-// folder with everything in it.
+// A text that a CommandPlace stored in a file, in a folder of its own, or in several files if it
+// stands for these (text_files.h). The destructor removes the folder with everything in it.
 class TextInFile {
  public:
   virtual ~TextInFile() = default;
@@ -28,7 +30,7 @@ class TextInFile {
   TextInFile& operator=(const TextInFile&) = delete;
 
   const std::string& text() const { return text_; }
-  // Returns the absolute path of the file at its place.
+  // Returns the absolute path of the file at its place, of the first one if there are several.
   const std::string& file_path() const { return file_; }
   // Returns true if the file still exists. A command may have removed it.
   virtual bool exists() const = 0;
@@ -42,6 +44,10 @@ class TextInFile {
  private:
   std::string text_, file_;
 };
+
+// Returns the files as which a text is stored: those that it stands for, or else one file `text`
+// with the suffix.
+Result<std::vector<NamedText>> files_to_store(const std::string& text, const std::string& suffix);
 
 // A shell script to run on a text.
 struct PlacedCommand {
@@ -67,7 +73,7 @@ class CommandPlace {
   virtual std::optional<std::string> why_lost() const { return std::nullopt; }
   // Begins to disconnect. The destructor waits for the end.
   virtual void hang_up() {}
-  // Writes a text to a new file.
+  // Writes a text to new files.
   virtual Result<std::shared_ptr<const TextInFile>> store(const std::string& text,
                                                           const std::function<bool()>& stop) = 0;
   // Runs a script with `sh -c` until it ends, its time is over or it is stopped. Then all processes

@@ -10,7 +10,9 @@
 
 #include "base/median.h"
 #include "groma/harmless.h"
+#include "groma/line_edits.h"
 #include "guide/scanner.h"
+#include "search/lines.h"
 
 namespace groma::tuning {
 namespace {
@@ -25,6 +27,9 @@ constexpr double kSlowerThanIncumbent = 10;
 // runs that must fail.
 constexpr std::int64_t kLeastProofMs = 10'000;
 constexpr int kProofs = 2;
+// Limits on the lines that explain a failure, on their bytes, and the lines that belong to an
+// error.
+constexpr std::size_t kTellingLines = 16, kTellingBytes = 300, kLinesOfError = 4;
 
 bool is_stopped(const EvaluationRequest& request) { return request.stop && request.stop(); }
 
@@ -60,7 +65,18 @@ Result<Evaluation, WorkerFailure> CommandWorker::evaluate(const EvaluationReques
 Result<Evaluation, WorkerFailure> CommandWorker::evaluate_at_place(
     const EvaluationRequest& request) {
   auto text = commands_.write_and_check(request.text, request.stop);
-  if (!text) return failed(text.error(), request.detail);
+  if (!text) {
+    // A text that does not build or is wrong mostly ends the check with exit code 1. Any other end
+    // may have its cause in the device.
+    const CommandOutcome& outcome = text.error().outcome;
+    const bool may_be_device = outcome.end != CommandEnd::kExited || outcome.code != 1;
+    if (may_be_device && !is_stopped(request) && !place_.why_lost()) {
+      if (auto why = why_broken(request, commands_.inputs().front())) {
+        return WorkerFailure{*std::move(why)};
+      }
+    }
+    return failed(text.error(), request.detail);
+  }
   const CommandRunner::TextPointer incumbent = incumbent_of(request);
   std::vector<RunComparison> all;
   for (const std::string& input : commands_.inputs()) {
@@ -130,7 +146,7 @@ Result<CommandWorker::Measured, CommandFailure> CommandWorker::measure(
   if (auto failure = output_check_.why_output_is_wrong(text, input, *outcome, request.stop)) {
     return *std::move(failure);
   }
-  return Measured{*value, outcome->seconds};
+  return Measured{*value, outcome->seconds, options().keeps_output ? outcome->out.text : ""};
 }
 
 // The file of the incumbent is kept, so that it is built only once.
@@ -175,6 +191,7 @@ Result<RunComparison, CommandFailure> CommandWorker::compare(const TextInFile& t
     const auto measured = measure(text, input, deadline_ms, request);
     if (!measured) return measured.error();
     if (i >= 0) compared.text.push_back(measured->value);
+    if (options().keeps_output) last_printed_ = measured->printed;
   }
   run_incumbent(true);
   return compared;
@@ -217,6 +234,7 @@ Evaluation CommandWorker::score_of(const std::vector<RunComparison>& all,
     feedback.execution = fmt::format("Performance Metric: {:.6g} {}{}", first, options().unit,
                                      of_input(commands_.inputs().front()));
   }
+  if (options().keeps_output) feedback.last_lines = last_lines_of(last_printed_);
   return evaluation;
 }
 
@@ -247,6 +265,23 @@ std::vector<std::string> CommandWorker::last_lines_of(const std::string& output)
   return scanner.is_binary() ? std::vector<std::string>() : scanner.last_lines();
 }
 
+// Compilers print the cause first. The last lines of a long output are then only consequences.
+std::vector<std::string> CommandWorker::telling_lines_of(const std::string& output) const {
+  std::vector<std::string> last = last_lines_of(output);
+  if (last.empty()) return last;
+  std::vector<std::string> lines;
+  std::size_t follow = 0;
+  for (const std::string_view line : lines_of(output)) {
+    if (lines.size() == kTellingLines) break;
+    if (line.find("error:") != line.npos) follow = kLinesOfError;
+    if (follow == 0 || trimmed(line).empty()) continue;
+    --follow;
+    const std::size_t end = line.find_last_not_of("\r\n");
+    lines.push_back(harmless(line.substr(0, end + 1), kTellingBytes));
+  }
+  return lines.empty() ? last : lines;
+}
+
 // The command and the input that failed are named.
 Evaluation CommandWorker::failed(const CommandFailure& failure, GuideDetail detail) const {
   const CommandOutcome& outcome = failure.outcome;
@@ -275,7 +310,7 @@ Evaluation CommandWorker::failed(const CommandFailure& failure, GuideDetail deta
   feedback.score.reset();
   feedback.explain.clear();
   feedback.suggest.clear();
-  feedback.last_lines = last_lines_of(output);
+  feedback.last_lines = telling_lines_of(output);
   if (detail < GuideDetail::kExplain || feedback.last_lines.empty()) return evaluation;
   feedback.explain.emplace_back(failure.status == Status::kRefused && failure.has_exited_with_zero
                                     ? "A mapping must not change what the program prints."

@@ -53,6 +53,8 @@ class CommandWorker {
   // The value that the metric read from one run, and the run's time in seconds.
   struct Measured {
     double value = 0, seconds = 0;
+    // The standard output, if the options keep it.
+    std::string printed = {};
   };
 
   const CommandEvaluatorOptions& options() const { return commands_.options(); }
@@ -86,8 +88,13 @@ class CommandWorker {
   std::string of_input(const std::string& input) const;
   // Returns the last lines of the output, or none if the output is binary.
   std::vector<std::string> last_lines_of(const std::string& output) const;
+  // Returns the lines of the output that explain a failure best: the errors of a compiler with the
+  // lines below them, or else the last lines.
+  std::vector<std::string> telling_lines_of(const std::string& output) const;
 
   std::string name_;
+  // What the last run of a text printed, if the options keep it.
+  std::string last_printed_;
   bool must_compare_;
   CommandPlace& place_;
   CommandRunner commands_;

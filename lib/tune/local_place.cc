@@ -11,8 +11,10 @@ namespace {
 // A text in a temporary folder of this computer.
 class LocalText final : public TextInFile {
  public:
-  LocalText(ScratchFolder folder, std::string text, const std::string& suffix)
-      : TextInFile(std::move(text), folder.path() + "/text" + suffix), folder_(std::move(folder)) {}
+  LocalText(ScratchFolder folder, std::string text, const std::string& name)
+      : TextInFile(std::move(text), folder.path() + "/" + name), folder_(std::move(folder)) {}
+
+  const std::string& folder() const { return folder_.path(); }
 
   bool exists() const override {
     std::error_code none;
@@ -35,13 +37,17 @@ class LocalPlace final : public CommandPlace {
     return std::nullopt;
   }
 
-  // If the file cannot be written, the folder is removed with the object.
+  // If a file cannot be written, the folder is removed with the object.
   Result<std::shared_ptr<const TextInFile>> store(const std::string& text,
                                                   const std::function<bool()>& /*stop*/) override {
+    const auto files = files_to_store(text, file_suffix_);
+    if (!files) return files.error();
     auto folder = ScratchFolder::make();
     if (!folder) return folder.error();
-    auto stored = std::make_shared<LocalText>(std::move(folder).value(), text, file_suffix_);
-    if (auto error = write_file(stored->file_path(), text)) return *error;
+    auto stored = std::make_shared<LocalText>(std::move(folder).value(), text, files->front().name);
+    for (const NamedText& file : *files) {
+      if (auto error = write_file(stored->folder() + "/" + file.name, file.text)) return *error;
+    }
     return std::shared_ptr<const TextInFile>(std::move(stored));
   }
 
@@ -66,6 +72,12 @@ class LocalPlace final : public CommandPlace {
 };
 
 }  // namespace
+
+Result<std::vector<NamedText>> files_to_store(const std::string& text, const std::string& suffix) {
+  auto files = split_files(text);
+  if (files && files->front().name.empty()) files->front().name = "text" + suffix;
+  return files;
+}
 
 // Replaces the name of the file by `{file}`. Compilers and Groma print that name in front of their
 // messages, and it differs from text to text.

@@ -159,25 +159,27 @@ std::optional<std::string> WorkerShell::read_bytes(std::size_t count) {
 
 // The text follows the request only after the answer "send", so that a program on the worker that
 // reads ahead cannot take it.
-Result<std::string> WorkerShell::store(std::string_view text, const std::string& name,
-                                       const Stop& stop) {
-  const std::string nonce = random_word();
+Result<std::string> WorkerShell::store(std::span<const NamedText> files, const Stop& stop) {
   const std::string folder = fmt::format("{}/{}", folder_, ++stored_);
-  const std::string path = fmt::format("{}/{}", folder, name);
-  send_line(
-      fmt::format("mkdir {1} && echo {0} send && head -c {3} >{2} && [ $(wc -c <{2}) -eq {3} ] && "
-                  "echo {0} ok || echo {0} failed",
-                  nonce, shell_quoted(folder), shell_quoted(path), text.size()));
   const Tick tick = [&] { return !stop || !stop(); };
-  auto line = answer(nonce, answer_ms_, tick);
-  if (line && *line == "send") {
-    process_->send(text);
-    line = answer(nonce, answer_ms_, tick);
+  for (const NamedText& file : files) {
+    const std::string nonce = random_word();
+    const std::string path = fmt::format("{}/{}", folder, file.name);
+    send_line(fmt::format(
+        "mkdir -p {1} && echo {0} send && head -c {3} >{2} && [ $(wc -c <{2}) -eq {3} ] && "
+        "echo {0} ok || echo {0} failed",
+        nonce, shell_quoted(folder), shell_quoted(path), file.text.size()));
+    auto line = answer(nonce, answer_ms_, tick);
+    if (line && *line == "send") {
+      process_->send(file.text);
+      line = answer(nonce, answer_ms_, tick);
+    }
+    if (line && *line == "ok") continue;
+    // A worker whose disk is full says nothing about a text.
+    lose(line ? "it cannot store a text" : "it was stopped");
+    return lost_error();
   }
-  if (line && *line == "ok") return path;
-  // A worker whose disk is full says nothing about a text.
-  lose(line ? "it cannot store a text" : "it was stopped");
-  return lost_error();
+  return fmt::format("{}/{}", folder, files.front().name);
 }
 
 bool WorkerShell::has_file(const std::string& path) {

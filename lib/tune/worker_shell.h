@@ -6,11 +6,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "groma/result.h"
 #include "groma/system.h"
+#include "groma/text_files.h"
 #include "system/piped_process.h"
 
 namespace groma::tuning {
@@ -44,8 +46,8 @@ class WorkerShell {
   // outcome has the times of the worker's clock. If more than 512 kB of an output are missing in
   // its middle, the outcome says that at least one byte is missing.
   Result<CommandOutcome> run(const Job& job);
-  // Writes the text to a new file `name` in a new folder. Returns the path of the file.
-  Result<std::string> store(std::string_view text, const std::string& name, const Stop& stop);
+  // Writes the files to a new folder. Returns the path of the first one.
+  Result<std::string> store(std::span<const NamedText> files, const Stop& stop);
   // Returns true if the file exists.
   bool has_file(const std::string& path);
   // Removes the folder of a file that store() wrote.
