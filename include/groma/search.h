@@ -109,6 +109,10 @@ class Evaluator {
   // Returns why the text is not worth a run, found without a run. Returns nullopt if nothing is
   // known against it. May be called from any thread.
   virtual std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const;
+  // Returns true if a text should be evaluated before it is checked, because this is expected to
+  // take less time. The text is then checked only if its run fails. An evaluator may return true
+  // only if check() refuses no text that runs. May be called from any thread.
+  virtual bool runs_before_check() const { return false; }
   // Returns true if it is known that a run of a text that passes check() may still fail. For
   // example, the order of the tasks may decide whether all data of a mapping has room. May be
   // called from any thread.

@@ -121,21 +121,31 @@ Route Links::find(std::int32_t from, std::int32_t to) {
   };
   CopyPath best;
   double least = std::numeric_limits<double>::infinity();
+  const auto seconds_of = [&](const CopyPath& way) {
+    return way.latency_s + model_.route_bytes * way.seconds_per_byte;
+  };
   const auto look_at = [&](const CopyPath& way) {
-    const double seconds = way.latency_s + model_.route_bytes * way.seconds_per_byte;
-    if (!way.possible || way.count == 0 || seconds >= least) return;
-    least = seconds;
+    if (!way.possible || way.count == 0 || seconds_of(way) >= least) return;
+    least = seconds_of(way);
     best = way;
+  };
+  // Returns true if no path that begins in this way is quicker than the best one: a further hop
+  // never makes a path quicker. Most paths over other memories end here after their first hop.
+  const auto is_useless = [&](const CopyPath& begun) {
+    return !begun.possible || seconds_of(begun) >= least;
   };
   const std::vector<Memory> near_a = stops(a), near_b = stops(b);
   look_at(extended({}, b));
   for (const Memory& first : near_a) {
     const CopyPath begun = extended({}, first);
-    if (!begun.possible) continue;
+    if (is_useless(begun)) continue;
     look_at(extended(begun, b));
     for (const Memory& last : near_b) look_at(extended(extended(begun, last), b));
   }
-  for (const Memory& last : near_b) look_at(extended(extended({}, last), b));
+  for (const Memory& last : near_b) {
+    const CopyPath begun = extended({}, last);
+    if (!is_useless(begun)) look_at(extended(begun, b));
+  }
   Route route;
   route.latency_s = best.latency_s;
   route.seconds_per_byte = best.seconds_per_byte;

@@ -221,6 +221,7 @@ std::string DraftMaker::text_of(const MappingDraft& draft) const {
     }
     for (std::size_t a = 0; a < said.arguments.size(); ++a) {
       const MappingDraft::ArgumentDecisions& argument = said.arguments[a];
+      if (argument == MappingDraft::ArgumentDecisions{}) continue;
       edit::StatementParts statement{.tasks = {task.statement_name},
                                      .regions = {std::to_string(task.arguments[a].position)},
                                      .place = kind,

@@ -3,6 +3,7 @@
 // are built from machine operations and not taken from a list.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -58,9 +59,32 @@ struct MappingDraft {
     std::vector<ArgumentDecisions> arguments;
     friend bool operator==(const TaskDecisions&, const TaskDecisions&) = default;
   };
+  // The decisions about all tasks. Copies of the list share the decisions about a task until one of
+  // the copies changes them: a search makes hundreds of drafts that differ in one task.
+  class TaskList {
+   public:
+    std::size_t size() const { return tasks_.size(); }
+    const TaskDecisions& operator[](std::size_t task) const { return *tasks_[task]; }
+    TaskDecisions& operator[](std::size_t task) {
+      std::shared_ptr<TaskDecisions>& of = tasks_[task];
+      if (of.use_count() > 1) of = std::make_shared<TaskDecisions>(*of);
+      return *of;
+    }
+    TaskDecisions& emplace_back() {
+      return *tasks_.emplace_back(std::make_shared<TaskDecisions>());
+    }
+    friend bool operator==(const TaskList& a, const TaskList& b) {
+      return std::equal(
+          a.tasks_.begin(), a.tasks_.end(), b.tasks_.begin(), b.tasks_.end(),
+          [](const auto& one, const auto& other) { return one == other || *one == *other; });
+    }
+
+   private:
+    std::vector<std::shared_ptr<TaskDecisions>> tasks_;
+  };
   // The mapping that the draft changes; never null.
   std::shared_ptr<const BaseMapping> base;
-  std::vector<TaskDecisions> tasks;
+  TaskList tasks;
   bool replicates_top_level = false;
   friend bool operator==(const MappingDraft&, const MappingDraft&) = default;
 };

@@ -239,18 +239,24 @@ SearchLoop::Trial SearchLoop::looked_up(Proposal proposal) const {
 // A text that the check refuses costs no evaluation, except with TuneOptions::compare. Measured
 // runs alternate with runs of the incumbent, so the request names the best text.
 void SearchLoop::evaluate(Trial& trial) const {
-  trial.evaluation = evaluator_.check(trial.proposal.text, std::max(wanted(), kOfSimulated));
-  if (trial.evaluation) {
-    trial.free = !options_.compare;
-    return;
-  }
+  const std::string& text = trial.proposal.text;
   EvaluationRequest request{
-      trial.proposal.text, std::max(wanted(), evaluator_.simulated() ? kOfSimulated : kOfMeasured)};
+      text, std::max(wanted(), evaluator_.simulated() ? kOfSimulated : kOfMeasured)};
   if (outcome_.best) {
     request.incumbent = outcome_.best->proposal.text;
     request.incumbent_score = outcome_.best->evaluation.score;
   }
-  trial.evaluation = evaluated(std::move(request));
+  const bool runs_first = evaluator_.runs_before_check();
+  if (runs_first) {
+    trial.evaluation = evaluated(request);
+    if (!trial.evaluation || trial.evaluation->ok()) return;
+  }
+  if (auto refused = evaluator_.check(text, std::max(wanted(), kOfSimulated))) {
+    trial.evaluation = std::move(refused);
+    trial.free = !options_.compare;
+  } else if (!runs_first) {
+    trial.evaluation = evaluated(std::move(request));
+  }
 }
 
 // An evaluator may be the user's own code, so its result is checked. A score that is not a finite

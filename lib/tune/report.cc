@@ -358,30 +358,23 @@ struct SearchProgress {
   // The scores of the first kMostScores steps.
   std::vector<double> scores;
   std::vector<Improvement> improvements;
+
+  // Adds the next step. A step counts as an improvement if it was better by more than the noise.
+  void add(const RecordedStep& recorded) {
+    const Step& step = recorded.step;
+    if (scores.size() < kMostScores) scores.push_back(step.evaluation.score);
+    const double best = improvements.empty() ? HUGE_VAL : improvements.back().score;
+    const bool better = step.evaluation.ok() && step.evaluation.score < best;
+    if (!better || recorded.within_noise) return;
+    improvements.push_back({step.number, step.evaluation.score, step.proposal.why});
+  }
 };
 
-// Returns the course of the search. A step counts as an improvement if it was better by more than
-// the noise.
-SearchProgress course_in(const std::string& journal) {
-  SearchProgress course;
-  double best = HUGE_VAL;
-  each_line(journal, [&](const std::string& about, const Json& value) {
-    if (about != "step") return;
-    const auto recorded = step_from_json(value);
-    if (!recorded) return;
-    const Step& step = recorded->step;
-    if (course.scores.size() < kMostScores) course.scores.push_back(step.evaluation.score);
-    const bool better = step.evaluation.ok() && step.evaluation.score < best;
-    if (!better || recorded->within_noise) return;
-    best = step.evaluation.score;
-    course.improvements.push_back({step.number, best, step.proposal.why});
-  });
-  return course;
-}
-
 // Writes the questions and steps in the order in which they happened, up to a limit for each.
-void add_steps(const std::string& journal, const SearchProblem& problem, const Evaluator& evaluator,
-               Report& out) {
+// Returns the course of the search, so that the journal is read only once.
+SearchProgress add_steps(const std::string& journal, const SearchProblem& problem,
+                         const Evaluator& evaluator, Report& out) {
+  SearchProgress course;
   std::size_t steps = 0, exchanges = 0;
   Json asked = Json::array();
   each_line(journal, [&](const std::string& about, const Json& value) {
@@ -389,8 +382,12 @@ void add_steps(const std::string& journal, const SearchProblem& problem, const E
     if (about == "reply" && ++exchanges <= kMostStepsShown) {
       if (const auto recorded = reply_from_json(value)) add_exchange(asked, *recorded, out);
     }
-    if (about != "step" || ++steps > kMostStepsShown) return;
-    if (const auto recorded = step_from_json(value)) add_step(*recorded, problem, evaluator, out);
+    if (about != "step") return;
+    ++steps;
+    const auto recorded = step_from_json(value);
+    if (!recorded) return;
+    course.add(*recorded);
+    if (steps <= kMostStepsShown) add_step(*recorded, problem, evaluator, out);
   });
   const auto left_out = [&](std::size_t count, const char* what) {
     if (count <= kMostStepsShown) return;
@@ -398,15 +395,19 @@ void add_steps(const std::string& journal, const SearchProblem& problem, const E
   };
   left_out(steps, "steps");
   left_out(exchanges, "exchanges");
+  return course;
 }
 
 }  // namespace
 
-// Reads the journal twice: once for the improvements, once for the steps.
+// Writes steps.txt first, since reading the steps for it also finds the improvements.
 std::optional<Error> write_reports(const std::string& directory, const SearchProblem& problem,
                                    const Evaluator& evaluator, const TuneOutcome& outcome) {
   const std::string journal = directory + "/journal.jsonl";
-  const SearchProgress course = course_in(journal);
+  Report steps(directory + "/steps.txt");
+  steps.add("Every step: what was tried, and what came of it{}.\n",
+            problem.is_mapping() ? "" : "; of the text the lines that are not the start's");
+  const SearchProgress course = add_steps(journal, problem, evaluator, steps);
   Report out(directory + "/report.txt");
   out.add("{}{}\nImprovements, by their steps\n", draw(outcome, evaluator),
           draw_front(outcome, evaluator));
@@ -439,10 +440,6 @@ std::optional<Error> write_reports(const std::string& directory, const SearchPro
           sparkline(course.scores, kMostBars, higher), higher ? "higher" : "lower");
   out.add("\nEvery step stands in steps.txt.\n");
   if (auto error = out.done()) return error;
-  Report steps(directory + "/steps.txt");
-  steps.add("Every step: what was tried, and what came of it{}.\n",
-            problem.is_mapping() ? "" : "; of the text the lines that are not the start's");
-  add_steps(journal, problem, evaluator, steps);
   return steps.done();
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <span>
@@ -82,6 +84,9 @@ class SimulatedEvaluator : public Evaluator {
 
   // Applies only fixes that are certain.
   std::string repaired(const std::string& text) const override {
+    const std::shared_ptr<const CompiledText> known = compiled(text);
+    const auto& said = known->said.all();
+    if (std::none_of(said.begin(), said.end(), has_certain_fix)) return text;
     std::size_t made = 0;
     return std::string(apply_certain_fixes(Source("mapping", text), &made).text());
   }
@@ -91,22 +96,25 @@ class SimulatedEvaluator : public Evaluator {
   std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {
     const std::uint64_t hash = hash_of(text);
     if (known_may_fail(hash)) return std::nullopt;
-    Diagnostics diags(Source("mapping", text));
     CheckOptions options = check_options();
     // With this detail or less, the feedback shows only one error, so the check ends at the first
-    // one.
+    // one, and warnings about names are not needed.
     options.first_error = detail <= GuideDetail::kExecution;
+    const std::shared_ptr<const CompiledText> known = compiled(text);
+    const bool is_brief = options.first_error && known->bound;
     bool may_fail = false;
     // A check needs the share of the memory of one run, so it waits while a run uses all of the
     // memory.
     const std::shared_lock memory(memory_);
     for (const Workload& input : inputs_) {
-      diags.clear();
-      const auto bound = check_text(diags.source(), machine_.get(), &input, diags);
+      Diagnostics diags = is_brief ? known->said : Diagnostics(known->said.source());
+      const std::optional<BoundProgram> bound =
+          is_brief ? known->bound : check_text(diags.source(), machine_.get(), &input, diags);
       const std::size_t of_text = diags.all().size();
       if (bound) check_run(*bound, input, diags, options);
       may_fail = may_fail || has_warning(std::span(diags.all()).subspan(of_text));
       if (bound && !diags.has_errors()) continue;
+      last_ran_ = false;
       Evaluation evaluation;
       evaluation.status = Evaluation::Status::kRefused;
       if (detail != GuideDetail::kNone) {
@@ -127,14 +135,20 @@ class SimulatedEvaluator : public Evaluator {
   // warning. The answer is known for a text that check() passed recently.
   bool may_fail(const std::string& text) const override {
     if (const auto known = known_may_fail(hash_of(text))) return *known;
-    Diagnostics diags(Source("mapping", text));
-    const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
-    if (!bound) return true;
-    diags.clear();
+    const std::shared_ptr<const CompiledText> known = compiled(text);
+    if (!known->bound) return true;
+    Diagnostics diags(known->said.source());
     const std::shared_lock memory(memory_);
-    for (const Workload& input : inputs_) check_run(*bound, input, diags, check_options());
+    for (const Workload& input : inputs_) {
+      check_run(*known->bound, input, diags, check_options());
+    }
     return has_warning(diags.all());
   }
+
+  // A mapping that a check refuses cannot run. So if the last mapping ran, the next one is run at
+  // once, and the check is saved if it runs, too. Most random mappings are refused, and a check
+  // finds that faster.
+  bool runs_before_check() const override { return last_ran_; }
 
   // Compares the decisions of both mappings about every input.
   bool acts_alike(const std::string& a, const std::string& b) const override {
@@ -158,24 +172,57 @@ class SimulatedEvaluator : public Evaluator {
     }
     evaluation.status = Evaluation::Status::kOk;
     evaluation.score = geometric_mean(evaluation.values);
+    last_ran_ = true;
     return evaluation;
   }
 
  private:
+  // A text that was compiled and bound to the machine.
+  struct CompiledText {
+    // What there is to say about the text itself.
+    Diagnostics said;
+    // nullopt if the text has errors.
+    std::optional<BoundProgram> bound;
+  };
+  // Compiles a text. Keeps the last ones, because a search uses each text several times.
+  std::shared_ptr<const CompiledText> compiled(const std::string& text) const {
+    const std::uint64_t hash = hash_of(text);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto* const known = compiled_.find(hash);
+      if (known != nullptr && (*known)->said.source().text() == text) return *known;
+    }
+    CompiledText made{Diagnostics(Source("mapping", text)), {}};
+    made.bound = bind(compile(made.said.source(), made.said), *machine_, made.said);
+    auto kept = std::make_shared<const CompiledText>(std::move(made));
+    const std::lock_guard lock(mutex_);
+    compiled_.add(hash, kept);
+    return kept;
+  }
+  static bool has_certain_fix(const Diagnostic& diagnostic) {
+    return std::any_of(diagnostic.fixes.begin(), diagnostic.fixes.end(),
+                       [](const Fix& fix) { return fix.sure; });
+  }
+
   // The decisions of one mapping, for each input.
   using Decisions = std::vector<MappingDecisions>;
 
-  // Returns the decisions of a mapping; empty if the text cannot be bound. Keeps them for a while,
-  // because a proposer compares many changes with the same few mappings.
+  // Returns the decisions of a mapping; empty if the text cannot be bound. Keeps those that were
+  // used last, because a proposer compares many changes with the same few mappings.
   std::shared_ptr<const Decisions> decisions_of(const std::string& text) const {
     const std::uint64_t hash = hash_of(text);
     {
       const std::lock_guard lock(mutex_);
-      if (const auto* known = decisions_.find(hash)) return *known;
+      if (const auto* known = decisions_.find(hash)) {
+        // Adds the entry again, so that it is the last one to be evicted.
+        auto decisions = *known;
+        decisions_.erase(hash);
+        decisions_.add(hash, decisions);
+        return decisions;
+      }
     }
-    Diagnostics ignored(Source("mapping", text));
     Decisions made;
-    if (const auto bound = bind(compile(ignored.source(), ignored), *machine_, ignored)) {
+    if (const std::optional<BoundProgram> bound = compiled(text)->bound) {
       for (const Workload& input : inputs_) made.emplace_back(*bound, input);
     }
     auto decisions = std::make_shared<const Decisions>(std::move(made));
@@ -228,11 +275,12 @@ class SimulatedEvaluator : public Evaluator {
   // costs time.
   bool run_on(const Workload& input, const EvaluationRequest& request,
               Evaluation* evaluation) const {
-    Diagnostics diags(Source("mapping", request.text));
+    const std::shared_ptr<const CompiledText> known = compiled(request.text);
+    const std::optional<BoundProgram>& bound = known->bound;
+    Diagnostics diags = known->said;
     const bool explains = request.detail > GuideDetail::kExecution;
     const bool is_first = evaluation->values.empty();
     const auto end = std::chrono::steady_clock::now() + kLongestRun;
-    const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
     GuidedRun guided{&input, machine_, bound ? &*bound : nullptr, options_, &diags};
     guided.options.stop = [&] {
       return (request.stop && request.stop()) || std::chrono::steady_clock::now() > end;
@@ -279,6 +327,10 @@ class SimulatedEvaluator : public Evaluator {
   mutable std::shared_mutex memory_;
   // For texts that have no errors, by hash: the answer of may_fail().
   mutable RecentMap<bool> fine_{kRemembered};
+  // What compiled() returned for the last texts, by the hash of the text.
+  mutable RecentMap<std::shared_ptr<const CompiledText>> compiled_{kRemembered};
+  // True if the last text that was checked or run did run.
+  mutable std::atomic<bool> last_ran_ = false;
   // What decisions_of() returned for the last texts, by the hash of the text. Only a few are kept,
   // because the decisions about an application with many launches take megabytes.
   static constexpr std::size_t kRememberedDecisions = 16;

@@ -396,7 +396,7 @@ TEST(DraftMaker, StandBelowTheHeaderOfAnotherMapping) {
   const DraftMaker drafts(*problem.machine, problem.inputs.front());
   const auto limited = [&](const std::string& base) {
     MappingDraft draft = drafts.draft_without_decisions(base);
-    draft.tasks.front().instance_limit = 2;
+    draft.tasks[0].instance_limit = 2;
     return drafts.text_of(draft);
   };
   const std::string added = limited("");

@@ -102,6 +102,34 @@ TEST(Tune, GoesOnUntilTheBudgetIsUsedUp) {
   EXPECT_EQ(said.size(), 9U);
 }
 
+// The search is the same as if each text was checked first.
+TEST(Tune, ChecksOnlyTextsWhoseRunFailsIfTheEvaluatorRunsFirst) {
+  class RunsFirst : public CountedNumbers {
+   public:
+    bool runs_before_check() const override { return true; }
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+      if (request.text == "17") return {};
+      return CountedNumbers::evaluate(request);
+    }
+    std::optional<tuning::Evaluation> check(const std::string& text,
+                                            GuideDetail detail) const override {
+      checked.push_back(text);
+      return CountedNumbers::check(text, detail);
+    }
+    mutable std::vector<std::string> checked;
+  } numbers;
+  CountDown proposer;
+  tuning::TuneOptions options;
+  options.budget.evaluations = 8;
+  const auto outcome = tuning::tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->spent.evaluations, 8);
+  EXPECT_EQ(numbers.calls, 8);
+  EXPECT_EQ(outcome->best->proposal.text, "12");
+  EXPECT_EQ(outcome->steps, 9);
+  EXPECT_EQ(numbers.checked, (std::vector<std::string>{"17", "13"}));
+}
+
 TEST(Tune, InAComparisonEverythingCounts) {
   CountedNumbers numbers;
   CountDown proposer;
@@ -863,6 +891,10 @@ TEST(SimulatedEvaluator, GivesWhatARunGives) {
   ASSERT_TRUE(refused.has_value());
   EXPECT_THAT(refused->feedback.execution, HasSubstr("GPUS"));
   EXPECT_EQ(evaluator->evaluate({"Task * GPUS;"}).status, tuning::Evaluation::Status::kRefused);
+  // It checks first after a text that was refused, and runs first after a text that ran.
+  EXPECT_FALSE(evaluator->runs_before_check());
+  EXPECT_TRUE(evaluator->evaluate({"Task * GPU, CPU;"}).ok());
+  EXPECT_TRUE(evaluator->runs_before_check());
   EXPECT_EQ(evaluator->canonical("Task  * GPU; # a"), evaluator->canonical("Task * GPU;"));
   EXPECT_NE(evaluator->canonical("Task * GPU;"), evaluator->canonical("Task * CPU;"));
 }
