@@ -74,17 +74,26 @@ void Ensemble::report_result(std::int64_t number, double score, bool ok) {
   }
 }
 
+void Ensemble::add_result(Configuration configuration, double score, bool ok) {
+  const TrialRef trial = shared_.make_trial(std::move(configuration));
+  trial->result = {score, ok, false};
+  store_result(trial);
+}
+
+// Makes the trial's result known to all techniques, and notes whether it is the best so far.
+void Ensemble::store_result(const TrialRef& trial) {
+  trial->result.was_best =
+      shared_.best == nullptr || trial->result.score < shared_.best->result.score;
+  trial->known = true;
+  if (trial->result.was_best) shared_.best = trial;
+  shared_.memory.add(trial->hash, trial->result);
+}
+
 // Stores the results in the order of the requests. Then tells each result to its technique and to
 // the bandit, in the same order. A request without a result stays pending.
 void Ensemble::finish_generation() {
   for (PendingRequest& pending : pending_) {
-    if (!pending.has_result || pending.repeated) continue;
-    Trial& trial = *pending.trial;
-    trial.result.was_best =
-        shared_.best == nullptr || trial.result.score < shared_.best->result.score;
-    trial.known = true;
-    if (trial.result.was_best) shared_.best = pending.trial;
-    shared_.memory.add(trial.hash, trial.result);
+    if (pending.has_result && !pending.repeated) store_result(pending.trial);
   }
   std::vector<PendingRequest> now;
   now.swap(pending_);

@@ -47,6 +47,10 @@ class Ensemble {
   // Reports the result of a request of the last generation. `score` is infinite if the request
   // failed.
   void report_result(std::int64_t number, double score, bool ok = true);
+  // Adds the result of a configuration that no technique requested, like the result of a seed
+  // configuration of OpenTuner: it may become the best, and a later request for it is a repeated
+  // one. No technique is credited with it.
+  void add_result(Configuration configuration, double score, bool ok = true);
 
  private:
   // A request of the current generation, and the state of its result.
@@ -61,6 +65,7 @@ class Ensemble {
     bool waits_for_same_request = false;
   };
   bool add_request(std::vector<Request>& requests);
+  void store_result(const TrialRef& trial);
   void finish_generation();
 
   ParameterSpace space_;

@@ -45,7 +45,8 @@ constexpr std::array kListed = {
     ProposerEntry{{"anneal", "simulated annealing", false, true}, plain<make_anneal_proposer>},
     ProposerEntry{{"ccd", "AutoMap's constrained coordinate descent", false, true},
                   plain<make_ccd_proposer>},
-    ProposerEntry{{"opentuner", "OpenTuner's ensemble of techniques", false, true},
+    ProposerEntry{{"opentuner",
+                   "OpenTuner's ensemble of techniques, also over the values of `groma: one of`"},
                   plain<make_opentuner_proposer>},
     ProposerEntry{{"random", "random mappings from the search space", false, true},
                   plain<make_random_proposer>},
@@ -101,7 +102,7 @@ Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Sea
       return Error{
           Error::Code::kUnknown,
           fmt::format("the proposer `{}` searches for mappings, not for other texts", name),
-          "name one that asks a model, or `marks`"};
+          "name `marks`, `opentuner` or one that asks a model"};
     }
     for (const Workload& input : problem.inputs) {
       if (tasks_of(input) == tasks_of(problem.inputs.front())) continue;

@@ -20,8 +20,10 @@ std::unique_ptr<Proposer> make_guided_proposer_in_turns(const SearchProblem& pro
 std::unique_ptr<Proposer> make_anneal_proposer(const SearchProblem& problem, std::uint64_t seed);
 // ccd: AutoMap's constrained coordinate-wise descent over the search space. Uses no random numbers.
 std::unique_ptr<Proposer> make_ccd_proposer(const SearchProblem& problem, std::uint64_t seed);
-// opentuner: OpenTuner's default ensemble over the search space.
-std::unique_ptr<Proposer> make_opentuner_proposer(const SearchProblem& problem, std::uint64_t seed);
+// opentuner: OpenTuner's default ensemble over the search space, or over the values that a text
+// that is not a mapping lists. Fails for such a text if no line lists alternatives.
+Result<std::unique_ptr<Proposer>> make_opentuner_proposer(const SearchProblem& problem,
+                                                          std::uint64_t seed);
 // marks: varies a text in which lines list the alternatives of a value. Fails if no line lists
 // alternatives.
 Result<std::unique_ptr<Proposer>> make_marks_proposer(const SearchProblem& problem,

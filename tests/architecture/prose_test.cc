@@ -35,7 +35,7 @@ const std::vector<ForeignText> kForeign = {
     {"lib/llm/check.cc", "Task * GPU;", "a language model's answer, in the mapping language"},
     {"lib/syntax/printer.cc", ", ", "mapping language"},
     {"lib/model/answer.cc", "Machine", "a language model's answer, in the mapping language"},
-    {"lib/propose/marks.cc", "groma: one of", "the marks in a user's file"},
+    {"lib/propose/marked_lines.cc", "groma: one of", "the marks in a user's file"},
     // The mark at the beginning of a page, which is written for this comparison.
     {"lib/search_report/page.cc", "<!doctype html>\\n", "the beginning of a page"},
     {"lib/search_report/page.cc", "<!-- groma report -->\\n", "the mark of a page"},

@@ -1,4 +1,5 @@
-// marks: the values that a text's lines name are tried, each text once, the best is found.
+// marks: the values that a text's lines name are tried, each text once, the best is found. The
+// refusals are also those of opentuner.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -24,9 +25,17 @@ tuning::SearchProblem problem_with_marks(std::string text) {
   return problem;
 }
 
+// Returns the message with which `marks` and `opentuner` refuse a text.
 std::string error_of(std::string text) {
-  const auto made = tuning::make_proposer("marks", problem_with_marks(std::move(text)), 1);
-  return made.ok() ? "none" : made.error().message;
+  const tuning::SearchProblem problem = problem_with_marks(std::move(text));
+  const auto made = tuning::make_proposer("marks", problem, 1);
+  const auto same = tuning::make_proposer("opentuner", problem, 1);
+  EXPECT_EQ(made.ok(), same.ok());
+  if (made.ok() || same.ok()) return "none";
+  EXPECT_EQ(made.error().message, same.error().message);
+  EXPECT_EQ(made.error().help, same.error().help);
+  EXPECT_EQ(made.error().code, same.error().code);
+  return made.error().message;
 }
 
 // Goes on until nothing is proposed; every text that was.
@@ -136,12 +145,15 @@ TEST(MarkedLineProposer, OfAFileAreRefusedByItsName) {
     const auto made = tuning::make_proposer(name, problem, 1);
     return made.ok() ? "none" : made.error().message;
   };
-  EXPECT_EQ(refusal("marks"), "no line of `kernel.cc` has `groma: one of`");
   EXPECT_EQ(refusal("trace"), "none");  // a model may change the whole file
-  problem.start = "\nn = 4; // groma: one of 4";
-  EXPECT_EQ(refusal("marks"), "`kernel.cc`: line 2: `groma: one of` has 1 value, not 2 to 64");
-  problem.start = "// groma: begin a\n";
-  EXPECT_EQ(refusal("marks"), "kernel.cc:1: `a` has no `groma: end`");
+  for (const char* name : {"marks", "opentuner"}) {
+    problem.start = "int n = 4;\n";
+    EXPECT_EQ(refusal(name), "no line of `kernel.cc` has `groma: one of`");
+    problem.start = "\nn = 4; // groma: one of 4";
+    EXPECT_EQ(refusal(name), "`kernel.cc`: line 2: `groma: one of` has 1 value, not 2 to 64");
+    problem.start = "// groma: begin a\n";
+    EXPECT_EQ(refusal(name), "kernel.cc:1: `a` has no `groma: end`");
+  }
 }
 
 TEST(MarkedLineProposer, ThatCannotBeMeantAreRefused) {

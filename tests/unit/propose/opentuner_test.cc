@@ -242,6 +242,169 @@ TEST(OpenTuner, SearchesTheSpaceInGenerations) {
   EXPECT_EQ(round.past.best()->evaluation.score, 1);
 }
 
+TEST(Ensemble, MutatesAResultThatWasAddedAndDoesNotTryItAgain) {
+  const std::vector<Parameter> parameters(20, Parameter::enumeration(1000));
+  const Configuration added(20, 7);
+  Ensemble ensemble(parameters, 3);
+  ensemble.add_result(added, 1);
+  std::size_t mutations = 0;
+  for (int i = 0; i < 20; ++i) {
+    for (const Ensemble::Request& request : ensemble.next_generation()) {
+      const bool mutates = Ensemble::kTechniques[request.technique].ends_with("GreedyMutation");
+      if (mutates) {
+        ++mutations;
+        EXPECT_GT(common(request.configuration, added), 5U);
+      }
+      ensemble.report_result(request.number, 2);
+    }
+  }
+  EXPECT_GT(mutations, 0U);
+  Ensemble small({Parameter::boolean()}, 1);
+  small.add_result({0}, 1);
+  for (const Ensemble::Request& request : small.next_generation()) {
+    if (request.configuration[0] == 0) {
+      EXPECT_TRUE(request.repeated);
+    }
+  }
+}
+
+// ---- Texts with marks.
+
+constexpr char kMarked[] =
+    "opt O2  # groma: one of O1 O2 O3\nrows 8  # groma: one of 1 2 4 8 16 32 64 128\n"
+    "columns 3 # groma: one of 1 2 3 4 6\nswap no # groma: one of no yes\nrows 8\n";
+
+// Returns a marked text with these values.
+std::string marked(std::string_view opt, int rows, int columns, std::string_view swap) {
+  return fmt::format(
+      "opt {}  # groma: one of O1 O2 O3\nrows {}  # groma: one of 1 2 4 8 16 32 64 128\n"
+      "columns {} # groma: one of 1 2 3 4 6\nswap {} # groma: one of no yes\nrows 8\n",
+      opt, rows, columns, swap);
+}
+
+// Returns the losses of all texts that kMarked can become. The best one has the loss 1.
+std::map<std::string, double> losses_of_marked() {
+  std::map<std::string, double> losses;
+  for (const auto& [opt, slow] : {std::pair("O1", 2), {"O2", 1}, {"O3", 0}}) {
+    for (int exponent = 0; exponent < 8; ++exponent) {
+      for (const int columns : {1, 2, 3, 4, 6}) {
+        for (const char* swap : {"no", "yes"}) {
+          losses[marked(opt, 1 << exponent, columns, swap)] =
+              1 + slow + std::abs(exponent - 6) + std::abs(columns - 4) + (*swap == 'n' ? 2 : 0);
+        }
+      }
+    }
+  }
+  return losses;
+}
+
+// Returns the proposals of a search for the best of a marked text, in their order.
+std::vector<Proposal> search_marked(const std::string& text, std::uint64_t seed, std::size_t most,
+                                    const testing::FakeEvaluator::Values& loss) {
+  SearchProblem problem;
+  problem.start = text;
+  testing::FakeEvaluator evaluator(loss);
+  testing::FakeRound round(problem, evaluator);
+  round.left = most;
+  std::vector<Proposal> proposals;
+  const auto proposer = make_proposer("opentuner", problem, seed);
+  EXPECT_TRUE(proposer.ok());
+  while (proposer.ok() && round.left > 0) {
+    const std::size_t count = round.play(**proposer);
+    if (count == 0) break;
+    const std::vector<Step>& steps = round.past.recent();
+    for (auto step = steps.end() - static_cast<std::ptrdiff_t>(count); step != steps.end(); ++step)
+      proposals.push_back(step->proposal);
+  }
+  return proposals;
+}
+
+std::vector<std::string> texts_of(const std::vector<Proposal>& proposals) {
+  std::vector<std::string> texts;
+  for (const Proposal& proposal : proposals) texts.push_back(proposal.text);
+  return texts;
+}
+
+TEST(OpenTuner, FindsTheBestValuesOfMarksAndProposesNothingElse) {
+  const std::map<std::string, double> losses = losses_of_marked();
+  ASSERT_EQ(losses.size(), 240U);
+  const auto loss = [&](const std::string& text) {
+    const auto found = losses.find(text);
+    EXPECT_NE(found, losses.end()) << text;
+    return found == losses.end() ? 100 : found->second;
+  };
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const std::vector<std::string> texts = texts_of(search_marked(kMarked, seed, 300, loss));
+    ASSERT_EQ(texts.size(), 300U);
+    EXPECT_EQ(texts[0], kMarked);
+    EXPECT_THAT(texts, ::testing::Contains(marked("O3", 64, 4, "yes"))) << seed;
+    EXPECT_EQ(texts, texts_of(search_marked(kMarked, seed, 300, loss)));
+    EXPECT_NE(texts, texts_of(search_marked(kMarked, seed + 1, 300, loss)));
+  }
+}
+
+TEST(OpenTuner, SaysWhichTechniqueChangedWhatOfTheStart) {
+  const std::string text = "\nn = 4;  // groma: one of 4 8\n";
+  const std::vector<Proposal> proposals =
+      search_marked(text, 1, 9, [](const std::string&) { return 1; });
+  ASSERT_EQ(proposals.size(), 9U);
+  EXPECT_EQ(proposals[0].why, "as it is");
+  std::set<std::string> changes;
+  for (std::size_t i = 1; i < proposals.size(); ++i) {
+    const std::string& why = proposals[i].why;
+    const std::size_t colon = why.find(": ");
+    ASSERT_NE(colon, why.npos);
+    changes.insert(why.substr(colon + 2));
+    EXPECT_EQ(why.substr(colon + 2), proposals[i].text == text ? "as it is" : "line 2: 8 for 4");
+  }
+  EXPECT_EQ(changes.size(), 2U);
+}
+
+// The simplex method needs a number, and makes no request without one.
+TEST(OpenTuner, TakesOnlyRisingIntegersAsNumbers) {
+  const auto has_simplex = [](const std::string& values) {
+    std::string text;
+    for (const char* name : {"a", "b"})
+      text += fmt::format("{} 8 # groma: one of {}\n", name, values);
+    const std::vector<Proposal> proposals = search_marked(
+        text, 1, 60,
+        [](const std::string& tried) { return 1 + std::abs(std::stod(tried.substr(2)) - 32); });
+    return std::any_of(proposals.begin(), proposals.end(), [](const Proposal& proposal) {
+      return proposal.why.starts_with("RandomNelderMead");
+    });
+  };
+  EXPECT_TRUE(has_simplex("-4 1 2 8 16 32 100"));
+  EXPECT_FALSE(has_simplex("1 8 8 16 32"));
+  EXPECT_FALSE(has_simplex("1 8 32 16"));
+  EXPECT_FALSE(has_simplex("1 8 16.5 32"));
+  EXPECT_FALSE(has_simplex("1 8 16 32 99999999999999999999"));
+}
+
+// Small changes of numbers and combinations of them stay near the best, those of an enum do not.
+TEST(OpenTuner, FindsTheBestOfNumbersSooner) {
+  // Returns how many proposals the search makes until it finds the best, summed over ten seeds. The
+  // values of the two marked lines are the numbers 0 to 63 with this word behind each.
+  const auto proposals_until_best = [](const std::string& word) {
+    std::string values;
+    for (int i = 0; i < 64; ++i) values += fmt::format(" {}{}", i, word);
+    const std::string text =
+        fmt::format("0{0} # groma: one of{1}\n0{0} # groma: one of{1}\n", word, values);
+    const auto loss = [](const std::string& tried) {
+      const int first = std::stoi(tried), second = std::stoi(tried.substr(tried.find('\n')));
+      return 1 + std::abs(first - 40) + std::abs(second - 20);
+    };
+    std::size_t sum = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const std::vector<Proposal> proposals = search_marked(text, seed, 1000, loss);
+      const auto best = std::find_if(proposals.begin(), proposals.end(),
+                                     [&](const Proposal& made) { return loss(made.text) == 1; });
+      sum += static_cast<std::size_t>(best - proposals.begin());
+    }
+    return sum;
+  };
+  EXPECT_LT(proposals_until_best(""), proposals_until_best("x") / 2);
+}
+
 // ---- The problems of support/record_opentuner.py.
 
 struct Problem {

@@ -53,6 +53,11 @@ TEST(Proposers, AreFoundByName) {
   tuning::SearchProblem kernel;
   kernel.start = "int main() {}\n";
   EXPECT_FALSE(tuning::make_proposer("random", kernel, 1).ok());
+  // The texts for which mappings_only is false need marks, unless a model changes them.
+  kernel.start = "n 4  // groma: one of 2 4 8\n";
+  for (const tuning::ProposerInfo& info : tuning::proposers()) {
+    EXPECT_EQ(tuning::make_proposer(info.name, kernel, 1).ok(), !info.mappings_only) << info.name;
+  }
 }
 
 TEST(Proposers, ThatAskNoModelDependOnTheSeedAlone) {
