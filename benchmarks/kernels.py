@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares versions of the OpenCL kernels of examples/kernel: the start, the best text that `groma tune` finds without
-a model, the version by hand, and CLBlast.
+a model or with a scripted one, the version by hand, and CLBlast.
 
 All versions are timed in rounds, one after the other in each round (A B C A B C ...), so that a computer that becomes
 slower during the measurement slows all of them. A ratio compares the rates of one round. Prints a Markdown table:
@@ -10,18 +10,21 @@ import argparse
 import json
 import math
 import pathlib
+import shlex
 import statistics
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = HERE.parent / "examples" / "kernel" / "opencl"
+SCRIPTED = "scripted"
 
 EXAMPLES = """examples:
   python3 benchmarks/kernels.py --out build/kernels
   python3 benchmarks/kernels.py --out build/kernels --evaluations 200 --proposers marks --problems stencil
 
-A finished search in the folder of --out is not made again.
+A finished search in the folder of --out is not made again. The proposer `scripted` is `scientist` with the scripted
+model of scripted_scientist.py. It begins with matmul_plain.cl, and searches only for `matmul`.
 exit codes: 0: done; 1: a program failed; 2: wrong usage; 3: there is no OpenCL device
 """
 
@@ -45,13 +48,19 @@ def time_once(driver: str, arguments: list[str]) -> float | None:
 
 def search(options: argparse.Namespace, problem: str, proposer: str) -> pathlib.Path | str:
     """The best text of a search, or why there is none."""
+    start, chosen = f"{problem}.cl", ["--proposer", proposer]
+    if proposer == SCRIPTED:
+        if problem != "matmul":
+            return "it has no sequence for this kernel"
+        model = shlex.join(["exec", sys.executable, str(HERE / "scripted_scientist.py")])
+        start, chosen = "matmul_plain.cl", ["--proposer", "scientist", "--endpoint", f"exec:{model}"]
     out = options.out / f"{problem}_{proposer}"
     best = out / "best.txt"
     if best.is_file():
         return best
     quoted = f"'{options.driver}'"
     run = subprocess.run(
-        [options.groma, "tune", "--file", str(KERNELS / f"{problem}.cl"), "--proposer", proposer,
+        [options.groma, "tune", "--file", str(KERNELS / start), *chosen,
          "--evaluations", str(options.evaluations), "--seed", str(options.seed), "--time", str(options.time),
          "--check-command", f"{quoted} --check --kernel {{file}}",
          "--command", f"{quoted} --time --seconds 0.1 --json --kernel {{file}}",
@@ -61,6 +70,10 @@ def search(options: argparse.Namespace, problem: str, proposer: str) -> pathlib.
     if best.is_file():
         return best
     return run.stdout.strip().splitlines()[0] if run.stdout.strip() else f"exit code {run.returncode}"
+
+
+def title_of(proposer: str) -> str:
+    return "best of `scientist`, scripted" if proposer == SCRIPTED else f"best of `{proposer}`"
 
 
 def quartiles(values: list[float]) -> tuple[float, float, float]:
@@ -83,7 +96,7 @@ def measure(options: argparse.Namespace, problem: str) -> None:
         if isinstance(best, str):
             notes.append(f"`{proposer}` did not search: {best}")
         else:
-            versions[f"best of `{proposer}`"] = ["--time", "--kernel", str(best)]
+            versions[title_of(proposer)] = ["--time", "--kernel", str(best)]
     versions["by hand"] = ["--time", "--kernel", str(KERNELS / f"{problem}_by_hand.cl")]
     if problem == "matmul":
         versions["CLBlast"] = ["--library"]
@@ -103,6 +116,11 @@ def measure(options: argparse.Namespace, problem: str) -> None:
         own, start = rates[name][1:], rates["start"][1:]
         low, middle, high = quartiles([a / b for a, b in zip(own, start)])
         print(f"| {name} | {number(statistics.median(own))} | {number(middle)} | {number(low)} to {number(high)} |")
+    scripted = title_of(SCRIPTED)
+    if scripted in rates:
+        low, middle, high = quartiles([a / b for a, b in zip(rates[scripted][1:], rates["by hand"][1:])])
+        notes.append(f"The best text of the scripted model is {number(middle)} times as fast as the version by hand "
+                     f"(quartiles {number(low)} to {number(high)}).")
     for note in notes:
         print(f"\n{note}")
     sys.stdout.flush()
@@ -117,7 +135,7 @@ def main() -> int:
                         help="the driver program of the kernels")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="the folder for the searches")
     parser.add_argument("--problems", default="matmul,stencil", help="(default: %(default)s)")
-    parser.add_argument("--proposers", default="marks,opentuner", help="(default: %(default)s)")
+    parser.add_argument("--proposers", default="marks,opentuner,scripted", help="(default: %(default)s)")
     parser.add_argument("--evaluations", type=int, default=100, help="of each search (default: %(default)s)")
     parser.add_argument("--time", type=float, default=1800, help="limit of each search in s (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=9, help="(default: %(default)s)")
