@@ -291,7 +291,7 @@ class Killed(Case):
             lines = len(folder.journal())
         self.assertGreater(lines, 20)
         self.assertGreater(len(expected), 6)
-        for at in range(1, lines, max(1, lines // 8)):
+        for at in range(1, lines, max(1, lines // 5)):
             with self.subTest(lines=at), Folder() as folder:
                 model = nonsensical(folder, self.FIRST, self.FIRST + 4)
                 if not self.kill_at(folder, at, *model, *self.LIMITS):
@@ -309,7 +309,6 @@ class SeveralFiles(Case):
     KERNEL = '#include "tile.h"\n#include <cstdio>\nint main() { std::printf("rate %d\\n", kTile * 3); }\n'
     TILE = "constexpr int kTile = 2;\n"
 
-    @unittest.expectedFailure  # a command finds only the first file so far
     def test_the_model_changes_both(self) -> None:
         with Folder() as folder:
             folder.write("kernel.cc", self.KERNEL)
@@ -346,7 +345,8 @@ class Documents(Case):
     """`--knowledge` and `--probe`."""
 
     DOCUMENT = "# Values\n\n" + "Nothing of interest stands here.\n" * 40 + \
-               "\n## Zweeble\n\nThe first line of kernel.txt likes the zweeble, which doubles each value.\n"
+               "\n## Zweeble\n\nThe first line of kernel.txt likes the zweeble, which doubles each value. It is " \
+               "the device's own instruction, and costs nothing when the value is even.\n"
 
     def test_prompts_have_the_quotation_and_what_the_probe_prints(self) -> None:
         with Folder() as folder:
