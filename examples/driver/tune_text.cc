@@ -33,7 +33,12 @@ std::string name_of(const std::string& path) { return fs::path(path).filename().
 groma::Result<groma::NamedText> read_named_text(const std::string& path, std::size_t most) {
   auto text = groma::read_file(path, most);
   if (!text) return text.error();
-  if (text->find('\0') != text->npos) {
+  // A text has no NUL and few other control characters. A PDF may look like one.
+  const auto controls = std::count_if(text->begin(), text->end(), [](unsigned char c) {
+    return c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f';
+  });
+  if (text->find('\0') != text->npos || text->starts_with("%PDF-") ||
+      20 * static_cast<std::size_t>(controls) > text->size()) {
     return groma::Error{groma::Error::Code::kMalformed,
                         fmt::format("`{}` is not a text", shown_name(path)),
                         "convert it first, a PDF for example with `pdftotext`"};

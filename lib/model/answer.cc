@@ -159,6 +159,10 @@ ModelAnswer apply_edits_to(const Segments& base, std::string_view text,
       apply_edits(base.text(), *edits, &answer.refusal_reason);
   if (!changed) return answer;
   answer.plan = plan_in(text);
+  if (!is_mapping && changed->find('\0') != changed->npos) {
+    answer.refusal_reason = "it has a NUL byte";
+    return answer;
+  }
   if (is_mapping) {
     answer.refusal_reason = mistake_in(*changed);
     if (answer.refusal_reason.empty()) {
@@ -278,6 +282,7 @@ class Reader {
       }
     }
     if (form_.is_mapping) return read_statements(label, body, cut);
+    if (!label.empty() && body.find('\0') != body.npos) return damage(label, "it has a NUL byte");
     if (!label.empty() && is_small_part(label, body)) {
       return damage(label, "its block has less than half of the file: write edits");
     }

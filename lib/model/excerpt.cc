@@ -35,8 +35,6 @@ constexpr double kSaturation = 1.2, kLengthWeight = 0.75;
 constexpr std::size_t kGapLine = 160, kMaxGapNames = 8;
 // A gap with at most this number of bytes is shown.
 constexpr std::size_t kSmallGap = 300;
-// The bytes that a passage of a document must have with its heading.
-constexpr std::size_t kLeastDocumentBytes = 120;
 
 // English words that say nothing about a passage.
 constexpr std::array<std::string_view, 40> kCommonWords = {
@@ -363,7 +361,9 @@ std::string quote_documents(std::span<const NamedText> documents, std::size_t mo
     if (scores[best] <= kLeastQuoted * scores[order.front()]) break;
     const std::size_t document = of[best].document;
     const std::string_view text = trimmed(passages[best].text);
-    if (text.size() < kLeastDocumentBytes) continue;
+    // A heading alone says nothing.
+    const bool is_heading = !heading_in(text.substr(0, text.find('\n'))).empty();
+    if (is_heading && text.find('\n') == text.npos) continue;
     std::string quotation;
     if (document != last) {
       quotation += fmt::format("From {}:\n", one_line(documents[document].name, 80));

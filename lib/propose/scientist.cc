@@ -141,7 +141,11 @@ class Scientist : public Proposer {
   // Returns nullopt if there is no usable reply.
   std::optional<Proposal> carry_out(SearchRound& round, const std::optional<llm::ChatReply>& reply,
                                     const Segments& base, const Experiment& experiment) {
-    if (!reply) return std::nullopt;
+    if (!reply) {
+      note(fmt::format("\"{}\" was not {}: no reply.", experiment.description,
+                       experiment.repaired ? "repaired" : "carried out"));
+      return std::nullopt;
+    }
     const ModelAnswer answer = read_answer(*reply, base, asker_.expected_reply_form());
     auto proposal = asker_.make_proposal(round, answer, "");
     if (!proposal) {
@@ -299,7 +303,8 @@ class Scientist : public Proposer {
           "YOUR LAST DESIGN was short: {} avenues instead of ten, {} experiments of use instead of "
           "five.",
           avenues, experiments));
-      note(fmt::format("A design had {} avenues and {} experiments of use.", avenues, experiments));
+      note(fmt::format("A design had {} avenues and {} experiments of use.", avenues, experiments),
+           {}, false);
     }
     return chosen;
   }
