@@ -35,7 +35,8 @@ class SparseLaunches : public ::testing::TestWithParam<const char*> {
                                  "IndexTaskMap update f;\n",
                                  GetParam())),
         diags_(source_),
-        bound_(*bind(compile(source_, diags_), make_machine("nodes=2,gpu=2,cpu=1").value(), diags_)),
+        bound_(
+            *bind(compile(source_, diags_), make_machine("nodes=2,gpu=2,cpu=1").value(), diags_)),
         workload_(Workload::make(with_values(find_benchmark("cholesky")->make(),
                                              fmt::format("tiles={},edge=64", kTiles))
                                      .value())
