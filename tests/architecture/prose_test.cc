@@ -36,6 +36,10 @@ const std::vector<ForeignText> kForeign = {
     {"lib/syntax/printer.cc", ", ", "mapping language"},
     {"lib/model/answer.cc", "Machine", "a language model's answer, in the mapping language"},
     {"lib/propose/marked_lines.cc", "groma: one of", "the marks in a user's file"},
+    {"lib/edit/text_files.cc", "groma: file ", "the lines between files, which a reply may have"},
+    {"lib/model/excerpt.cc", "for (", "the source of a kernel"},
+    {"lib/tune/worker_shell.cc", "missing ", "a shell on another computer"},
+    {"lib/tune/worker_shell.cc", "ready /", "a shell on another computer"},
     // The mark at the beginning of a page, which is written for this comparison.
     {"lib/search_report/page.cc", "<!doctype html>\\n", "the beginning of a page"},
     {"lib/search_report/page.cc", "<!-- groma report -->\\n", "the mark of a page"},

@@ -132,7 +132,7 @@ TEST(Hostile, LongCommentsAndManyDeclarationsEndSoon) {
             "3 points");
   std::string many;
   for (int i = 0; i < 1001; ++i) many += fmt::format("domain d{} = x in loops x < 3;", i);
-  EXPECT_THAT(first_line(many), HasSubstr("[program-too-large]"));
+  EXPECT_THAT(first_line(many), HasSubstr("[domain-size]"));
 }
 
 TEST(Hostile, NamesThatMultiplyPartsAreRefused) {

@@ -873,7 +873,7 @@ TEST(Scientist, FindingsSayWhyAnExperimentFailed) {
         "- \"experiment 1.4\" on #0: it did not run.\n"
         "  Execution Error: the command ended with exit code 1\n"
         "  kernel.cc:3:5: error: 'y' was not declared\n"
-        "  3 |   y = 1;\n";
+        "      3 |   y = 1;\n";
     ASSERT_EQ(round.asked.size(), asked + 4);  // nothing ran, so there is nothing to select
     for (std::size_t i = asked; i < round.asked.size(); ++i) {
       const std::string text = text_of(round.asked[i]);
@@ -1056,8 +1056,8 @@ TEST(Scientist, GoesOnWhereTheSelectorSaysNothing) {
   EXPECT_EQ(play.go(), 3U);
   // The best, and the one that differs from it in most segments.
   const std::string text = text_of(play.round.asked.back());
-  EXPECT_THAT(text, HasSubstr("BASE #1 |"));
-  EXPECT_THAT(text, HasSubstr("REFERENCE #2 |"));
+  EXPECT_THAT(text, HasSubstr("BASE: #1,"));
+  EXPECT_THAT(text, HasSubstr("REFERENCE: #2,"));
 }
 
 TEST(Scientist, TakesTheBaseAndTheReferenceThatAreSelected) {
@@ -1071,7 +1071,7 @@ TEST(Scientist, TakesTheBaseAndTheReferenceThatAreSelected) {
   };
   ASSERT_EQ(play.go(), 3U);
   EXPECT_THAT(text_of(play.round.asked.back()),
-              AllOf(HasSubstr("BASE #3 |"), HasSubstr("REFERENCE #4 |")));
+              AllOf(HasSubstr("BASE: #3,"), HasSubstr("REFERENCE: #4,")));
 }
 
 // ------------------------------------------------------------------------------------------ evolve

@@ -237,7 +237,7 @@ TEST(ScientistOnKernels, PromptsOfALargeFileShowWhatIsChanged) {
     EXPECT_LE(prompt.size(), tuning::AskOptions().prompt_bytes + 100);
     EXPECT_THAT(prompt, AllOf(HasSubstr("These are parts of "), HasSubstr(" are left out: "),
                               HasSubstr("THE MACHINE, as a command on it printed\n"),
-                              HasSubstr("KNOWLEDGE, quoted from documents\n")));
+                              HasSubstr("KNOWLEDGE, quoted from documents. ")));
   }
   // The writer, and the one who repairs, see the function that the experiment names.
   EXPECT_THAT(played.prompts[1], HasSubstr("float block_times_vector_f32(__global const"));
