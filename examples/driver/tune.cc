@@ -211,7 +211,7 @@ bool is_unchecked(const groma::tuning::SearchSetup& setup,
 // Returns the last lines of the output: the outcome of the search, the directory and its files, and
 // the command that resumes the search.
 std::string end_words(const groma::tuning::TuneOutcome& outcome, const Subject& subject,
-                      const std::string& directory) {
+                      const std::string& directory, bool asks_model) {
   std::string left;
   if (outcome.best) left = subject.problem.is_mapping() ? "best.mapper, " : "best.txt, ";
   if (outcome.best && subject.problem.has_several_files()) left = "best.FILE for each file, ";
@@ -224,8 +224,11 @@ std::string end_words(const groma::tuning::TuneOutcome& outcome, const Subject& 
   if (!stopped && !outcome.spent_before) return text;
   // `outcome.budget` is the name of the option that sets the budget which ended the search.
   const std::string more = stopped ? "" : fmt::format(" --{} N, with a larger N", outcome.budget);
-  return text + fmt::format("go on  groma tune --resume {}{}{}\n", directory,
-                            subject.command ? " --trust" : "", more);
+  // The directory stores neither the documents nor the model.
+  std::string again = subject.command ? " --trust" : "";
+  if (!subject.problem.knowledge.empty()) again += " --knowledge ...";
+  if (asks_model) again += " --endpoint ...";
+  return text + fmt::format("go on  groma tune --resume {}{}{}\n", directory, again, more);
 }
 
 }  // namespace
@@ -258,6 +261,15 @@ int run_tune(TuneArguments arguments) {
   }
   if (arguments.setup.files.empty() && !arguments.knowledge.empty()) {
     throw CLI::ValidationError("--knowledge", "only valid for a search with --file");
+  }
+  const bool asks_model =
+      info_of(arguments.setup.proposer) != nullptr && info_of(arguments.setup.proposer)->asks_model;
+  const bool names_endpoint = !arguments.setup.files.empty() && !arguments.chat.endpoint.empty();
+  if (!asks_model && !arguments.resumes() && (names_endpoint || !arguments.knowledge.empty())) {
+    throw CLI::ValidationError(names_endpoint ? "--endpoint" : "--knowledge",
+                               fmt::format("the proposer `{}` does not use a model; name one that "
+                                           "does with `--proposer`, such as `scientist`",
+                                           arguments.setup.proposer));
   }
   if (interrupted()) return kInterrupted;
   const groma::tuning::SearchSetup& setup = arguments.setup;
@@ -321,7 +333,7 @@ int run_tune(TuneArguments arguments) {
   display.clear();
   if (!outcome) return refuse_search(outcome.error(), json);
   display.say(json ? groma::tuning::to_json(*outcome)
-                   : end_words(*outcome, *subject, options.directory));
+                   : end_words(*outcome, *subject, options.directory, model.has_value()));
   if (!display.fine()) return kWrongInput;
   if (is_unchecked(setup, *outcome) && !json) {
     print_error(

@@ -137,6 +137,9 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
       refuse_search(*error, arguments.json);
       return std::nullopt;
     }
+    for (const groma::NamedText& document : subject.problem.knowledge) {
+      subject.marks.emplace_back(document.name, document.text);
+    }
   }
   if (!read_applications(arguments, std::move(start), &subject)) return std::nullopt;
   // A mapping is always simulated. With a command, the simulator gives estimates and feedback;

@@ -32,6 +32,10 @@ std::string_view file_name_in_line(std::string_view line);
 // with kTooLarge if there are more than kMaxTextFiles.
 Result<std::string> join_files(std::span<const NamedText> files);
 
+// Names a line of a text for people: "line 26", or "tile.h:5" in a text of several files. `line` is
+// counted from 1 in the whole text.
+std::string name_of_line(std::string_view text, std::size_t line);
+
 // Splits a text into its files. A text whose first line is not `groma: file NAME` is one file
 // without a name. Fails with kMalformed if a name is given twice, with kTooLarge if there are more
 // than kMaxTextFiles.

@@ -70,6 +70,23 @@ Result<std::string> join_files(std::span<const NamedText> files) {
   return all;
 }
 
+std::string name_of_line(std::string_view text, std::size_t line) {
+  std::string_view file;
+  std::size_t begin = 0, number = 0;
+  for (std::size_t at = 0; at < text.size() && number < line; ++number) {
+    const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view name = file_name_in_line(text.substr(at, next - at));
+    // Only the first line begins a text of several files.
+    if (!name.empty() && (number == 0 || !file.empty())) {
+      file = name;
+      begin = number + 1;
+    }
+    at = next;
+  }
+  return file.empty() || line <= begin ? fmt::format("line {}", line)
+                                       : fmt::format("{}:{}", file, line - begin);
+}
+
 Result<std::vector<NamedText>> split_files(std::string_view text) {
   std::vector<NamedText> files;
   const std::string_view first = text.substr(0, text.find('\n'));

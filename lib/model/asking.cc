@@ -190,7 +190,7 @@ std::optional<Proposal> ModelAsker::make_proposal(SearchRound& round, const Mode
     const Step* step = find_step(round, canonical);
     return refuse_proposal(
         round, step == nullptr ? std::string("it was proposed before")
-                               : fmt::format("it was tried before: #{} {}", step->number,
+                               : fmt::format("the same text was tried before: #{} {}", step->number,
                                              describe_result(step->evaluation, round.evaluator())));
   }
   if (const Step* same = step_with_same_decisions(round, proposal.text)) {

@@ -27,6 +27,8 @@ constexpr double kOfDefinition = 0.8;
 constexpr double kOfPart = 0.33;
 // The part of the best score below which a passage of a source is not chosen.
 constexpr double kLeastChosen = 0.1;
+// Documents of at most this part of the bytes are quoted as a whole.
+constexpr std::size_t kWholePart = 4;
 // The part of the best score below which a passage of a document is not quoted.
 constexpr double kLeastQuoted = 0.3;
 // The constants of BM25.
@@ -337,6 +339,15 @@ std::string excerpt_of_source(std::string_view text, std::size_t most_bytes,
 
 std::string quote_documents(std::span<const NamedText> documents, std::size_t most_bytes,
                             const QueryWords& query) {
+  std::string all;
+  for (const NamedText& document : documents) {
+    if (all.size() + document.text.size() > most_bytes / kWholePart) {
+      all.clear();
+      break;
+    }
+    all += fmt::format("From {}:\n{}\n\n", one_line(document.name, 80), trimmed(document.text));
+  }
+  if (!all.empty() && all.size() <= most_bytes) return all;
   struct DocumentPassage {
     std::size_t document;
     std::string_view heading;

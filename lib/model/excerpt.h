@@ -51,7 +51,8 @@ std::string excerpt_of_source(std::string_view text, std::size_t most_bytes,
 
 // Returns quotations of the documents, at most `most_bytes` bytes: the passages that fit the query
 // best, the best ones first, below lines with the names of their documents and the headings above
-// them. Headings alone, and passages that fit far worse than the best one, are not quoted.
+// them. Short documents are quoted as a whole. Headings alone, and passages that fit far worse than
+// the best one, are not quoted.
 std::string quote_documents(std::span<const NamedText> documents, std::size_t most_bytes,
                             const QueryWords& query);
 

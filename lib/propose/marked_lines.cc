@@ -9,6 +9,7 @@
 
 #include "edit/segment_marks.h"
 #include "groma/segments.h"
+#include "groma/text_files.h"
 
 namespace groma::tuning {
 namespace {
@@ -95,15 +96,15 @@ std::string MarkedText::changes(const Choice& from, const Choice& to) const {
   std::string changes;
   for (std::size_t m = 0; m < marks.size(); ++m) {
     if (from[m] == to[m]) continue;
-    changes += fmt::format("{}line {}: {} for {}", changes.empty() ? "" : ", ", marks[m].line,
+    changes += fmt::format("{}{}: {} for {}", changes.empty() ? "" : ", ", marks[m].place,
                            marks[m].values[to[m]], marks[m].values[from[m]]);
   }
   return changes.empty() ? "as it is" : changes;
 }
 
 Result<MarkedText> read_marks(std::string_view text) {
-  const auto failure = [](std::size_t line, std::string_view what) {
-    return Error{Error::Code::kMalformed, fmt::format("line {}: {}", line, what)};
+  const auto failure = [text](std::size_t line, std::string_view what) {
+    return Error{Error::Code::kMalformed, fmt::format("{}: {}", name_of_line(text, line), what)};
   };
   MarkedText made;
   std::size_t kept = 0, line = 1;
@@ -112,11 +113,14 @@ Result<MarkedText> read_marks(std::string_view text) {
     const std::string_view all = text.substr(at, end - at);
     const std::size_t found = all.find(kMark);
     if (found != all.npos) {
-      MarkedLine mark{line, values_in(all.substr(found + kMark.size()))};
+      MarkedLine mark{name_of_line(text, line), values_in(all.substr(found + kMark.size()))};
       if (mark.values.size() < 2 || mark.values.size() > MarkedText::kMaxValues) {
         return failure(line,
                        fmt::format("`{}` has {} value{}, not 2 to {}", kMark, mark.values.size(),
                                    mark.values.size() == 1 ? "" : "s", MarkedText::kMaxValues));
+      }
+      if (mark.values.front().ends_with(',')) {
+        return failure(line, fmt::format("spaces, not commas, part the values of `{}`", kMark));
       }
       if (made.marks.size() == MarkedText::kMaxMarks) {
         return Error{Error::Code::kTooLarge,

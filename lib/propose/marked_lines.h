@@ -16,8 +16,8 @@ namespace groma::tuning {
 
 // A marked line of a text: it has a value, and lists the values that may replace that value.
 struct MarkedLine {
-  // The number of the line in the text, from 1.
-  std::size_t line = 0;
+  // The name of the line for people (name_of_line() in text_files.h).
+  std::string place;
   // 2 to MarkedText::kMaxValues values.
   std::vector<std::string> values;
 

@@ -273,7 +273,10 @@ std::vector<std::string> CommandWorker::telling_lines_of(const std::string& outp
   std::size_t follow = 0;
   for (const std::string_view line : lines_of(output)) {
     if (lines.size() == kTellingLines) break;
-    if (line.find("error:") != line.npos) follow = kLinesOfError;
+    const bool is_error = line.find("error:") != line.npos;
+    // A linker says what is wrong above its own last line.
+    if (is_error && lines.empty() && line.starts_with("collect2:")) return last;
+    if (is_error) follow = kLinesOfError;
     if (follow == 0 || trimmed(line).empty()) continue;
     --follow;
     const std::size_t end = line.find_last_not_of("\r\n");

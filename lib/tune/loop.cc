@@ -557,10 +557,6 @@ Json SearchLoop::identity() const {
                  {"marks", Json::object()}};
   if (!problem_.examples.empty()) search["examples"] = problem_.examples;
   if (!problem_.hardware.empty()) search["hardware"] = problem_.hardware;
-  for (const NamedText& document : problem_.knowledge) {
-    search["knowledge"][encode_for_json(document.name)] =
-        fmt::format("{:016x}", hash_of(document.text));
-  }
   for (const auto& [name, content] : options_.marks) {
     search["marks"][encode_for_json(name)] = fmt::format("{:016x}", hash_of(content));
   }

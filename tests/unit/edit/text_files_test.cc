@@ -36,6 +36,16 @@ TEST(TextFiles, ATextWithoutThatLineIsOneFile) {
   }
 }
 
+TEST(TextFiles, NameTheirLines) {
+  EXPECT_EQ(name_of_line("a\nb\n", 2), "line 2");
+  EXPECT_EQ(name_of_line("a\ngroma: file b\nc\n", 3), "line 3");
+  const std::string two = "groma: file a.cl\nint a;\nint b;\ngroma: file b.h\nint c;\n";
+  EXPECT_EQ(name_of_line(two, 3), "a.cl:2");
+  EXPECT_EQ(name_of_line(two, 5), "b.h:1");
+  EXPECT_EQ(name_of_line(two, 1), "line 1");
+  EXPECT_EQ(name_of_line("", 1), "line 1");
+}
+
 TEST(TextFiles, ThatCannotBeAreRefused) {
   const auto why = [](const std::vector<NamedText>& files) {
     const auto joined = join_files(files);

@@ -99,6 +99,9 @@ TEST(Documents, AreQuotedWhereTheyFit) {
   EXPECT_LE(quoted.size(), 900U);
   EXPECT_THAT(quoted, Not(HasSubstr("other.txt")));
   EXPECT_EQ(quote_documents(documents, 900, words("zebra")), "");
+  // Short documents are quoted as a whole, whatever is asked.
+  const std::vector<NamedText> note = {{"note.txt", "Two ports for sums.\n"}};
+  EXPECT_EQ(quote_documents(note, 900, words("zebra")), "From note.txt:\nTwo ports for sums.\n\n");
   EXPECT_EQ(quote_documents({}, 900, words("zebra")), "");
 }
 

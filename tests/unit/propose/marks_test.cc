@@ -151,6 +151,11 @@ TEST(MarkedLineProposer, OfAFileAreRefusedByItsName) {
     EXPECT_EQ(refusal(name), "no line of `kernel.cc` has `groma: one of`");
     problem.start = "\nn = 4; // groma: one of 4";
     EXPECT_EQ(refusal(name), "`kernel.cc`: line 2: `groma: one of` has 1 value, not 2 to 64");
+    problem.start = "n = 4; // groma: one of 4, 8";
+    EXPECT_EQ(refusal("marks"),
+              "`kernel.cc`: line 1: spaces, not commas, part the values of `groma: one of`");
+    problem.start = "groma: file a.cc\nint n;\ngroma: file b.h\n\nn = 4; // groma: one of 4\n";
+    EXPECT_EQ(refusal("marks"), "`kernel.cc`: b.h:2: `groma: one of` has 1 value, not 2 to 64");
     problem.start = "// groma: begin a\n";
     EXPECT_EQ(refusal(name), "kernel.cc:1: `a` has no `groma: end`");
   }

@@ -487,7 +487,8 @@ TEST(ModelProposers, TryNothingTwice) {
     play.round.rejected.clear();
     EXPECT_EQ(play.go(), 0U) << name;
     ASSERT_FALSE(play.round.rejected.empty()) << name;
-    EXPECT_THAT(play.round.rejected.front(), HasSubstr("it was tried before: #1 valid, 1.0"))
+    EXPECT_THAT(play.round.rejected.front(),
+                HasSubstr("the same text was tried before: #1 valid, 1.0"))
         << name;
   }
 }
