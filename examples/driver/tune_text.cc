@@ -14,6 +14,7 @@
 #include "groma/source.h"
 #include "groma/system.h"
 #include "groma/text_files.h"
+#include "inputs.h"
 
 namespace driver {
 namespace {

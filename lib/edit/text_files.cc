@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "groma/harmless.h"
 #include "groma/line_edits.h"

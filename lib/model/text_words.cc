@@ -106,7 +106,7 @@ void add_text_outside_segments(Prompt& prompt, const SearchProblem& problem) {
 
 std::string fenced_excerpts(const Segments& segments, std::size_t most_bytes,
                             const QueryWords& query) {
-  const std::string all = fenced_segments(segments);
+  std::string all = fenced_segments(segments);
   if (all.size() <= most_bytes) return all;
   std::string shown = fmt::format(
       "(These are parts of {} bytes. The lines in brackets say what is left out; they are not part "

@@ -13,6 +13,7 @@
 #include "groma/line_edits.h"
 #include "guide/scanner.h"
 #include "search/lines.h"
+#include "tune/command_options.h"
 
 namespace groma::tuning {
 namespace {
@@ -211,7 +212,7 @@ Evaluation CommandWorker::score_of(const std::vector<RunComparison>& all,
   Evaluation evaluation;
   evaluation.status = Status::kOk;
   evaluation.noise = std::sqrt(squares) / static_cast<double>(all.size());
-  Evaluation::Measurement& measured = evaluation.measured.emplace();
+  Evaluation::Measurement measured;
   measured.worker = name_;
   // If the incumbent ran with every input, the values are scaled to its earlier score.
   if (incumbent.size() == all.size()) {
@@ -224,6 +225,7 @@ Evaluation CommandWorker::score_of(const std::vector<RunComparison>& all,
   }
   const double mean = geometric_mean(values);
   if (measured.incumbent_value == 0) measured.drift = drift_of(request.text, mean);
+  evaluation.measured = measured;
   evaluation.score = options().higher_is_better ? 1 / mean : mean;
   evaluation.values = std::move(values);
   GuideFeedback& feedback = evaluation.feedback;
