@@ -269,6 +269,15 @@ TEST_F(WorkersTest, EvaluateAtTheSameTime) {
   }
 }
 
+// BusyBox has no `%N`: its `date` prints the letter.
+TEST_F(WorkersTest, NeedNoNanoseconds) {
+  fs::create_directory(folder_.path() + "/bin");
+  folder_.write("bin/date", "#!/bin/sh\nexec /bin/date \"$(printf %s \"$1\" | sed s/%N/N/)\"\n");
+  fs::permissions(folder_.path() + "/bin/date", fs::perms::owner_all);
+  options_.workers = {"PATH=\"$PWD/bin:$PATH\" sh"};
+  EXPECT_EQ(score_of("[ \"$(date +%N)\" = N ] && echo time: 4"), 4);
+}
+
 // Two machines whose speeds differ: what counts is how a text compares with the best at each.
 TEST_F(WorkersTest, CompareWithTheIncumbentOfTheSameWorker) {
   options_.workers = {"sh", "sh"};
