@@ -262,8 +262,9 @@ int run_tune(TuneArguments arguments) {
   if (arguments.setup.files.empty() && !arguments.knowledge.empty()) {
     throw CLI::ValidationError("--knowledge", "only valid for a search with --file");
   }
-  const bool asks_model =
-      info_of(arguments.setup.proposer) != nullptr && info_of(arguments.setup.proposer)->asks_model;
+  // The name may be that of no proposer, which make_proposer() reports.
+  const groma::tuning::ProposerInfo* info = info_of(arguments.setup.proposer);
+  const bool asks_model = info != nullptr && info->asks_model;
   const bool names_endpoint = !arguments.setup.files.empty() && !arguments.chat.endpoint.empty();
   if (!asks_model && !arguments.resumes() && (names_endpoint || !arguments.knowledge.empty())) {
     throw CLI::ValidationError(names_endpoint ? "--endpoint" : "--knowledge",
@@ -288,7 +289,7 @@ int run_tune(TuneArguments arguments) {
   const auto proposer = make_proposer(arguments, subject->problem);
   if (!proposer) return refuse_search(proposer.error(), json);
   std::optional<groma::llm::ChatClient> model;
-  if (info_of(setup.proposer)->asks_model) {
+  if (asks_model) {
     auto client = make_model(arguments);
     if (!client) return refuse_search(client.error(), json);
     model = std::move(client).value();
@@ -333,7 +334,7 @@ int run_tune(TuneArguments arguments) {
   display.clear();
   if (!outcome) return refuse_search(outcome.error(), json);
   display.say(json ? groma::tuning::to_json(*outcome)
-                   : end_words(*outcome, *subject, options.directory, model.has_value()));
+                   : end_words(*outcome, *subject, options.directory, asks_model));
   if (!display.fine()) return kWrongInput;
   if (is_unchecked(setup, *outcome) && !json) {
     print_error(

@@ -160,9 +160,7 @@ struct SearchProblem {
 
   bool is_mapping() const { return machine != nullptr; }
   // Returns true if the text is not a mapping and stands for several files.
-  bool has_several_files() const {
-    return !is_mapping() && !file_name_in_line(start.substr(0, start.find('\n'))).empty();
-  }
+  bool has_several_files() const { return !is_mapping() && stands_for_files(start); }
 };
 
 // A text that a proposer wants to try.

@@ -27,6 +27,12 @@ bool is_text_file_name(std::string_view name);
 // text if the line is another one.
 std::string_view file_name_in_line(std::string_view line);
 
+// Returns the line `groma: file NAME`, with its line end, that stands before a file.
+std::string line_before_file(std::string_view name);
+
+// Returns true if the text stands for several files: its first line is `groma: file NAME`.
+bool stands_for_files(std::string_view text);
+
 // Joins files to one text. A file whose last line has no line end gets one. Fails with kMalformed
 // if a name is not valid or given twice, or if a file itself has a line `groma: file NAME`. Fails
 // with kTooLarge if there are more than kMaxTextFiles.
@@ -36,8 +42,8 @@ Result<std::string> join_files(std::span<const NamedText> files);
 // counted from 1 in the whole text.
 std::string name_of_line(std::string_view text, std::size_t line);
 
-// Splits a text into its files. A text whose first line is not `groma: file NAME` is one file
-// without a name. Fails with kMalformed if a name is given twice, with kTooLarge if there are more
+// Splits a text into its files. A text that does not stand for several files is one file without a
+// name. Fails with kMalformed if a name is given twice, with kTooLarge if there are more
 // than kMaxTextFiles.
 Result<std::vector<NamedText>> split_files(std::string_view text);
 

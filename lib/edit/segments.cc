@@ -293,7 +293,7 @@ Result<Segments> Segments::of_marked(const Source& source) {
   // The number of the line on which the current segment begins, or 0 between segments.
   std::size_t opened = 0;
   std::size_t line = 1;
-  const bool has_files = !file_name_in_line(text.substr(0, text.find('\n'))).empty();
+  const bool has_files = stands_for_files(text);
   for (std::size_t at = 0; at < text.size(); ++line) {
     const std::size_t next = line_end(text, at, text.size());
     const edit::SegmentMark mark = edit::segment_mark(text.substr(at, next - at));
@@ -341,8 +341,10 @@ Result<Segments> Segments::of_marked(const Source& source) {
 
 // A file that is not marked is a segment as a whole. Its line `groma: file NAME` stands before it.
 Result<Segments> Segments::of_text(const Source& source) {
-  if (edit::has_segment_mark(source.text())) return of_marked(source);
-  if (source.text().size() > kMaxSourceBytes) return of_marked(source).error();
+  // of_marked() also refuses a text that is too large.
+  if (source.text().size() > kMaxSourceBytes || edit::has_segment_mark(source.text())) {
+    return of_marked(source);
+  }
   auto files = split_files(source.text());
   if (!files) return files.error();
   Segments made;
@@ -354,7 +356,7 @@ Result<Segments> Segments::of_text(const Source& source) {
       const std::string_view last = name.substr(name.find_last_of('/') + 1);
       file.name = is_text_file_name(last) ? last : "text";
     }
-    made.between_.push_back(has_names ? fmt::format("groma: file {}\n", file.name) : "");
+    made.between_.push_back(has_names ? line_before_file(file.name) : "");
     made.segments_.push_back({std::move(file.name), std::move(file.text), ""});
   }
   made.between_.emplace_back();

@@ -48,6 +48,14 @@ std::string_view file_name_in_line(std::string_view line) {
   return is_text_file_name(line) ? line : std::string_view();
 }
 
+std::string line_before_file(std::string_view name) {
+  return fmt::format("{}{}\n", kFileMark, name);
+}
+
+bool stands_for_files(std::string_view text) {
+  return !file_name_in_line(text.substr(0, text.find('\n'))).empty();
+}
+
 Result<std::string> join_files(std::span<const NamedText> files) {
   std::string all;
   std::vector<std::string_view> names;
@@ -65,7 +73,7 @@ Result<std::string> join_files(std::span<const NamedText> files) {
                    fmt::format("`{}` has a line `{}`, with which a file begins", file.name,
                                harmless(line.substr(0, line.find_first_of("\r\n"))))};
     }
-    all += fmt::format("{}{}\n{}", kFileMark, file.name, file.text);
+    all += line_before_file(file.name) + file.text;
     if (!file.text.empty() && file.text.back() != '\n') all += '\n';
   }
   return all;
@@ -90,8 +98,7 @@ std::string name_of_line(std::string_view text, std::size_t line) {
 
 Result<std::vector<NamedText>> split_files(std::string_view text) {
   std::vector<NamedText> files;
-  const std::string_view first = text.substr(0, text.find('\n'));
-  if (file_name_in_line(first).empty()) {
+  if (!stands_for_files(text)) {
     files.push_back({"", std::string(text)});
     return files;
   }

@@ -43,7 +43,8 @@ class Scientist : public Proposer {
       : asker_(problem, seed, options), is_mapping_(problem.is_mapping()) {}
 
   std::string_view name() const override { return "scientist"; }
-  // Of a mapping, prompts say why runs failed. Of another text, they also show what runs printed.
+  // The prompts for a mapping say why its runs failed. The prompts for any other text also show
+  // what its runs printed.
   GuideDetail reads() const override {
     return is_mapping_ ? GuideDetail::kExplain : GuideDetail::kProfile;
   }
