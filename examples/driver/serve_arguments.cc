@@ -85,12 +85,13 @@ class ArgumentReader {
     return wrong(fmt::format("`{}` is not {}", name_, what));
   }
 
-  // Returns an error unless the value can be one word of a command line.
+  // Returns an error unless the value can be one word of a command line. Behind `--task=` an empty
+  // value would make the next word the value.
   std::optional<Error> word_error(const json& value) const {
     if (!value.is_string()) return expected("a text");
     const auto& text = value.get_ref<const std::string&>();
-    if (text.size() > kMaxWordBytes || text.find('\0') != text.npos) {
-      return expected(fmt::format("a text of at most {} bytes, without zeros", kMaxWordBytes));
+    if (text.empty() || text.size() > kMaxWordBytes || text.find('\0') != text.npos) {
+      return expected(fmt::format("a text of 1 to {} bytes, without zeros", kMaxWordBytes));
     }
     return std::nullopt;
   }

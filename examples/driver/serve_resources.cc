@@ -29,8 +29,9 @@ using groma::serve::Call;
 using groma::serve::Resource;
 using groma::serve::ResourceText;
 
-constexpr std::string_view kLanguage = "groma://language", kMachines = "groma://machines",
-                           kApplications = "groma://applications", kSearches = "groma://searches";
+constexpr std::string_view kLanguageUri = "groma://language", kMachinesUri = "groma://machines",
+                           kApplicationsUri = "groma://applications",
+                           kSearchesUri = "groma://searches";
 constexpr const char* kJson = "application/json";
 // Limits on the look for searches below the root.
 constexpr int kMaxDepth = 4;
@@ -136,7 +137,7 @@ Result<std::vector<ResourceText>> read_search(const ServeSetup& setup, const std
     if (!file) continue;
     const auto text = groma::read_file((setup.root.path() / *file).string(), kMaxTextBytes);
     if (!text) continue;
-    texts.push_back({fmt::format("{}/{}/{}", kSearches, to_uri(*directory), name), *text});
+    texts.push_back({fmt::format("{}/{}/{}", kSearchesUri, to_uri(*directory), name), *text});
   }
   if (texts.empty()) {
     return Error{Error::Code::kUnknown,
@@ -148,24 +149,24 @@ Result<std::vector<ResourceText>> read_search(const ServeSetup& setup, const std
 }  // namespace
 
 std::vector<Resource> list_resources(const ServeSetup& setup, const Call& call) {
-  std::vector<Resource> list = {
-      {std::string(kLanguage), "language", "The mapping language",
-       "The reference card of the mapping language"},
-      {std::string(kMachines), "machines", "Machines", "The names of the built-in machines", kJson},
-      {std::string(kApplications), "applications", "Applications",
-       "The names of the built-in applications", kJson}};
+  std::vector<Resource> list = {{std::string(kLanguageUri), "language", "The mapping language",
+                                 "The reference card of the mapping language"},
+                                {std::string(kMachinesUri), "machines", "Machines",
+                                 "The names of the built-in machines", kJson},
+                                {std::string(kApplicationsUri), "applications", "Applications",
+                                 "The names of the built-in applications", kJson}};
   for (const groma::Preset& preset : groma::machine_presets()) {
-    list.push_back({fmt::format("{}/{}", kMachines, preset.name),
+    list.push_back({fmt::format("{}/{}", kMachinesUri, preset.name),
                     fmt::format("machine {}", preset.name), std::string(preset.name),
                     std::string(preset.summary), kJson});
   }
   for (const groma::Benchmark& app : groma::built_in_applications()) {
-    list.push_back({fmt::format("{}/{}", kApplications, app.name),
+    list.push_back({fmt::format("{}/{}", kApplicationsUri, app.name),
                     fmt::format("application {}", app.name), std::string(app.name),
                     std::string(app.summary), kJson});
   }
   for (const std::string& search : find_searches(setup, call)) {
-    list.push_back({fmt::format("{}/{}", kSearches, to_uri(search)),
+    list.push_back({fmt::format("{}/{}", kSearchesUri, to_uri(search)),
                     fmt::format("search {}", groma::visible(search)), groma::visible(search),
                     "A search for a faster mapping: its report and the best mapping"});
   }
@@ -174,21 +175,21 @@ std::vector<Resource> list_resources(const ServeSetup& setup, const Call& call) 
 
 std::vector<groma::serve::ResourceTemplate> resource_templates() {
   return {
-      {fmt::format("{}/{{+machine}}", kMachines), "machine", "A machine",
+      {fmt::format("{}/{{+machine}}", kMachinesUri), "machine", "A machine",
        "A machine as JSON: a name with parameters such as p100x4:nodes=2, or the path of a file",
        kJson},
-      {fmt::format("{}/{{+application}}", kApplications), "application", "An application",
+      {fmt::format("{}/{{+application}}", kApplicationsUri), "application", "An application",
        "An application as JSON: a name with values such as cannon:n=8000, or the path of a file",
        kJson},
-      {fmt::format("{}/{{+directory}}", kSearches), "search", "A search",
+      {fmt::format("{}/{{+directory}}", kSearchesUri), "search", "A search",
        "The report and the best mapping of the search in a directory below the root"}};
 }
 
 Result<std::vector<ResourceText>> read_resource(ServeSetup& setup, const std::string& uri,
                                                 const Call& call) {
-  if (uri == kLanguage) return output_of(setup, {"prompt"}, uri, "text/plain", call);
-  if (uri == kMachines) return output_of(setup, {"machines", "--json"}, uri, kJson, call);
-  if (uri == kApplications) return output_of(setup, {"apps", "--json"}, uri, kJson, call);
+  if (uri == kLanguageUri) return output_of(setup, {"prompt"}, uri, "text/plain", call);
+  if (uri == kMachinesUri) return output_of(setup, {"machines", "--json"}, uri, kJson, call);
+  if (uri == kApplicationsUri) return output_of(setup, {"apps", "--json"}, uri, kJson, call);
   const auto described = [&](const char* command, const Result<std::string>& spec) {
     if (!spec) return Result<std::vector<ResourceText>>(spec.error());
     // A text that is not the name of a file could begin with a hyphen.
@@ -197,13 +198,13 @@ Result<std::vector<ResourceText>> read_resource(ServeSetup& setup, const std::st
     }
     return output_of(setup, {command, "--json", *spec}, uri, kJson, call);
   };
-  if (const auto spec = member_of(uri, kMachines)) {
+  if (const auto spec = member_of(uri, kMachinesUri)) {
     return described("machines", setup.root.machine(*spec));
   }
-  if (const auto spec = member_of(uri, kApplications)) {
+  if (const auto spec = member_of(uri, kApplicationsUri)) {
     return described("apps", setup.root.application(*spec));
   }
-  if (const auto directory = member_of(uri, kSearches)) return read_search(setup, *directory);
+  if (const auto directory = member_of(uri, kSearchesUri)) return read_search(setup, *directory);
   return Error{Error::Code::kUnknown,
                fmt::format("no such resource: `{}`", groma::visible(uri.substr(0, 200)))};
 }
