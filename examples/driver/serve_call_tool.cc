@@ -124,7 +124,7 @@ class ToolRun {
     if (!mapping || !structured.is_object()) return left;
     structured["mapping"] = *mapping;
     return result(fmt::format("After the certain corrections:\n{}\n{}", *mapping, left.text),
-                  structured.dump(), left.is_error);
+                  structured.dump(-1, ' ', false, json::error_handler_t::replace), left.is_error);
   }
 
   // Runs a Legion program under a mapping. What the program prints is standard error.

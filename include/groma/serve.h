@@ -44,25 +44,25 @@ struct ToolResult {
 
 // A tool: a function that a model may call.
 struct Tool {
-  std::string name, title, description;
+  std::string name = {}, title = {}, description = {};
   // The JSON schema of the arguments, as the text of a JSON object.
-  std::string input_schema;
+  std::string input_schema = {};
   // Hints for the client. `reads_only`: nothing is changed. `destroys`: something may be replaced
   // or removed. `is_idempotent`: a second equal call changes nothing more. `open_world`: the tool
   // reaches programs or computers that this server does not control.
   bool reads_only = false, destroys = false, is_idempotent = false, open_world = false;
   // Carries out a call. It is called by several threads at once, and must not throw.
-  std::function<ToolResult(const Call& call)> run;
+  std::function<ToolResult(const Call& call)> run = {};
 };
 
 // Something that a client can read by its URI.
 struct Resource {
-  std::string uri, name, title, description;
+  std::string uri = {}, name = {}, title = {}, description = {};
   std::string mime_type = "text/plain";
 };
 // A family of resources: a URI with names in braces, as in RFC 6570.
 struct ResourceTemplate {
-  std::string uri_template, name, title, description;
+  std::string uri_template = {}, name = {}, title = {}, description = {};
   std::string mime_type = "text/plain";
 };
 // One text of a resource.

@@ -18,10 +18,15 @@ constexpr auto kBetweenProgress = std::chrono::milliseconds(100);
 // Limit on the bytes of a client's text that an error repeats.
 constexpr std::size_t kMaxRepeated = 100;
 
+// Returns the member of an object; null if it has none.
+const json* member(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
 // Returns the member of an object if it is a string; otherwise null.
 const std::string* string_member(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : found->get_ptr<const std::string*>();
+  const json* found = member(object, key);
+  return found == nullptr ? nullptr : found->get_ptr<const std::string*>();
 }
 
 // Parses what a tool or this server itself has written. A text that is not JSON is our mistake; the
@@ -147,8 +152,8 @@ void Session::take_request(const Message& message, const Reply& reply) {
 
 void Session::take_notification(const Message& message) {
   if (message.method != "notifications/cancelled") return;
-  const auto id = message.params.find("requestId");
-  if (id != message.params.end()) pool_.cancel(id->dump());
+  const json* id = member(message.params, "requestId");
+  if (id != nullptr) pool_.cancel(to_line(*id));
 }
 
 json Session::initialize(const Message& message) {
@@ -224,8 +229,8 @@ void Session::call_tool(const Message& message, const Reply& reply) {
     return refuse(fmt::format("no tool is named `{}`",
                               visible(std::string_view(*name).substr(0, kMaxRepeated))));
   }
-  const auto arguments = message.params.find("arguments");
-  const bool given = arguments != message.params.end() && !arguments->is_null();
+  const json* arguments = member(message.params, "arguments");
+  const bool given = arguments != nullptr && !arguments->is_null();
   if (given && !arguments->is_object()) return refuse("`arguments` is not an object");
   std::string text = given ? to_line(*arguments) : "{}";
   add_call(message, reply, [this, id = message.id, tool, text = std::move(text)](const Call& call) {
@@ -275,7 +280,7 @@ void Session::read_resource(const Message& message, const Reply& reply) {
 void Session::add_call(const Message& message, const Reply& reply,
                        std::function<json(const Call& call)> make) {
   const auto added =
-      pool_.add(message.id.dump(),
+      pool_.add(to_line(message.id),
                 [this, message, reply, make = std::move(make)](const std::atomic<bool>& cancelled) {
                   // A client does not expect a reply to a request that it has cancelled.
                   if (cancelled) return reply(nullptr);
@@ -297,10 +302,10 @@ void Session::add_call(const Message& message, const Reply& reply,
 // The protocol demands that the progress grows. A client that sends no token wants no progress.
 auto Session::progress_reporter(const Message& message, const std::atomic<bool>& cancelled) const
     -> decltype(Call::report_progress) {
-  const auto meta = message.params.find("_meta");
-  const bool has_meta = meta != message.params.end() && meta->is_object();
-  const auto token = has_meta ? meta->find("progressToken") : json::const_iterator();
-  if (!has_meta || token == meta->end() || !(token->is_string() || token->is_number_integer())) {
+  const json* meta = member(message.params, "_meta");
+  const json* token =
+      meta != nullptr && meta->is_object() ? member(*meta, "progressToken") : nullptr;
+  if (token == nullptr || !(token->is_string() || token->is_number_integer())) {
     return [](double, std::optional<double>, std::string_view) {};
   }
   struct State {

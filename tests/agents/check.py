@@ -110,7 +110,7 @@ async def every_tool(root: pathlib.Path) -> None:
             expect(False, "an unknown tool is an error of the protocol")
         except MCPError as error:
             expect(error.code == -32602, "an unknown tool is an error of the protocol", error)
-        large = await session.call_tool("place", {"mapping": block, "task": "dgemm", "domain": "1024x1024"})
+        large = await session.call_tool("place", {"mapping": block, "task": "dgemm", "domain": "512x512"})
         expect(not large.is_error and len(text_of(large)) <= 110_000 and large.structured_content is None,
                "a large result is cut", len(text_of(large)))
         for resource in (await session.list_resources()).resources:
@@ -119,9 +119,9 @@ async def every_tool(root: pathlib.Path) -> None:
         templates = (await session.list_resource_templates()).resource_templates
         expect(len(templates) == 3, "there are templates of resources", templates)
     async with session_of(str(root), "--max-result", "65536") as session:
-        large = await session.call_tool("place", {"mapping": block, "task": "dgemm", "domain": "1024x1024"})
+        large = await session.call_tool("place", {"mapping": block, "task": "dgemm", "domain": "512x512"})
         points = (large.structured_content or {}).get("points", [])
-        expect(len(points) == 1 << 20, "a large result arrives as a whole if the user allows it", len(points))
+        expect(len(points) == 1 << 18, "a large result arrives as a whole if the user allows it", len(points))
 
 
 async def cancellation(root: pathlib.Path) -> None:

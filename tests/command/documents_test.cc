@@ -56,8 +56,9 @@ TEST(Documents, ShowTheProgramThatIsRun) {
 }
 
 constexpr const char* kDocuments[] = {
-    "README.md",        "docs/applications.md", "docs/commands.md", "docs/diagnostics.md",
-    "docs/domains.md",  "docs/emit.md",         "docs/llm.md",      "docs/tune.md",
+    "README.md",        "docs/agents.md",      "docs/applications.md",
+    "docs/commands.md", "docs/diagnostics.md", "docs/domains.md",
+    "docs/emit.md",     "docs/llm.md",         "docs/tune.md",
 #ifdef GROMA_EMBED  // where the examples are built
     "docs/embedding.md"
 #endif
