@@ -34,7 +34,15 @@ def expect(condition: bool, what: str, *details: object) -> None:
 
 
 def parameters(root: str, *options: str) -> StdioServerParameters:
-    return StdioServerParameters(command=GROMA, args=["serve", "--root", root, *options])
+    return StdioServerParameters(command=GROMA, args=["serve", "--root", root, *options],
+                                 env={"TMPDIR": str(temporary_folder(pathlib.Path(root)))})
+
+
+def temporary_folder(root: pathlib.Path) -> pathlib.Path:
+    """The folder for the temporary files of a server, which no other program uses."""
+    folder = root.parent / "temporary"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @contextlib.asynccontextmanager
@@ -60,8 +68,8 @@ def server_process() -> int:
     return max(found)
 
 
-def usage(process: int) -> dict[str, int]:
-    """The memory in KiB, the open files, the threads and the processes below the process."""
+def usage(process: int, root: pathlib.Path) -> dict[str, int]:
+    """The memory in KiB, the open files, the threads, the processes below the process, and its temporary files."""
     folder = pathlib.Path(f"/proc/{process}")
     status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
     below = 0
@@ -70,11 +78,7 @@ def usage(process: int) -> dict[str, int]:
             below += int(stat.read_text().rpartition(")")[2].split()[1]) == process
     return {"KiB": int(status["VmRSS"].split()[0]), "files": len(os.listdir(folder / "fd")),
             "threads": int(status["Threads"]), "children": below,
-            "entries": sum(len(os.listdir(each)) for each in scratch_folders())}
-
-
-def scratch_folders() -> list[pathlib.Path]:
-    return [each for each in pathlib.Path(tempfile.gettempdir()).glob("groma-??????") if each.is_dir()]
+            "temporary files": len(list(temporary_folder(root).rglob("*")))}
 
 
 async def every_tool(root: pathlib.Path) -> None:
@@ -138,10 +142,10 @@ async def cancellation(root: pathlib.Path) -> None:
             expect(False, "the search is cancelled")
         expect(len(seen) > 1 and seen == sorted(set(seen)), "progress grows", seen)
         end = time.monotonic() + 15
-        while usage(server)["children"] > 1 and time.monotonic() < end:
+        while usage(server, root)["children"] > 1 and time.monotonic() < end:
             await asyncio.sleep(0.1)
         # The one that is left watches over the temporary folder.
-        expect(usage(server)["children"] == 1, "the cancelled search has ended", usage(server))
+        expect(usage(server, root)["children"] == 1, "the cancelled search has ended", usage(server, root))
         result = await session.call_tool("tune", {"resume": "cancelled", "evaluations": 1})
         expect(not result.is_error, "the cancelled search can be resumed", result)
         spent = (result.structured_content or {})["search"]["spent"]["evaluations"]
@@ -156,35 +160,37 @@ async def a_long_session(root: pathlib.Path) -> None:
                  ("check", {"mapping_file": "no"}), ("reference", {"app": "circuit"}),
                  ("tune", {"app": "cannon", "evaluations": 2}),
                  ("place", {"mapping": GOOD, "task": "task_5", "app": "cannon"})]
-        for i in range(24):
+        for i in range(40):
             await session.call_tool(*kinds[i % len(kinds)])
-        before = usage(server)
+        before = usage(server, root)
         begin = time.monotonic()
         for i in range(0, CALLS, 4):
             await asyncio.gather(*(session.call_tool(*kinds[(i + k) % len(kinds)]) for k in range(4)))
         seconds = time.monotonic() - begin
         await asyncio.sleep(0.5)
-        after = usage(server)
+        after = usage(server, root)
         print(f"      {CALLS} calls in {seconds:.1f} s; before {before}, after {after}", flush=True)
-        for what in ["files", "threads", "children", "entries"]:
+        for what in ["files", "threads", "children", "temporary files"]:
             expect(after[what] == before[what], f"no {what} are left over", before, after)
         expect(after["KiB"] - before["KiB"] < 4096, "the memory does not grow", before, after)
 
 
 async def two_clients(root: pathlib.Path) -> None:
-    folders = len(scratch_folders())
     for mode in ["auto", "legacy"]:
         async with Client(stdio_client(parameters(str(root))), mode=mode) as client:
             result = await client.call_tool("check", {"mapping": GOOD})
             expect(not result.is_error, f"a client that connects in the mode `{mode}` is served", result)
-    expect(len(scratch_folders()) == folders, "a server leaves no temporary folder", scratch_folders())
+    left = list(temporary_folder(root).iterdir())
+    expect(not left, "a server leaves no temporary files", left)
 
 
 async def main() -> int:
     for part in [every_tool, cancellation, a_long_session, two_clients]:
         print(f"---- {part.__name__}", flush=True)
-        with tempfile.TemporaryDirectory(prefix="agents-") as root:
-            await part(pathlib.Path(root))
+        with tempfile.TemporaryDirectory(prefix="agents-") as folder:
+            root = pathlib.Path(folder) / "root"
+            root.mkdir()
+            await part(root)
     print(f"{len(failures)} checks failed" if failures else "all checks passed")
     return 1 if failures else 0
 
