@@ -111,9 +111,11 @@ ToolResult search_result(const ServeSetup& setup, const CallFolder& folder,
   // A search that was interrupted, at the limit of `wait` or by its budget of time, can go on.
   const bool goes_on = end.value("end", json()) == "stopped";
   const json structured = {{"directory", directory}, {"goes_on", goes_on}, {"search", end}};
+  std::string text = outcome.err.text;
+  const auto file = setup.root.file(directory + "/report.txt");
   const auto report =
-      groma::read_file((setup.root.path() / directory / "report.txt").string(), kMaxReportBytes);
-  std::string text = outcome.err.text + (report ? *report : "");
+      file ? groma::read_file((setup.root.path() / *file).string(), kMaxReportBytes) : file;
+  if (report) text += *report;
   if (end.contains("best") && end["best"].is_object()) {
     text += fmt::format("\nThe best text, also in {}/best.*:\n{}\n", directory,
                         end["best"].value("text", ""));
