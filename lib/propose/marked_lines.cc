@@ -174,9 +174,10 @@ std::string misspelt_mark(std::string_view line) {
     const std::size_t end = std::min(rest.find_first_of(kSpace, second), rest.size());
     const std::string two =
         fmt::format("{} {}", rest.substr(0, first), rest.substr(second, end - second));
-    if (!near_names(two, kValues).empty()) return std::string(kMark);
+    if (two == kValues.front() || !near_names(two, kValues).empty()) return std::string(kMark);
+    if (!has_colon) continue;
     const auto near = near_names(rest.substr(0, first), kParts, 1);
-    if (has_colon && !near.empty()) return fmt::format("{}: {}", kName, near.front());
+    if (!near.empty()) return fmt::format("{}: {}", kName, near.front());
   }
   return "";
 }
