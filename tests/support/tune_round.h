@@ -107,10 +107,11 @@ class FakeRound : public tuning::SearchRound {
 
 // Returns the text of a journal without the times in it.
 inline std::string without_times(std::string journal) {
-  for (std::size_t at = 0; (at = journal.find("\"seconds\":", at)) != journal.npos;) {
-    const std::size_t end = journal.find_first_of(",}", at);
-    if (journal[at - 1] == ',') --at;
-    journal.erase(at, end - at);
+  for (std::size_t at = 0; (at = journal.find(",\"seconds\":", at)) != journal.npos;) {
+    journal.erase(at, journal.find_first_of(",}", at + 1) - at);
+  }
+  for (std::size_t at = 0; (at = journal.find("{\"ended\":", at)) != journal.npos;) {
+    journal.erase(at, journal.find('\n', at) + 1 - at);
   }
   return journal;
 }
