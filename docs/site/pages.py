@@ -54,27 +54,28 @@ def resolved(page, target):
 
 
 def page_of(path):
-    """Returns the path in the site of a path in the repository, and the text of its page if one is made."""
+    """Returns for a path in the repository: the file to read, the path of its page in the site, and the text of the
+    page if it is not the file's."""
+    if os.path.exists(os.path.join(ROOT, path, "README.md")):
+        path += "/README.md"
     full = os.path.join(ROOT, path)
+    where = path[5:] if path.startswith("docs/") else "repository/" + path
     if path == "README.md":
-        return "index.md", None
-    if path.endswith(PICTURES):
-        return (path[5:] if path.startswith("docs/") else "repository/" + path), None
-    if path.endswith(".md"):
-        return (path[5:] if path.startswith("docs/") else "repository/" + path), None
+        return path, "index.md", None
+    if path.endswith((".md", *PICTURES)):
+        return path, where, None
     if os.path.isdir(full):
-        if os.path.exists(full + "/README.md"):
-            return page_of(path + "/README.md")
         names = sorted(name for name in os.listdir(full) if os.path.isfile(os.path.join(full, name)))
         items = "".join(f"* [{name}]({posixpath.basename(path)}/{name})\n" for name in names)
-        return f"repository/{path}.md", f"# {path}\n\n{items}"
+        return path, f"repository/{path}.md", f"# {path}\n\n{items}"
     with open(full, encoding="utf-8") as file:
         code = file.read()
     language = LANGUAGES.get(os.path.splitext(path)[1], "text")
-    return f"repository/{path}.md", f"# {path}\n\n````{language}\n{code}\n````\n"
+    return path, f"repository/{path}.md", f"# {path}\n\n````{language}\n{code}\n````\n"
 
 
 def on_files(files, config):
+    """Adds the files outside docs/ to which a page links, and those to which they link."""
     repository_path.clear()
     site_path.clear()
     for file in files:
@@ -86,14 +87,11 @@ def on_files(files, config):
     def add(path):
         if path in site_path or not os.path.exists(os.path.join(ROOT, path)) or path.startswith(".."):
             return
-        where, text = page_of(path)
+        source, where, text = page_of(path)
         site_path[path] = where
         if where in repository_path:
             return
-        repository_path[where] = path
-        if text is None and os.path.isdir(os.path.join(ROOT, path)):
-            repository_path[where] = path + "/README.md"
-        source = repository_path[where]
+        repository_path[where] = source
         if text is None:
             files.append(File.generated(config, where, abs_src_path=os.path.join(ROOT, source)))
         else:
@@ -117,6 +115,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
+    """Returns the page with links between pages of the site in place of links between files of the repository."""
     here = page.file.src_uri
     path = repository_path[here]
     if here.startswith("repository/") and not path.endswith(".md"):
