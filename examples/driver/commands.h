@@ -79,9 +79,11 @@ void add_format(CLI::App& app, int* exit_code);
 void add_explain(CLI::App& app, int* exit_code);
 void add_guide(CLI::App& app, int* exit_code);
 void add_place(CLI::App& app, int* exit_code);
+void add_prompt(CLI::App& app, int* exit_code);
 void add_report(CLI::App& app, int* exit_code);
 void add_llm(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
+void add_serve(CLI::App& app, int* exit_code);
 // In the next functions, `behind` refers to the words after `--` on the command line. main() fills
 // them in before the command runs, so `behind` must live until then.
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);

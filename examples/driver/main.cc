@@ -99,6 +99,7 @@ int main(int argc, char** argv) {
       "  groma tune --app circuit                       searches for a faster mapping\n"
       "  groma report tune                              a page about the search in `tune`\n"
       "  groma write 'All tasks on GPUs' --app circuit  a language model writes a mapping\n"
+      "  groma serve --root my_project                  lets an agent use all of this (MCP)\n"
       "  groma format --in-place my.mapper              formats the file\n"
       "  groma emit my.mapper -o my_mapper.cc           the mapping as C++ for Legion\n"
       "  groma machines                                 the built-in machines\n"
@@ -119,6 +120,8 @@ int main(int argc, char** argv) {
   driver::add_tune(app, behind, &exit_code);
   driver::add_report(app, &exit_code);
   driver::add_write(app, &exit_code);
+  driver::add_prompt(app, &exit_code);
+  driver::add_serve(app, &exit_code);
   driver::add_emit(app, &exit_code);
   driver::add_machines(app, &exit_code);
   driver::add_apps(app, &exit_code);

@@ -76,4 +76,9 @@ std::string application_to_json(const Application& app);
 Result<Application> load_application(const std::string& spec,
                                      const std::function<bool()>& stop = {});
 
+// Returns the place of the colon before the values in `a.json:n=4096,steps=10`, which
+// load_application() would read as the name `a.json` and values; the size of the text if it has no
+// values.
+std::size_t begin_of_application_values(std::string_view spec);
+
 }  // namespace groma

@@ -117,6 +117,9 @@ struct Command {
   std::vector<std::string> environment = {};
   // The time after which the group is ended. 0 stands for no deadline.
   std::int64_t deadline_ms = 0;
+  // If above 0: at the deadline, or when `stop` says so, the program first gets SIGINT, as after
+  // Ctrl-C, and has this long to end by itself before the group is killed.
+  std::int64_t farewell_ms = 0;
   // Limit on the address space of each process, in whole KB; 0: no limit.
   std::int64_t memory_bytes = 0;
   // Limit on what is kept of each output. Output beyond it is read and dropped from the middle.

@@ -33,24 +33,6 @@ Result<Machine> read_machine(const std::string& path) {
   return machine_from_json(*text, path == "-" ? "<stdin>" : path);
 }
 
-// Returns the place of the colon before the values in "a.json:n=4096,steps=10", or the end of the
-// text if there are no values. A colon without `=` behind it begins values only if an application
-// stands before it, as in "cannon:n".
-std::size_t begin_of_values(std::string_view spec) {
-  constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  const std::size_t colon = spec.rfind(':');
-  if (colon == spec.npos) return spec.size();
-  const std::size_t equals = spec.find('=', colon);
-  const std::string_view name = spec.substr(colon + 1, equals - colon - 1);
-  if (equals != spec.npos)
-    return name.find_first_not_of(kLetters) == name.npos ? colon : spec.size();
-  const std::string_view before = spec.substr(0, colon);
-  return before == "-" || before.ends_with(".json") || find_benchmark(before) != nullptr
-             ? colon
-             : spec.size();
-}
-
 // Returns a built-in benchmark or reads a file. An unknown name is an error with similar names as
 // help.
 Result<Application> read_application(const std::string& path, const std::function<bool()>& stop) {
@@ -72,10 +54,27 @@ Result<Application> read_application(const std::string& path, const std::functio
 
 }  // namespace
 
+// A colon without `=` behind it begins values only if an application stands before it, as in
+// "cannon:n".
+std::size_t begin_of_application_values(std::string_view spec) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  const std::size_t colon = spec.rfind(':');
+  if (colon == spec.npos) return spec.size();
+  const std::size_t equals = spec.find('=', colon);
+  const std::string_view name = spec.substr(colon + 1, equals - colon - 1);
+  if (equals != spec.npos)
+    return name.find_first_not_of(kLetters) == name.npos ? colon : spec.size();
+  const std::string_view before = spec.substr(0, colon);
+  return before == "-" || before.ends_with(".json") || find_benchmark(before) != nullptr
+             ? colon
+             : spec.size();
+}
+
 // Loads an application and sets its parameters to the values behind the colon. The workload is
 // built once so that values which do not fit are reported here.
 Result<Application> load_application(const std::string& spec, const std::function<bool()>& stop) {
-  const std::size_t values = begin_of_values(spec);
+  const std::size_t values = begin_of_application_values(spec);
   Result<Application> app = read_application(spec.substr(0, values), stop);
   if (!app || values == spec.size()) return app;
   if (values + 1 == spec.size()) {

@@ -235,6 +235,17 @@ void add_problem(Prompt& prompt, const SearchProblem& problem) {
   add_examples(prompt, problem);
 }
 
+void add_card_and_facts(Prompt& prompt, const std::shared_ptr<const Machine>& machine,
+                        const Workload* app) {
+  for (const LanguageCardPart& part : language_card()) {
+    prompt.add_system_text(part.text, part.stage);
+  }
+  if (machine == nullptr) return;
+  SearchProblem described{.start = "", .machine = machine, .inputs = {}, .about = ""};
+  if (app != nullptr) described.inputs.push_back(*app);
+  add_problem(prompt, described);
+}
+
 Result<Segments> segments_of(const SearchProblem& problem, const std::string& text) {
   if (problem.is_mapping()) return Segments::of_mapping(Source("mapping", text));
   return Segments::of_text(Source(problem.file.empty() ? "text" : problem.file, text));

@@ -3,13 +3,16 @@
 // It contains no paths, no time of day, and no mappings except those tried in this search.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "groma/machine.h"
 #include "groma/search.h"
 #include "groma/segments.h"
+#include "groma/workload.h"
 
 namespace groma::tuning {
 
@@ -83,6 +86,10 @@ std::string describe_goal(const Evaluator& evaluator);
 // Adds a description of the problem to a prompt. For a mapping, these are the machine and the
 // application, and the examples. For any other text, see add_about_text() in text_words.h.
 void add_problem(Prompt& prompt, const SearchProblem& problem);
+// Adds the reference card of the language to the system message, and describes the machine and the
+// application in the user message. Both may be null; an application needs a machine.
+void add_card_and_facts(Prompt& prompt, const std::shared_ptr<const Machine>& machine,
+                        const Workload* app);
 // Divides a text into segments. The segments of a mapping follow from its statements, those of any
 // other text from its marks or files (Segments::of_text()), of which the only file is named as
 // SearchProblem::file. Fails if the marks are not valid.

@@ -202,14 +202,7 @@ class MappingWriter {
         "processors run each task, which memory holds each region, how the data lies there, and "
         "where the points of index launches go. Decide what the sentence says and nothing else: "
         "what no statement decides, the default mapper does.\n\n");
-    for (const LanguageCardPart& part : language_card()) {
-      prompt.add_system_text(part.text, part.stage);
-    }
-    if (problem_.machine != nullptr) {
-      SearchProblem described{.start = "", .machine = problem_.machine, .inputs = {}, .about = ""};
-      if (problem_.app != nullptr) described.inputs.push_back(*problem_.app);
-      add_problem(prompt, described);
-    }
+    add_card_and_facts(prompt, problem_.machine, problem_.app);
     if (problem_.app == nullptr) {
       prompt.add_user_text(
           "APPLICATION: not known. Take the names of tasks and regions from the sentence.\n\n");

@@ -195,15 +195,21 @@ Result<CommandOutcome> run_command(const Command& command) {
     return full ? std::optional(End::kTooMuchOutput) : std::nullopt;
   };
   bool broken_off = false;
+  // The time until which the program may end by itself after SIGINT.
+  std::optional<Clock::time_point> farewell;
   while (!has_ended(child, &info)) {
     const auto now = Clock::now();
-    if (const auto end = cause(now)) {
-      outcome.end = *end;
+    const auto end = farewell ? std::nullopt : cause(now);
+    if (end) outcome.end = *end;
+    if (end && command.farewell_ms > 0 && *end != CommandOutcome::End::kTooMuchOutput) {
+      kill(child, SIGINT);
+      farewell = now + std::chrono::milliseconds(command.farewell_ms);
+    } else if (end || (farewell && now >= *farewell)) {
       broken_off = true;
       break;
     }
     int wait_ms = ended.get() >= 0 ? kPollMs : kPollBlindMs;
-    if (command.deadline_ms > 0) {
+    if (command.deadline_ms > 0 && !farewell) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now);
       wait_ms = static_cast<int>(std::min<std::int64_t>(wait_ms, left.count()));
     }
@@ -220,7 +226,7 @@ Result<CommandOutcome> run_command(const Command& command) {
   for (bool again = true; again && (out.read.get() >= 0 || err.read.get() >= 0);) {
     read_for(broken_off ? 0 : kPollMs, &out.read, &out_text, &err.read, &err_text, -1);
     const auto now = Clock::now();
-    again = now < drained && !cause(now);
+    again = now < drained && (farewell || !cause(now));
   }
   info = {};
   while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED) != 0 && errno == EINTR) {

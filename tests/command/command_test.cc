@@ -48,7 +48,7 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
   for (const char* command :
        {"", "check", "format", "place", "explain", "run", "diff", "guide", "emit", "tune", "write",
-        "machines", "apps", "sample", "strategies", "grammar"}) {
+        "machines", "apps", "prompt", "serve", "sample", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;

@@ -179,6 +179,7 @@ TEST(Site, NavigatesToEveryPage) {
 }
 
 constexpr const char* kDocuments[] = {"README.md",
+                                      "docs/agents.md",
                                       "docs/applications.md",
                                       "docs/commands.md",
                                       "docs/cookbook/matrices.md",

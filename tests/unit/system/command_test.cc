@@ -171,6 +171,30 @@ TEST(Command, IsStoppedLongBeforeItsDeadline) {
 }
 
 // It left the group, but not our reach.
+TEST(Command, MaySayFarewellBeforeItIsStopped) {
+  Command command =
+      shell("trap 'echo saved; exit 7' INT; echo ready; while :; do sleep 0.01; done");
+  bool ready = false;
+  command.on_output = [&](std::string_view, bool) { ready = true; };
+  command.stop = [&] { return ready; };
+  command.farewell_ms = 10'000;
+  const CommandOutcome outcome = run(command);
+  EXPECT_EQ(outcome.end, End::kStopped);
+  EXPECT_EQ(outcome.code, 7);
+  EXPECT_EQ(outcome.out.text, "ready\nsaved\n");
+  EXPECT_LT(outcome.seconds, 9);
+}
+
+TEST(Command, IsKilledIfItsFarewellTakesTooLong) {
+  Command command = shell("trap '' INT; while :; do sleep 0.01; done");
+  command.deadline_ms = 100;
+  command.farewell_ms = 100;
+  const CommandOutcome outcome = run(command);
+  EXPECT_EQ(outcome.end, End::kDeadline);
+  EXPECT_EQ(outcome.code, SIGKILL);
+  EXPECT_LT(outcome.seconds, 5);
+}
+
 TEST(Command, WhatLeavesItsGroupEndsToo) {
   Command command;
   command.words = {"perl", "-e",
