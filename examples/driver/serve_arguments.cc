@@ -21,7 +21,7 @@ namespace {
 using groma::Error;
 using groma::Result;
 using groma::visible;
-using nlohmann::json;
+using Json = nlohmann::json;
 
 // Limit on a text that becomes a word of the command line. The system has a limit of 128 KiB.
 constexpr std::size_t kMaxWordBytes = std::size_t{32} << 10;
@@ -37,7 +37,7 @@ class ArgumentReader {
   ArgumentReader(const ServeRoot& root, const std::string& scratch)
       : root_(root), scratch_(scratch) {}
 
-  std::optional<Error> read(const ToolParameter& parameter, const json& value) {
+  std::optional<Error> read(const ToolParameter& parameter, const Json& value) {
     using enum ParameterKind;
     name_ = parameter.name;
     switch (parameter.kind) {
@@ -87,7 +87,7 @@ class ArgumentReader {
 
   // Returns an error unless the value can be one word of a command line. Behind `--task=` an empty
   // value would make the next word the value.
-  std::optional<Error> word_error(const json& value) const {
+  std::optional<Error> word_error(const Json& value) const {
     if (!value.is_string()) return expected("a text");
     const auto& text = value.get_ref<const std::string&>();
     if (text.empty() || text.size() > kMaxWordBytes || text.find('\0') != text.npos) {
@@ -106,20 +106,20 @@ class ArgumentReader {
     }
   }
 
-  std::optional<Error> add_text(const ToolParameter& parameter, const json& value) {
+  std::optional<Error> add_text(const ToolParameter& parameter, const Json& value) {
     if (auto error = word_error(value)) return error;
     add(parameter, value.get<std::string>());
     return std::nullopt;
   }
 
-  std::optional<Error> add_input(const json& value) {
+  std::optional<Error> add_input(const Json& value) {
     if (!value.is_string()) return expected("a text");
     made_.input = value.get<std::string>();
     made_.positionals.emplace_back("-");
     return std::nullopt;
   }
 
-  std::optional<Error> add_list(const ToolParameter& parameter, const json& value) {
+  std::optional<Error> add_list(const ToolParameter& parameter, const Json& value) {
     if (!value.is_array() || value.empty() || value.size() > kMaxListItems) {
       return expected(fmt::format("a list of 1 to {} items", kMaxListItems));
     }
@@ -127,24 +127,24 @@ class ArgumentReader {
     item.kind = parameter.kind == ParameterKind::kFiles          ? ParameterKind::kFile
                 : parameter.kind == ParameterKind::kApplications ? ParameterKind::kApplication
                                                                  : ParameterKind::kText;
-    for (const json& each : value) {
+    for (const Json& each : value) {
       if (auto error = read(item, each)) return error;
     }
     return std::nullopt;
   }
 
-  std::optional<Error> add_program(const json& value) {
+  std::optional<Error> add_program(const Json& value) {
     if (!value.is_array() || value.empty() || value.size() > kMaxListItems) {
       return expected(fmt::format("a list of 1 to {} words", kMaxListItems));
     }
-    for (const json& each : value) {
+    for (const Json& each : value) {
       if (auto error = word_error(each)) return error;
       made_.behind.push_back(each.get<std::string>());
     }
     return std::nullopt;
   }
 
-  std::optional<Error> add_number(const ToolParameter& parameter, const json& value) {
+  std::optional<Error> add_number(const ToolParameter& parameter, const Json& value) {
     const bool whole = parameter.kind == ParameterKind::kInteger;
     const bool fits = value.is_number() && value.get<double>() >= parameter.least &&
                       value.get<double>() <= parameter.most &&
@@ -159,7 +159,7 @@ class ArgumentReader {
     return std::nullopt;
   }
 
-  std::optional<Error> add_choice(const ToolParameter& parameter, const json& value) {
+  std::optional<Error> add_choice(const ToolParameter& parameter, const Json& value) {
     const auto words = words_in(parameter.words);
     const auto* const text = value.get_ptr<const std::string*>();
     if (text == nullptr || std::find(words.begin(), words.end(), *text) == words.end()) {
@@ -170,7 +170,7 @@ class ArgumentReader {
   }
 
   // Writes a content to a temporary file. A second one of the same name gets a number.
-  Result<std::string> write_content(std::string_view file_name, const json& value) {
+  Result<std::string> write_content(std::string_view file_name, const Json& value) {
     const std::size_t dot = std::min(file_name.rfind('.'), file_name.size());
     std::string path = fmt::format("{}/{}", scratch_, file_name);
     std::error_code ignored;
@@ -180,12 +180,12 @@ class ArgumentReader {
     }
     const std::string text =
         value.is_string() ? value.get<std::string>()
-                          : value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+                          : value.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
     if (const auto error = groma::write_file(path, text)) return *error;
     return path;
   }
 
-  std::optional<Error> add_content(const ToolParameter& parameter, const json& value) {
+  std::optional<Error> add_content(const ToolParameter& parameter, const Json& value) {
     const bool is_json = parameter.words.ends_with(".json");
     if (!value.is_string() && !(is_json && value.is_object())) {
       return expected(is_json ? "a text or a JSON object" : "a text");
@@ -196,7 +196,7 @@ class ArgumentReader {
     return std::nullopt;
   }
 
-  std::optional<Error> add_path(const ToolParameter& parameter, const json& value) {
+  std::optional<Error> add_path(const ToolParameter& parameter, const Json& value) {
     if (auto error = word_error(value)) return error;
     const auto& given = value.get_ref<const std::string&>();
     const auto path = parameter.kind == ParameterKind::kFile     ? root_.file(given)
@@ -207,7 +207,7 @@ class ArgumentReader {
     return std::nullopt;
   }
 
-  std::optional<Error> add_spec(const ToolParameter& parameter, const json& value) {
+  std::optional<Error> add_spec(const ToolParameter& parameter, const Json& value) {
     const bool is_machine = parameter.kind == ParameterKind::kMachine;
     if (value.is_object()) {
       const auto path = write_content(is_machine ? "machine.json" : "app.json", value);
@@ -231,7 +231,7 @@ class ArgumentReader {
 };
 
 // Returns an error if the arguments contradict each other, or one is missing.
-std::optional<Error> choice_error(const ToolDefinition& tool, const json& arguments) {
+std::optional<Error> choice_error(const ToolDefinition& tool, const Json& arguments) {
   for (const ParameterChoice& choice : tool.choices) {
     std::vector<std::string_view> names = words_in(choice.names);
     const auto given = std::count_if(names.begin(), names.end(), [&](std::string_view name) {
@@ -259,10 +259,10 @@ std::vector<std::string> ToolCommandLine::words(std::string_view command) const 
 
 // The parameters are read in the order of the table, which is the order of positional arguments.
 // An argument of null is taken as not given, as some clients write it.
-Result<ToolCommandLine> read_tool_arguments(const ToolDefinition& tool, const json& arguments,
+Result<ToolCommandLine> read_tool_arguments(const ToolDefinition& tool, const Json& arguments,
                                             const ServeRoot& root, const std::string& scratch,
                                             bool allows_commands) {
-  json given = json::object();
+  Json given = Json::object();
   for (const auto& [name, value] : arguments.items()) {
     const auto known =
         std::find_if(tool.parameters.begin(), tool.parameters.end(),
@@ -293,12 +293,12 @@ Result<ToolCommandLine> read_tool_arguments(const ToolDefinition& tool, const js
   return reader.take();
 }
 
-std::string text_argument(const json& arguments, const char* name) {
+std::string text_argument(const Json& arguments, const char* name) {
   const auto found = arguments.find(name);
   return found != arguments.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-bool flag_argument(const json& arguments, const char* name) {
+bool flag_argument(const Json& arguments, const char* name) {
   const auto found = arguments.find(name);
   return found != arguments.end() && *found == true;
 }

@@ -26,7 +26,7 @@ using groma::CommandOutcome;
 using groma::Error;
 using groma::serve::Call;
 using groma::serve::ToolResult;
-using nlohmann::json;
+using Json = nlohmann::json;
 
 // How often a call that takes long says that it still works.
 constexpr double kBetweenSigns = 2;
@@ -59,12 +59,12 @@ std::optional<Error> work_on_copy(const ServeSetup& setup, const CallFolder& fol
 }
 
 // Returns the members of an object that are texts, or lists of texts, each with its name.
-std::string members_as_text(const json& object, std::initializer_list<const char*> names) {
+std::string members_as_text(const Json& object, std::initializer_list<const char*> names) {
   std::string text;
   for (const char* name : names) {
     const auto found = object.find(name);
     if (found == object.end()) continue;
-    for (const json& each : found->is_array() ? *found : json::array({*found})) {
+    for (const Json& each : found->is_array() ? *found : Json::array({*found})) {
       if (!each.is_string()) continue;
       const auto& words = each.get_ref<const std::string&>();
       text += fmt::format("{}:{}{}\n", name, words.find('\n') == words.npos ? " " : "\n", words);
@@ -108,7 +108,7 @@ class ToolRun {
     const std::string why = why_broken_off(*outcome, setup_.seconds);
     if (!why.empty()) return broken_off(why, *outcome);
     const bool fine = outcome->code == kFine;
-    return result(as_text(*outcome), fine ? json{{name, outcome->out.text}}.dump() : "", !fine);
+    return result(as_text(*outcome), fine ? Json{{name, outcome->out.text}}.dump() : "", !fine);
   }
 
   // Corrects a copy of the mapping, and then checks what is left. The two processes of a check must
@@ -120,11 +120,11 @@ class ToolRun {
     std::erase(line.options, "--fix");
     ToolResult left = in_both_forms(line);
     const auto mapping = groma::read_file(line.positionals.front(), groma::kMaxSourceBytes);
-    json structured = json::parse(left.structured, nullptr, false);
+    Json structured = Json::parse(left.structured, nullptr, false);
     if (!mapping || !structured.is_object()) return left;
     structured["mapping"] = *mapping;
     return result(fmt::format("After the certain corrections:\n{}\n{}", *mapping, left.text),
-                  structured.dump(-1, ' ', false, json::error_handler_t::replace), left.is_error);
+                  structured.dump(-1, ' ', false, Json::error_handler_t::replace), left.is_error);
   }
 
   // Runs a Legion program under a mapping. What the program prints is standard error.
@@ -135,7 +135,7 @@ class ToolRun {
     }
     line.options.push_back("--map=" + line.positionals.front());
     line.positionals.clear();
-    return once(line, false, [](const json& found) {
+    return once(line, false, [](const Json& found) {
       return members_as_text(found, {"raw", "explain", "suggest"});
     });
   }
@@ -145,12 +145,12 @@ class ToolRun {
     if (!replays) {
       if (const auto error = add_endpoint(setup_, endpoint, &line.options)) return refusal(*error);
     }
-    return once(line, !replays, [](const json& found) {
+    return once(line, !replays, [](const Json& found) {
       std::string text =
           members_as_text(found, {"mapping", "summary", "refusal", "message", "help"});
       if (found.contains("error")) text += members_as_text(found["error"], {"message", "help"});
       if (!found.contains("diagnostics")) return text;
-      for (const json& each : found["diagnostics"]) {
+      for (const Json& each : found["diagnostics"]) {
         text += members_as_text(each, {"severity", "message"});
       }
       return text;
@@ -160,7 +160,7 @@ class ToolRun {
  private:
   // Runs the command with --json. `words` makes a text of the JSON.
   ToolResult once(const ToolCommandLine& line, bool asks_model,
-                  const std::function<std::string(const json&)>& words) {
+                  const std::function<std::string(const Json&)>& words) {
     ChildRun only = child(with_json(line.words(tool_.command)), line.input);
     only.asks_model = asks_model;
     only.on_tick = sign_of_life();
@@ -168,7 +168,7 @@ class ToolRun {
     if (!outcome) return refusal(outcome.error());
     const std::string why = why_broken_off(*outcome, setup_.seconds);
     if (!why.empty()) return broken_off(why, *outcome);
-    const json found = json::parse(outcome->out.text, nullptr, false);
+    const Json found = Json::parse(outcome->out.text, nullptr, false);
     const std::string text = found.is_object() ? words(found) : outcome->out.text;
     return result(text + outcome->err.text, outcome->out.text, outcome->code != kFine);
   }
@@ -205,7 +205,7 @@ class ToolRun {
 
 ToolResult call_tool(ServeSetup& setup, const ToolDefinition& tool, const Call& call) {
   if (tool.command == "tune") return call_tune(setup, tool, call);
-  const json arguments = json::parse(call.arguments, nullptr, false);
+  const Json arguments = Json::parse(call.arguments, nullptr, false);
   const CallFolder folder(setup);
   auto line =
       folder.path().empty()

@@ -10,7 +10,7 @@
 namespace driver {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using enum ParameterKind;
 
 constexpr std::string_view kMachineWords =
@@ -19,7 +19,7 @@ constexpr std::string_view kMachineWords =
     "machine itself as a JSON object. Default: p100x4";
 constexpr std::string_view kAppWords =
     "The application. The name of a built-in one such as circuit or cannon, the path of a JSON "
-    "file, both also with values such as cannon:n=8000 or a.json:size=small; or the application "
+    "file, both also with values such as cannon:n=8000 or a.Json:size=small; or the application "
     "itself as a JSON object";
 constexpr ToolParameter kMapping = {"mapping", kContent,        "", "The text of the mapping", 0,
                                     0,         "mapping.mapper"};
@@ -335,10 +335,10 @@ constexpr std::array kTools = {
         "write", kWrite, kWriteChoices, false, false, false, true},
 };
 
-json type_of(const ToolParameter& parameter) {
-  const json text = {{"type", "string"}};
+Json type_of(const ToolParameter& parameter) {
+  const Json text = {{"type", "string"}};
   const auto number = [&](const char* type) {
-    return json{{"type", type}, {"minimum", parameter.least}, {"maximum", parameter.most}};
+    return Json{{"type", type}, {"minimum", parameter.least}, {"maximum", parameter.most}};
   };
   switch (parameter.kind) {
     case kTexts:
@@ -346,7 +346,7 @@ json type_of(const ToolParameter& parameter) {
     case kFiles:
       return {{"type", "array"}, {"items", text}, {"minItems", 1}, {"maxItems", kMaxListItems}};
     case kInteger: {
-      json type = number("integer");
+      Json type = number("integer");
       type["minimum"] = static_cast<std::int64_t>(parameter.least);
       type["maximum"] = static_cast<std::int64_t>(parameter.most);
       return type;
@@ -385,15 +385,15 @@ std::span<const ToolDefinition> tool_definitions() { return kTools; }
 
 // Clients do not agree on `oneOf`, so the schema requires only what stands alone in its choice. The
 // descriptions, and the errors of calls, tell the rest.
-json input_schema(const ToolDefinition& tool, bool allows_commands) {
-  json properties = json::object();
+Json input_schema(const ToolDefinition& tool, bool allows_commands) {
+  Json properties = Json::object();
   for (const ToolParameter& parameter : tool.parameters) {
     if (parameter.runs_commands && !allows_commands) continue;
-    json described = type_of(parameter);
+    Json described = type_of(parameter);
     described["description"] = parameter.about;
     properties[std::string(parameter.name)] = std::move(described);
   }
-  json required = json::array();
+  Json required = Json::array();
   for (const ParameterChoice& choice : tool.choices) {
     std::vector<std::string_view> open;
     for (const std::string_view name : words_in(choice.names)) {
@@ -401,7 +401,7 @@ json input_schema(const ToolDefinition& tool, bool allows_commands) {
     }
     if (choice.is_required && open.size() == 1) required.push_back(open.front());
   }
-  json schema = {
+  Json schema = {
       {"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
   if (!required.empty()) schema["required"] = std::move(required);
   return schema;

@@ -26,7 +26,7 @@ using groma::CommandOutcome;
 using groma::Error;
 using groma::serve::Call;
 using groma::serve::ToolResult;
-using nlohmann::json;
+using Json = nlohmann::json;
 
 // How long a call waits for the end of the search. Some clients give up a call after a minute.
 constexpr double kDefaultWait = 50;
@@ -49,20 +49,20 @@ class SearchEvents {
         line_ += bytes.substr(0, end);
       }
       if (end == bytes.npos) return;
-      take(json::parse(line_, nullptr, /*allow_exceptions=*/false));
+      take(Json::parse(line_, nullptr, /*allow_exceptions=*/false));
       line_.clear();
       bytes.remove_prefix(end + 1);
     }
   }
 
   // The event that ended the search, and the one that says why there was none. Null: did not come.
-  const json& end() const { return end_; }
-  const json& error() const { return error_; }
+  const Json& end() const { return end_; }
+  const Json& error() const { return error_; }
 
  private:
-  void take(const json& event) {
+  void take(const Json& event) {
     if (!event.is_object() || !event.contains("event")) return;
-    const json& kind = event["event"];
+    const Json& kind = event["event"];
     if (kind == "end") end_ = event;
     if (kind == "error") error_ = event;
     if (kind != "evaluated" || !event.contains("evaluations")) return;
@@ -77,7 +77,7 @@ class SearchEvents {
   const Call& call_;
   std::optional<double> total_;
   std::string line_, best_;
-  json end_, error_;
+  Json end_, error_;
 };
 
 bool asks_model(std::string_view proposer) {
@@ -88,7 +88,7 @@ bool asks_model(std::string_view proposer) {
 }
 
 // Returns a number among the arguments, or the default.
-double number_argument(const json& arguments, const char* name, double otherwise) {
+double number_argument(const Json& arguments, const char* name, double otherwise) {
   const auto found = arguments.find(name);
   return found != arguments.end() && found->is_number() ? found->get<double>() : otherwise;
 }
@@ -101,16 +101,16 @@ ToolResult search_result(const ServeSetup& setup, const CallFolder& folder,
     std::string why = why_broken_off(outcome, setup.seconds);
     if (!why.empty()) why = fmt::format("the search {}\n", why);
     for (const char* part : {"message", "help"}) {
-      const json said = events.error().is_object() ? events.error().value(part, json()) : json();
+      const Json said = events.error().is_object() ? events.error().value(part, Json()) : Json();
       if (said.is_string()) why += said.get<std::string>() + "\n";
     }
     return limited_result(setup, folder.without_path(outcome.err.text + why), "", true);
   }
-  json end = events.end();
+  Json end = events.end();
   end.erase("event");
   // A search that was interrupted, at the limit of `wait` or by its budget of time, can go on.
-  const bool goes_on = end.value("end", json()) == "stopped";
-  const json structured = {{"directory", directory}, {"goes_on", goes_on}, {"search", end}};
+  const bool goes_on = end.value("end", Json()) == "stopped";
+  const Json structured = {{"directory", directory}, {"goes_on", goes_on}, {"search", end}};
   std::string text = outcome.err.text;
   const auto file = setup.root.file(directory + "/report.txt");
   const auto report =
@@ -156,7 +156,7 @@ std::optional<Error> stored_search_error(const ServeSetup& setup, const std::str
 }
 
 ToolResult call_tune(ServeSetup& setup, const ToolDefinition& tool, const Call& call) {
-  const json arguments = json::parse(call.arguments, nullptr, false);
+  const Json arguments = Json::parse(call.arguments, nullptr, false);
   const CallFolder folder(setup);
   auto line =
       folder.path().empty()
