@@ -1,12 +1,13 @@
-# Finds StarPU by pkg-config: StarPU::StarPU, StarPU_VERSION. Installed beside gromaConfig.cmake, since a
+# Finds StarPU by pkg-config: StarPU::StarPU, StarPU_VERSION, StarPU_PC_NAME (of its .pc file). Installed beside gromaConfig.cmake, since a
 # static groma::starpu needs it again. The newest of the versions that Groma knows is taken.
 find_package(PkgConfig QUIET)
 if(PKG_CONFIG_FOUND)
   pkg_search_module(_starpu QUIET starpu-1.4 starpu-1.3)
   set(StarPU_VERSION "${_starpu_VERSION}")
+  set(StarPU_PC_NAME "${_starpu_MODULE_NAME}")
 endif()
-find_path(StarPU_INCLUDE_DIR starpu.h HINTS ${_starpu_INCLUDE_DIRS} NO_CMAKE_FIND_ROOT_PATH)
-find_library(StarPU_LIBRARY ${_starpu_MODULE_NAME} HINTS ${_starpu_LIBRARY_DIRS})
+find_path(StarPU_INCLUDE_DIR starpu.h HINTS ${_starpu_INCLUDE_DIRS})
+find_library(StarPU_LIBRARY NAMES starpu-1.4 starpu-1.3 HINTS ${_starpu_LIBRARY_DIRS})
 mark_as_advanced(StarPU_INCLUDE_DIR StarPU_LIBRARY)
 
 include(FindPackageHandleStandardArgs)

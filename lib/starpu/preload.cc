@@ -58,7 +58,7 @@ const PreloadPolicy* library() {
     Dl_info info{};
     dladdr(reinterpret_cast<void*>(&refuse), &info);
     std::string path = info.dli_fname;
-    path = path.substr(0, path.rfind('/') + 1) + "libgroma_starpu_policy.so";
+    path = path.substr(0, path.rfind('/') + 1) + "libgroma_starpu_preload_policy.so";
     void* const loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (loaded == nullptr) refuse(std::string("cannot load what maps: ") + dlerror());
     return static_cast<const PreloadPolicy*>(dlsym(loaded, groma::starpu::kPreloadPolicy));
