@@ -64,6 +64,13 @@ void DataFacts::set_piece(starpu_data_handle_t child, starpu_data_handle_t paren
   count_.store(facts_.size(), std::memory_order_release);
 }
 
+std::set<std::string, std::less<>> DataFacts::all_names() const {
+  const std::shared_lock lock(mutex_);
+  std::set<std::string, std::less<>> all;
+  for (const auto& [key, names] : names_) all.insert(names->texts.begin(), names->texts.end());
+  return all;
+}
+
 DataFacts& data_facts() {
   // Never deleted, because a program may still unregister data while the process ends.
   static auto* const facts = new DataFacts;

@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -51,6 +53,8 @@ class DataFacts {
   // Notes that `child` is the piece with this index of `count` pieces of `parent`.
   void set_piece(starpu_data_handle_t child, starpu_data_handle_t parent, int index, int count);
 
+  // Returns all names that were ever given to data.
+  std::set<std::string, std::less<>> all_names() const;
   // Returns true if no fact was ever reported, so that a look-up would find nothing.
   bool empty() const { return count_.load(std::memory_order_acquire) == 0; }
   // Calls look(const DataFact*) with the fact of each handle in order, or with null for a handle

@@ -17,6 +17,7 @@
 
 #include "groma/program_mapper.h"
 #include "groma/starpu.h"
+#include "mapper/unhonoured.h"
 #include "starpu/codelet_copies.h"
 #include "starpu/messages.h"
 #include "starpu/preload.h"
@@ -79,6 +80,19 @@ class Mapping {
       log = std::move(opened).value();
     }
   }
+
+  // Reports the names in the mapping that the run did not have.
+  ~Mapping() {
+    if (shared_ == nullptr) return;
+    mapper::NamesOfRun names;
+    for (const auto& chooser : choosers_) chooser->add_names(names);
+    if (names.tasks.empty()) return;
+    names.regions = data_facts().all_names();
+    const auto& mapper = static_cast<const ProgramMapper&>(choosers_.front()->mapper());
+    mapper::log_unknown_names(mapper.program(), names, messages);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
 
   // Calls use(chooser) with the chooser of this thread. All threads that are not workers share one.
   template <typename Use>

@@ -61,6 +61,10 @@ const PreloadPolicy* library() {
     path = path.substr(0, path.rfind('/') + 1) + "libgroma_starpu_preload_policy.so";
     void* const loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (loaded == nullptr) refuse(std::string("cannot load what maps: ") + dlerror());
+    // The policy library must use the same StarPU as the program, not another one of this computer.
+    if (dlsym(loaded, "starpu_shutdown") != dlsym(RTLD_NEXT, "starpu_shutdown")) {
+      refuse("the program has another build of StarPU than this library");
+    }
     return static_cast<const PreloadPolicy*>(dlsym(loaded, groma::starpu::kPreloadPolicy));
   }();
   return found;

@@ -103,6 +103,13 @@ TaskChooser::NamedTasks& TaskChooser::tasks_named(std::string_view name) {
   return made;
 }
 
+void TaskChooser::add_names(mapper::NamesOfRun& names) const {
+  for (const auto& [name, tasks] : known_) {
+    std::size_t& most = names.tasks[name];
+    most = std::max(most, tasks.most_data);
+  }
+}
+
 bool TaskChooser::can_run(WorkerId worker, starpu_task* task, const Members& members) const {
   return members[static_cast<std::size_t>(worker)].load(std::memory_order_relaxed) &&
          starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task, nullptr) !=
@@ -333,6 +340,7 @@ const Choice& TaskChooser::choose(starpu_task* task, const Members& members, boo
   NamedTasks& named = tasks_named(name);
   const TaskForm& form = named.forms[kinds];
   view_data(task);
+  named.most_data = std::max(named.most_data, requirements_.size());
   view_.id = form.id;
   view_.unique_id = starpu_task_get_job_id(task);
   view_.name = named.name;

@@ -16,6 +16,7 @@
 
 #include "groma/mapper.h"
 #include "groma/validate.h"
+#include "mapper/unhonoured.h"
 #include "starpu/data_facts.h"
 #include "starpu/launch_rules.h"
 #include "starpu/messages.h"
@@ -63,6 +64,9 @@ class TaskChooser {
   const Choice& choose(starpu_task* task, const Members& members, bool all_are_members);
 
   const Mapper& mapper() const { return *mapper_; }
+  // Adds the names of the tasks that the chooser was asked about, except those that it has
+  // forgotten because there were too many.
+  void add_names(mapper::NamesOfRun& names) const;
 
  private:
   // The implementations of tasks with one name, for one set of kinds.
@@ -82,6 +86,8 @@ class TaskChooser {
   struct NamedTasks {
     std::string name;
     const LaunchRule* rule = nullptr;
+    // The largest number of data of a task.
+    std::size_t most_data = 0;
     // By the set of kinds on which a task can run: bit 0 for CPU, bit 1 for GPU.
     std::array<TaskForm, 4> forms;
     std::vector<LaunchTable> tables;

@@ -20,11 +20,12 @@ m = Machine(CPU);
 def block(Task task) { return m[0, task.ipoint[0] * m.size[1] / task.ispace[0]]; }
 def grid(Task task) { return m[0, (task.ipoint[0] + 2 * task.ipoint[1]) % m.size[1]]; }
 def last(Task task) { return m[0, m.size[1] - 1]; }
+def first(Task task) { return m[0, 0]; }
 Task * CPU;
-IndexTaskMap scale, at block;
-IndexTaskMap fill, tagged grid;
-SingleTaskMap note, wait, picky, at, tagged last;
 """
+PIECES = GRID + "IndexTaskMap scale block;\nIndexTaskMap fill grid;\n"
+TAGS = GRID + "IndexTaskMap tagged grid;\nSingleTaskMap tagged last;\n"
+AT = GRID + "IndexTaskMap at block;\nSingleTaskMap at last;\n"
 
 
 class Stranger(unittest.TestCase):
@@ -42,7 +43,7 @@ class Stranger(unittest.TestCase):
         return compare.read_log(self.log)[1], error
 
     def test_pieces_are_launches(self):
-        tasks, error = self.tasks("pieces", GRID)
+        tasks, error = self.tasks("pieces", PIECES)
         self.assertEqual(error, "")
         where = collections.defaultdict(set)
         for task in tasks:
@@ -56,10 +57,10 @@ class Stranger(unittest.TestCase):
 
     @unittest.skipUnless(GROMA, "needs the command")
     def test_groma_place_agrees(self):
-        self.tasks("pieces", GRID)
+        self.tasks("pieces", PIECES)
         mapping = os.path.join(self.folder.name, "grid.mapper")
         with open(mapping, "w", encoding="ascii") as file:
-            file.write(GRID.split("\n", 1)[1])
+            file.write(PIECES.split("\n", 1)[1])
         agree, wrong, _ = compare.compare(GROMA, mapping, self.log)
         self.assertEqual((agree, wrong), (48, []))
         # The comparison finds a task that ran elsewhere.
@@ -77,33 +78,33 @@ class Stranger(unittest.TestCase):
         self.assertEqual({task["by"] for task in tasks}, {""})
 
     def test_tags(self):
-        tasks, error = self.tasks("tags", GRID, GROMA_STARPU_LAUNCHES="tagged = 6x4@tag:16,16")
+        tasks, error = self.tasks("tags", TAGS, GROMA_STARPU_LAUNCHES="tagged = 6x4@tag:16,16")
         self.assertEqual(error, "")
         self.assertEqual(sorted(tuple(task["point"]) for task in tasks),
                          [(i // 4, i % 4) for i in range(24)])
         for task in tasks:
             self.assertEqual(task["index"], (task["point"][0] + 2 * task["point"][1]) % 4)
         # Without a rule, the tasks are single tasks.
-        tasks, error = self.tasks("tags", GRID)
+        tasks, error = self.tasks("tags", TAGS)
         self.assertEqual({(task["index"], task.get("point")) for task in tasks}, {(3, None)})
 
     def test_coordinates(self):
-        tasks, error = self.tasks("coordinates", GRID, GROMA_STARPU_LAUNCHES="at=4@data")
+        tasks, error = self.tasks("coordinates", AT, GROMA_STARPU_LAUNCHES="at=4@data")
         points = {tuple(task.get("point", ())): task["index"] for task in tasks}
         self.assertEqual(points, {(0,): 0, (1,): 1, (2,): 2, (3,): 3, (): 3})
         self.assertEqual(error.count("\n"), 1)
         self.assertIn("a task `at` is not a point of its launch", error)
 
     def test_order(self):
-        for mapping in (None, GRID):
+        for mapping in (None, GRID + "SingleTaskMap note, wait last;\n"):
             code, out, _ = programs.run_mapped([STRANGER, "order"], PRELOAD, mapping, STARPU_NCPU="1")
             self.assertEqual((code, out), (0, "order 4 1 5 0 3 2 6\n"))
 
     def test_task_that_cannot_run_there(self):
-        tasks, error = self.tasks("picky", GRID.replace("m[0, m.size[1] - 1]", "m[0, 0]"))
+        tasks, error = self.tasks("picky", GRID + "SingleTaskMap picky first;\n")
         self.assertEqual(len(tasks), 10)
         self.assertNotIn(0, {task["worker"] for task in tasks})
-        self.assertEqual(error.count("`picky` cannot run on CPU 0, where grid.mapper:8:1:"), 1, error)
+        self.assertEqual(error.count("`picky` cannot run on CPU 0, where grid.mapper:7:1:"), 1, error)
 
     def test_names_of_data(self):
         # No CPU can address FBMEM, so the statement about `field` refuses its pieces.
@@ -124,7 +125,7 @@ class Stranger(unittest.TestCase):
     def test_numa(self):
         # hwloc pretends that there are two NUMA nodes with two cores each.
         tasks, error = self.tasks(
-            "pieces", GRID + "Region scale * CPU SYSMEM;\nRegion fill * CPU SOCKMEM;\n",
+            "pieces", PIECES + "Region scale * CPU SYSMEM;\nRegion fill * CPU SOCKMEM;\n",
             STARPU_USE_NUMA="1", HWLOC_SYNTHETIC="numa:2 core:2 pu:1")
         self.assertEqual(error, "")
         nodes = {(task["task"], task["worker"] // 2): task["memory_nodes"] for task in tasks}
@@ -136,6 +137,14 @@ class Stranger(unittest.TestCase):
         _, error = self.tasks("pieces", "m\n" + "".join(line + ";\n" for line in statements))
         for number, line in enumerate(statements, 1):
             self.assertEqual(error.count(f"m:{number}: `{line}` has no effect here: the runtime "), 1, error)
+
+    def test_unknown_names(self):
+        _, error = self.tasks("pieces", "m\nTask scael CPU;\nRegion scale feld CPU SYSMEM;\n"
+                                        "Region fill 1 CPU SYSMEM;\nRegion scale field CPU SYSMEM;\n")
+        self.assertEqual(error.splitlines(), [
+            "m:1: no task `scael` was launched; did you mean `scale`?",
+            "m:2: no region `feld` was used; did you mean `field`?",
+            "m:3: no launch of `fill` has a region 1; there is region 0 alone"])
 
     def test_mistakes(self):
         for more, words in (
