@@ -16,18 +16,27 @@ bool are_same(const starpu_codelet& a, const starpu_codelet& b) {
 
 }  // namespace
 
-starpu_codelet* CodeletCopies::copy_for(starpu_codelet* codelet, const std::vector<int>& nodes) {
-  if (codelet->specific_nodes != 0) return nullptr;
+starpu_codelet* CodeletCopies::codelet_for(starpu_codelet* codelet, const std::vector<int>& nodes) {
+  if (nodes.empty() && count_.load(std::memory_order_acquire) == 0) return codelet;
   const std::lock_guard lock(mutex_);
+  const auto own = by_copy_.find(codelet);
+  if (own != by_copy_.end()) codelet = own->second->source;
+  if (nodes.empty()) return codelet;
+  if (codelet->specific_nodes != 0) return nullptr;
   auto& known = copies_[{codelet, nodes}];
   for (const auto& copy : known) {
     if (are_same(copy->original, *codelet)) return &copy->changed;
   }
-  if (count_ == kMaxCopies) return nullptr;
-  ++count_;
-  auto& made = *known.emplace_back(std::make_unique<Copy>(Copy{*codelet, *codelet, nodes}));
+  if (by_copy_.size() == kMaxCopies) return nullptr;
+  Copy& made = *known.emplace_back(std::make_unique<Copy>());
+  made.source = codelet;
+  std::memcpy(&made.original, codelet, sizeof made.original);
+  std::memcpy(&made.changed, codelet, sizeof made.changed);
+  made.nodes = nodes;
   made.changed.specific_nodes = 1;
   made.changed.dyn_nodes = made.nodes.data();
+  by_copy_[&made.changed] = &made;
+  count_.store(by_copy_.size(), std::memory_order_release);
   return &made.changed;
 }
 

@@ -237,14 +237,11 @@ int push_task(starpu_task* task) {
     } else {
       worker = least_loaded(context, choice.workers);
     }
-    if (!choice.nodes.empty()) {
-      if (starpu_codelet* const copy = mapping.copies.copy_for(task->cl, choice.nodes)) {
-        task->cl = copy;
-      } else {
-        mapping.messages.warn(
-            fmt::format("`{}` keeps the memory nodes of its codelet, against its Region statement",
-                        choice.name));
-      }
+    if (starpu_codelet* const codelet = mapping.copies.codelet_for(task->cl, choice.nodes)) {
+      task->cl = codelet;
+    } else {
+      mapping.messages.warn(fmt::format(
+          "`{}` keeps the memory nodes of its codelet, against its Region statement", choice.name));
     }
     if (mapping.log != nullptr) mapping.log->note_choice(task, choice, chooser.mapper());
   });

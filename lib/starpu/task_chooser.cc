@@ -13,6 +13,7 @@ namespace {
 // Limits on what a chooser keeps. Beyond them it forgets and asks again.
 constexpr std::size_t kMaxNames = 4'096;
 constexpr std::int64_t kMaxTablePoints = 1 << 22;
+constexpr std::size_t kMaxTables = 64;  // for tasks of one name
 constexpr std::size_t kMaxCachedChoices = 1 << 14;
 
 constexpr VariantId kCpuVariant = 1;
@@ -223,7 +224,8 @@ const TaskChooser::LaunchTable& TaskChooser::table_of_launch(NamedTasks& named) 
   for (const LaunchTable& table : named.tables) {
     if (table.task == view_.id && table.extents == extents) return table;
   }
-  if (table_points_ + view_.domain.volume() > kMaxTablePoints) {
+  const bool is_full = named.tables.size() >= kMaxTables;
+  if (is_full || table_points_ + view_.domain.volume() > kMaxTablePoints) {
     for (auto& [name, tasks] : known_) tasks.tables.clear();
     table_points_ = 0;
   }
@@ -258,8 +260,12 @@ void TaskChooser::choose_memories() {
   const Processor& at = output_.processors.front();
   const Machine& machine = mapper_->machine();
   const bool has_numa = machine.node(0).find(MemKind::kSockmem) != nullptr;
+  // For data without an instance: the worker's own memory.
+  const MemKind own_memory = at.kind == ProcKind::kGpu ? MemKind::kFbmem
+                             : has_numa                ? MemKind::kSockmem
+                                                       : MemKind::kSysmem;
   for (const InstanceChoice& wanted : output_.requirements) {
-    MemKind memory = at.kind == ProcKind::kGpu ? MemKind::kFbmem : MemKind::kSysmem;
+    MemKind memory = own_memory;
     for (const InstanceCandidate& candidate : wanted.candidates()) {
       if (candidate.memory == MemKind::kVirtual) continue;
       if (!machine.can_address(at.node, at.kind, candidate.memory)) continue;
@@ -288,10 +294,11 @@ void TaskChooser::choose_workers(starpu_task* task, const Members& members, bool
   for (WorkerId worker : all) {
     if (can_run(worker, task, members)) choice_.workers.push_back(worker);
   }
-  const auto origin = mapper_->describe(output_.processor_origin);
+  // Without a statement, any worker of the kind is as good as another.
+  if (!output_.processor_origin) return;
   messages_.warn(fmt::format("`{}` cannot run on {} {}, where {} puts it; it runs on another {}",
                              view_.name, name_of(kind), output_.processors.front().index,
-                             origin.empty() ? "the default mapper" : origin, name_of(kind)));
+                             mapper_->describe(output_.processor_origin), name_of(kind)));
 }
 
 // Chooses all workers that can run the task, without asking the mapper.

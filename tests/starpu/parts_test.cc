@@ -118,20 +118,24 @@ TEST(CodeletCopies, SameCodeletAndNodesHaveOneCopy) {
   CodeletCopies copies;
   starpu_codelet codelet{};
   codelet.nbuffers = 2;
-  starpu_codelet* const copy = copies.copy_for(&codelet, {0, -1});
+  starpu_codelet* const copy = copies.codelet_for(&codelet, {0, -1});
   ASSERT_NE(copy, nullptr);
   EXPECT_EQ(copy->specific_nodes, 1U);
   EXPECT_EQ(STARPU_CODELET_GET_NODE(copy, 0), 0);
   EXPECT_EQ(STARPU_CODELET_GET_NODE(copy, 1), -1);
-  EXPECT_EQ(copies.copy_for(&codelet, {0, -1}), copy);
-  EXPECT_NE(copies.copy_for(&codelet, {0, 0}), copy);
+  EXPECT_EQ(copies.codelet_for(&codelet, {0, -1}), copy);
+  EXPECT_NE(copies.codelet_for(&codelet, {0, 0}), copy);
+  // A task that runs again comes with its copy.
+  EXPECT_EQ(copies.codelet_for(copy, {0, -1}), copy);
+  EXPECT_EQ(copies.codelet_for(copy, {}), &codelet);
+  EXPECT_EQ(copies.codelet_for(&codelet, {}), &codelet);
   // Statistics do not make another codelet, other members do.
   codelet.per_worker_stats[0] = 7;
-  EXPECT_EQ(copies.copy_for(&codelet, {0, -1}), copy);
+  EXPECT_EQ(copies.codelet_for(&codelet, {0, -1}), copy);
   codelet.nbuffers = 1;
-  EXPECT_NE(copies.copy_for(&codelet, {0, -1}), copy);
+  EXPECT_NE(copies.codelet_for(&codelet, {0, -1}), copy);
   codelet.specific_nodes = 1;
-  EXPECT_EQ(copies.copy_for(&codelet, {0, -1}), nullptr);
+  EXPECT_EQ(copies.codelet_for(&codelet, {0, -1}), nullptr);
 }
 
 // ---- Queues
