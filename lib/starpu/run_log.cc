@@ -75,7 +75,10 @@ void RunLog::write_first_line() {
   std::fputs(line.c_str(), file_);
 }
 
-RunLog::~RunLog() { std::fclose(file_); }
+RunLog::~RunLog() {
+  if (!has_first_line_) write_first_line();
+  std::fclose(file_);
+}
 
 void RunLog::note_choice(const starpu_task* task, const Choice& choice, const Mapper& mapper) {
   std::string members;
