@@ -72,7 +72,11 @@ def main():
     if len(sys.argv) != 4:
         print(__doc__, file=sys.stderr)
         return 2
-    agree, wrong, lines = compare(*sys.argv[1:])
+    try:
+        agree, wrong, lines = compare(*sys.argv[1:])
+    except OSError as error:
+        print(f"compare.py: {error}", file=sys.stderr)
+        return 2
     print("\n".join(lines + wrong))
     return 1 if wrong or agree == 0 else 0
 
