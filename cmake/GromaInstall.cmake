@@ -18,6 +18,10 @@ if(TARGET groma_preload) # the command looks for it there
   install(TARGETS groma_no_driver LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/groma/no_driver"
                                           NAMELINK_SKIP)
 endif()
+if(TARGET groma_starpu_preload)
+  install(TARGETS groma_starpu_preload groma_starpu_preload_policy
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/groma")
+endif()
 
 get_property(groma_programs GLOBAL PROPERTY GROMA_PROGRAMS)
 if(groma_programs) # so does it for these
@@ -70,6 +74,7 @@ foreach(component IN LISTS groma_components)
   list(APPEND requires ${packages})
   list(REMOVE_ITEM requires Legion) # has no .pc file
   list(TRANSFORM requires REPLACE "^CURL$" libcurl)
+  list(TRANSFORM requires REPLACE "^StarPU$" "${StarPU_PC_NAME}")
   groma_install_pc(groma-${component} "${groma_DESCRIPTION} (component ${component})"
                    "-L\${libdir} -lgroma_${component}" ${requires})
   list(PREPEND groma_pc_components groma-${component})
@@ -86,5 +91,6 @@ write_basic_package_version_file("${groma_BINARY_DIR}/gromaConfigVersion.cmake"
 install(FILES "${groma_BINARY_DIR}/gromaConfig.cmake"
               "${groma_BINARY_DIR}/gromaConfigVersion.cmake"
               "${groma_SOURCE_DIR}/cmake/FindLegion.cmake"
+              "${groma_SOURCE_DIR}/cmake/FindStarPU.cmake"
               "${groma_SOURCE_DIR}/cmake/Findhwloc.cmake"
               "${groma_SOURCE_DIR}/cmake/Findre2.cmake" DESTINATION "${groma_package_dir}")

@@ -53,8 +53,10 @@ check_headers() {
         -I"$prefix/include" -x c++ - <<<"#include \"groma/$(basename "$header")\""
     done
   done
-  gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" -x c - \
-    <<<'#include "groma/legion_c.h"'
+  for header in legion_c starpu; do
+    gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" -x c - \
+      <<<"#include \"groma/$header.h\""
+  done
 }
 
 check_pkg_config() {

@@ -1,0 +1,21 @@
+# Whether to build what needs StarPU: GROMA_WITH_STARPU is AUTO (if there is one), ON (it must be there)
+# or OFF. Sets GROMA_STARPU to whether there is one.
+if(PROJECT_IS_TOP_LEVEL)
+  set(groma_with_starpu AUTO)
+else()
+  set(groma_with_starpu OFF)
+endif()
+set(GROMA_WITH_STARPU "${groma_with_starpu}" CACHE STRING "Build what needs StarPU: AUTO, ON, OFF")
+set_property(CACHE GROMA_WITH_STARPU PROPERTY STRINGS AUTO ON OFF)
+
+set(GROMA_STARPU OFF)
+if(GROMA_WITH_STARPU)
+  find_package(StarPU QUIET)
+  if(TARGET StarPU::StarPU)
+    set(GROMA_STARPU ON)
+    message(STATUS "StarPU ${StarPU_VERSION}: ${StarPU_LIBRARY}")
+  elseif(NOT GROMA_WITH_STARPU STREQUAL "AUTO")
+    message(FATAL_ERROR "There is no StarPU. Debian has it in libstarpu-dev; PKG_CONFIG_PATH names the "
+                        "folder of another one's .pc file; GROMA_WITH_STARPU=OFF goes without.")
+  endif()
+endif()
