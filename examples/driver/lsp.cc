@@ -1,8 +1,8 @@
 // groma lsp: the language server on standard input and standard output.
-#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <string_view>

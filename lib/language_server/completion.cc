@@ -49,9 +49,8 @@ Before read_before(const Source& source, std::size_t offset) {
     token.range.end += static_cast<std::uint32_t>(begin);
     before.tokens.push_back(token);
   }
-  before.in_comment =
-      !comments.empty() &&
-      part.text().find('\n', comments.back().range.begin) == std::string_view::npos;
+  before.in_comment = !comments.empty() &&
+                      part.text().find('\n', comments.back().range.begin) == std::string_view::npos;
   return before;
 }
 
@@ -85,6 +84,32 @@ std::size_t part_at_cursor(const std::vector<Token>& tokens, std::size_t first) 
     }
   }
   return item_is_open ? part + 1 : part;
+}
+
+// Returns the index of the first token of the statement at the cursor; the number of tokens if a
+// new statement begins there. Sets `*inside` if the cursor is inside of brackets.
+std::size_t begin_of_statement(const std::vector<Token>& tokens, bool* inside) {
+  int closed = 0;  // brackets that are closed between the token and the cursor
+  for (std::size_t begin = tokens.size(); begin > 0; --begin) {
+    const TokenKind kind = tokens[begin - 1].kind;
+    if (kind == TokenKind::kRightParen || kind == TokenKind::kRightBracket) ++closed;
+    if (kind == TokenKind::kLeftParen || kind == TokenKind::kLeftBracket) {
+      if (--closed < 0) *inside = true;
+    }
+    if (kind == TokenKind::kSemicolon || kind == TokenKind::kLeftBrace ||
+        kind == TokenKind::kRightBrace) {
+      return begin;
+    }
+    const TokenKind previous = begin >= 2 ? tokens[begin - 2].kind : TokenKind::kEnd;
+    // `Task` may also be the type of a parameter.
+    const bool is_type = previous == TokenKind::kLeftParen || previous == TokenKind::kComma;
+    if (kind == TokenKind::kStatementWord && !is_type) return begin - 1;
+    if (kind == TokenKind::kAssign && previous == TokenKind::kName &&
+        tokens[begin - 2].line_start) {
+      return begin - 2;
+    }
+  }
+  return 0;
 }
 
 // Fills in what may stand in the given part of a statement about tasks or data.
@@ -164,33 +189,9 @@ class Completer {
   }
 
   Place find_place(std::vector<Token>& tokens) {
-    // Find the beginning of the statement, and whether it stands in the body of a function.
-    std::size_t begin = tokens.size();
-    int open = 0;  // brackets that are closed between here and the cursor
-    bool inside = false, in_body = false;
-    for (; begin > 0; --begin) {
-      const Token& token = tokens[begin - 1];
-      if (token.kind == TokenKind::kRightParen || token.kind == TokenKind::kRightBracket) ++open;
-      if (token.kind == TokenKind::kLeftParen || token.kind == TokenKind::kLeftBracket) {
-        if (--open < 0) inside = true;
-      }
-      if (token.kind == TokenKind::kSemicolon || token.kind == TokenKind::kLeftBrace ||
-          token.kind == TokenKind::kRightBrace) {
-        break;
-      }
-      const TokenKind previous = begin >= 2 ? tokens[begin - 2].kind : TokenKind::kEnd;
-      // `Task` may also be the type of a parameter.
-      const bool is_type = previous == TokenKind::kLeftParen || previous == TokenKind::kComma;
-      if (token.kind == TokenKind::kStatementWord && !is_type) {
-        --begin;
-        break;
-      }
-      if (token.kind == TokenKind::kAssign && previous == TokenKind::kName &&
-          tokens[begin - 2].line_start) {
-        begin -= 2;
-        break;
-      }
-    }
+    bool inside = false;
+    const std::size_t begin = begin_of_statement(tokens, &inside);
+    bool in_body = false;
     for (std::size_t i = 0; i < begin; ++i) {
       if (tokens[i].kind == TokenKind::kLeftBrace) in_body = true;
       if (tokens[i].kind == TokenKind::kRightBrace) in_body = false;

@@ -54,7 +54,7 @@ TEST(Symbols, TasksAndRegionsAreQuotedIfNecessary) {
   const std::string text = "Task a, b GPU\nRegion a a GPU FBMEM\n";
   EXPECT_EQ(renamed(text, "a,", 0, "two words"),
             "Task \"two words\", b GPU\nRegion \"two words\" a GPU FBMEM\n");
-  EXPECT_EQ(renamed(text, "a GPU", 0, "x.y"), "Task a, b GPU\nRegion a x.y GPU FBMEM\n");
+  EXPECT_EQ(renamed(text, "a GPU", 0, "x.y"), "Task a, b GPU\nRegion a \"x.y\" GPU FBMEM\n");
 }
 
 TEST(Symbols, NamesThatWouldMeanSomethingElseAreRefused) {
