@@ -127,7 +127,9 @@ int main(int argc, char** argv) {
   driver::add_strategies(app, &exit_code);
   driver::add_grammar(app, &exit_code);
   driver::add_llm(app, &exit_code);
+#ifdef GROMA_LANGUAGE_SERVER
   driver::add_lsp(app, &exit_code);
+#endif
   // `groma help` means `groma --help`; `groma help run` means `groma run --help`.
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments.front() == "help") {
