@@ -46,7 +46,9 @@ const groma::tuning::ProposerInfo* info_of(std::string_view proposer) {
 // Returns the exit code for the way in which the search ended.
 int exit_code_of(const groma::tuning::TuneOutcome& outcome) {
   if (outcome.end == End::kStopped) return kInterrupted;
-  return outcome.best && outcome.end != End::kModel ? kFine : kWrongInput;
+  if (!outcome.best || outcome.end == End::kModel) return kWrongInput;
+  const bool is_start = outcome.start && outcome.start->number == outcome.best->number;
+  return outcome.end == End::kRejected && is_start ? kWrongInput : kFine;
 }
 
 // Fails with wrong usage if an input is given twice, or if the options do not say what is searched.
@@ -147,6 +149,28 @@ groma::Result<groma::llm::ChatClient> make_model(const TuneArguments& arguments)
   chat.max_tokens = budget.tokens;
   chat.max_money = budget.money;
   return make_chat_client(arguments.chat, std::move(chat));
+}
+
+// Returns an error if nobody answers at the endpoint of the model, or if the endpoint refuses the
+// key. So a wrong address is found before the start is measured. A server that answers anything
+// else is asked later: some have no list of models.
+std::optional<Error> unreachable_model(const ChatArguments& arguments) {
+  if (!arguments.replay.empty()) return std::nullopt;
+  ChatArguments without_record = arguments;
+  without_record.record.clear();
+  groma::llm::ChatOptions options;
+  options.attempts = 1;
+  options.total_timeout_ms = options.connect_timeout_ms;
+  auto client = make_chat_client(without_record, std::move(options));
+  if (!client) return client.error();
+  const auto models = client->models(chat_watch());
+  using Code = groma::llm::ChatError::Code;
+  if (models) return std::nullopt;
+  const groma::llm::ChatError& error = models.error();
+  const bool is_final = error.code == Code::kUnreachable || error.code == Code::kCertificate ||
+                        error.code == Code::kKey;
+  if (!is_final) return std::nullopt;
+  return Error{Error::Code::kUnreadable, "the model cannot be asked: " + error.message, error.help};
 }
 
 // Returns the evaluator that gives estimates in the search; null if there are none. The simulator
@@ -293,6 +317,10 @@ int run_tune(TuneArguments arguments) {
     auto client = make_model(arguments);
     if (!client) return refuse_search(client.error(), json);
     model = std::move(client).value();
+    if (!arguments.resumes()) {
+      if (const auto error = unreachable_model(arguments.chat)) return refuse_search(*error, json);
+      if (interrupted()) return kInterrupted;
+    }
   }
   // With --verify, the program is run once before the search, so that a wrong program is found
   // early.
@@ -332,7 +360,11 @@ int run_tune(TuneArguments arguments) {
       subject->problem, subject->evaluator(), **proposer, model ? &*model : nullptr,
       estimator_for(*subject, options.budget, (*proposer)->name()), options);
   display.clear();
-  if (!outcome) return refuse_search(outcome.error(), json);
+  if (!outcome) {
+    // A directory that this command made stays only if something is in it.
+    if (!arguments.resumes() && arguments.out.empty()) fs::remove(options.directory, ignored);
+    return refuse_search(outcome.error(), json);
+  }
   display.say(json ? groma::tuning::to_json(*outcome)
                    : end_words(*outcome, *subject, options.directory, asks_model));
   if (!display.fine()) return kWrongInput;

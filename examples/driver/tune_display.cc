@@ -58,6 +58,7 @@ std::string doing(const groma::tuning::TuneEvent& event) {
 // Returns words for what the search has spent: runs, tokens, money and time.
 std::string cost(const groma::tuning::TuneSpending& spent) {
   std::string words = fmt::format("{} run{}", spent.evaluations, spent.evaluations == 1 ? "" : "s");
+  if (spent.failed > 0) words += fmt::format(" ({} failed)", spent.failed);
   if (spent.model_calls > 0) {
     words += fmt::format(", {} asked, {}", spent.model_calls, spent.estimated ? "about " : "");
     words += spent.tokens < 10'000 ? fmt::format("{} tokens", spent.tokens)

@@ -8,6 +8,7 @@
 #include "groma/evaluators.h"
 #include "groma/io.h"
 #include "groma/mapping_problem.h"
+#include "groma/text_files.h"
 #include "inputs.h"
 #include "legion_app.h"
 #include "tune_display.h"
@@ -79,13 +80,23 @@ bool read_applications(const TuneArguments& arguments, std::optional<groma::Sour
   return true;
 }
 
+// Returns the name that the file of a text has for the commands: its own, if that is a plain name;
+// else "text" with its extension. A mapping is "text.mapper".
+std::string name_in_commands(const std::vector<std::string>& files) {
+  if (files.empty()) return "text.mapper";
+  const fs::path path(files.front());
+  for (const std::string& name : {path.filename().string(), "text" + path.extension().string()}) {
+    if (groma::is_text_file_name(name)) return name;
+  }
+  return "text";
+}
+
 // Makes the evaluator of the command. Fails if the options contradict each other.
 groma::Result<std::unique_ptr<groma::tuning::Evaluator>> read_command(
     const TuneArguments& arguments) {
   const groma::tuning::SearchSetup& setup = arguments.setup;
   groma::tuning::CommandEvaluatorOptions options = setup.command;
-  options.file_suffix = setup.files.empty() ? std::string(".mapper")
-                                            : fs::path(setup.files.front()).extension().string();
+  options.file_name = name_in_commands(setup.files);
   options.keeps_output = !setup.files.empty() && setup.feedback == "profile";
   // Outputs are not compared if the text is not a mapping, or if the output is JSON, because it is
   // unknown which of their lines are results.

@@ -111,8 +111,9 @@ struct CommandEvaluatorOptions {
   // * Lines that the metric matches are ignored, and the name of the text's file may differ.
   // nullopt: the output is not compared.
   std::optional<ResultsOptions> results = {};
-  // The suffix of the file's name, such as ".cc".
-  std::string file_suffix = {};
+  // The name of the text's file, such as "kernel.cc", without folders. If it is empty, the name is
+  // "text". The files of a text that stands for several ones have their own names.
+  std::string file_name = {};
   // True if the feedback on a text that ran has the last lines of its standard output.
   bool keeps_output = false;
   // The working folder of the commands. If it is empty, the current folder is used.

@@ -38,6 +38,8 @@ struct TuneSpending {
   std::int64_t evaluations = 0, estimates = 0, model_calls = 0;
   // The repeated evaluations, which do not count as evaluations.
   std::int64_t again = 0;
+  // The evaluations that gave no score: the text was refused, failed or ran too long.
+  std::int64_t failed = 0;
   // The unusable replies of the model. They are counted only with TuneOptions::compare.
   std::int64_t unusable = 0;
   double seconds = 0;

@@ -142,6 +142,20 @@ ParsedReply read_body(const ChatFormat& format, const WireReply& reply) {
   return read;
 }
 
+namespace {
+
+// Ends the output of a child process where the request's limit on tokens is reached, as a server
+// would. The number of its tokens is an estimate.
+void cut_at_token_limit(const ChatRequest& request, ParsedReply* read) {
+  if (estimate_tokens(read->text) <= request.max_tokens) return;
+  std::size_t bytes = read->text.size();
+  while (tokens_of_bytes(bytes) > request.max_tokens) bytes -= (bytes + 15) / 16;
+  read->text = valid_utf8(std::string_view(read->text).substr(0, bytes));
+  read->finish = "length";
+}
+
+}  // namespace
+
 // A stream without a finish reason counts as cut off, even if its connection ended normally.
 AttemptResult<ChatReply> make_chat_reply(const ChatRequest& request, const WireReply& reply,
                                          ParsedReply* read, const ChatOptions& options) {
@@ -158,6 +172,7 @@ AttemptResult<ChatReply> make_chat_reply(const ChatRequest& request, const WireR
     return {{}, judge_failed_exchange(cut, options.endpoint)};
   }
   if (!read->parse_error.empty()) return {{}, judge_unusable_reply(reply, read->parse_error)};
+  if (reply.is_reply_text) cut_at_token_limit(request, read);
   return accept(request, reply, read, ChatKeyText::text_of(options.key));
 }
 

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
 #include <utility>
 
 #include "groma/line_edits.h"
@@ -28,18 +31,29 @@ bool is_mark(std::string_view line, char mark) {
 using Part = std::pair<std::size_t, std::size_t>;
 
 // Finds the lines of `search` in `text`, ignoring white space at both ends of each line. Returns
-// the first two parts of the text that have these lines.
+// the first two parts of the text that have these lines. Lines are compared by numbers, because
+// programs repeat many lines.
 std::vector<Part> find_lines(std::string_view text, std::string_view search) {
   const std::vector<std::string_view> all = lines_of(text), wanted = lines_of(search);
   std::vector<Part> parts;
   if (wanted.empty() || wanted.size() > kMaxSearchLines) return parts;
-  for (auto at = all.begin(); parts.size() < 2; ++at) {
-    at = std::search(
-        at, all.end(), wanted.begin(), wanted.end(),
-        [](std::string_view a, std::string_view b) { return trimmed(a) == trimmed(b); });
-    if (at == all.end()) break;
-    const std::string_view last = at[static_cast<std::ptrdiff_t>(wanted.size()) - 1];
-    const auto begin = static_cast<std::size_t>(at->data() - text.data());
+  std::unordered_map<std::string_view, std::uint32_t> numbers;
+  std::vector<std::uint32_t> needle, haystack;
+  for (const std::string_view line : wanted) {
+    needle.push_back(numbers.emplace(trimmed(line), numbers.size() + 1).first->second);
+  }
+  // A line that is not wanted has the number 0.
+  for (const std::string_view line : all) {
+    const auto found = numbers.find(trimmed(line));
+    haystack.push_back(found == numbers.end() ? 0 : found->second);
+  }
+  const std::boyer_moore_horspool_searcher searcher(needle.begin(), needle.end());
+  for (auto at = haystack.begin(); parts.size() < 2; ++at) {
+    at = std::search(at, haystack.end(), searcher);
+    if (at == haystack.end()) break;
+    const std::string_view* first = &all[static_cast<std::size_t>(at - haystack.begin())];
+    const std::string_view last = first[wanted.size() - 1];
+    const auto begin = static_cast<std::size_t>(first->data() - text.data());
     parts.emplace_back(begin,
                        static_cast<std::size_t>(last.data() - text.data()) + last.size() - begin);
   }

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
 #include "edit/segment_marks.h"
+#include "groma/line_edits.h"
 #include "groma/segments.h"
+#include "groma/spelling.h"
 #include "groma/text_files.h"
 
 namespace groma::tuning {
@@ -148,11 +151,54 @@ Result<MarkedText> read_marks(std::string_view text) {
   return made;
 }
 
+namespace {
+
+// Returns the mark that a line seems to misspell, such as "groma: one of" for `Groma: on of`; an
+// empty text if there is none. Marks without their colon are recognised only for `one of`, because
+// the other words also stand behind `groma` in ordinary comments.
+std::string misspelt_mark(std::string_view line) {
+  constexpr std::string_view kName = "groma", kSpace = " \t\r";
+  constexpr std::array<std::string_view, 1> kValues = {"one of"};
+  constexpr std::array<std::string_view, 3> kParts = {"begin", "end", "file"};
+  const edit::SegmentMark segment = edit::segment_mark(line);
+  const bool is_mark = line.find(kMark) != line.npos || segment.begin || segment.end ||
+                       !file_name_in_line(line).empty();
+  if (is_mark) return "";
+  for (std::size_t at = 0; at + kName.size() <= line.size(); ++at) {
+    if (!same_letters(line.substr(at, kName.size()), kName)) continue;
+    std::string_view rest = line.substr(at + kName.size());
+    const bool has_colon = rest.starts_with(":");
+    rest.remove_prefix(std::min(rest.find_first_not_of(has_colon ? ": \t" : kSpace), rest.size()));
+    const std::size_t first = std::min(rest.find_first_of(kSpace), rest.size());
+    const std::size_t second = std::min(rest.find_first_not_of(kSpace, first), rest.size());
+    const std::size_t end = std::min(rest.find_first_of(kSpace, second), rest.size());
+    const std::string two =
+        fmt::format("{} {}", rest.substr(0, first), rest.substr(second, end - second));
+    if (two == kValues.front() || !near_names(two, kValues).empty()) return std::string(kMark);
+    if (!has_colon) continue;
+    const auto near = near_names(rest.substr(0, first), kParts, 1);
+    if (!near.empty()) return fmt::format("{}: {}", kName, near.front());
+  }
+  return "";
+}
+
+}  // namespace
+
 // The error for a text without marked lines shows how to write one.
 Result<MarkedText> read_marks_of(const SearchProblem& problem) {
   const Source source(problem.file.empty() ? "text" : problem.file, problem.start);
   if (edit::has_segment_mark(source.text())) {
     if (const auto segments = Segments::of_marked(source); !segments) return segments.error();
+  }
+  std::size_t number = 0;
+  for (const std::string_view line : lines_of(problem.start)) {
+    ++number;
+    const std::string mark = misspelt_mark(line);
+    if (mark.empty()) continue;
+    return Error{Error::Code::kMalformed,
+                 fmt::format("`{}`: {}: this looks like a mark, but is not one", source.name(),
+                             name_of_line(problem.start, number)),
+                 fmt::format("a mark is written `{}`; see `groma help tune`", mark)};
   }
   auto text = read_marks(problem.start);
   if (!text) {

@@ -208,6 +208,7 @@ LineVerdict ReportReader::add_result(const RecordedStep& recorded) {
   replies_before_.push_back(0);
   TuneSpending& spent = report_.spent;
   if (!recorded.free) ++spent.evaluations;
+  if (!recorded.free && !recorded.repeated && !evaluation.ok()) ++spent.failed;
   if (recorded.again) ++spent.again;
   spent.seconds = std::max(spent.seconds, recorded.seconds);
   return LineVerdict::kFine;
@@ -240,6 +241,8 @@ std::optional<Error> ReportReader::read_results() {
       count_cost(*recorded);
     } else if (name == "estimated" && member(value, "results").is_array()) {
       report_.spent.estimates += static_cast<std::int64_t>(member(value, "results").size());
+    } else if (name == kEnded) {
+      report_.spent.seconds = std::max(report_.spent.seconds, end_from_json(value).value_or(0));
     } else if (name == kBesideStart) {
       auto recorded = step_from_json(value);
       if (recorded) report_.beside_start = std::move(recorded->step.evaluation);

@@ -5,10 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <string>
 #include <utility>
+
+#include "groma/text_files.h"
 
 namespace groma::tuning {
 namespace {
@@ -48,8 +49,8 @@ std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
   return std::nullopt;
 }
 
-// Returns an error if a number is out of range, if the suffix could not end the name of a file, or
-// if the folder does not exist.
+// Returns an error if a number is out of range, if the name of the file is not valid, or if the
+// folder does not exist.
 std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
   const auto wrong = [](std::string message, Error::Code code = Error::Code::kMalformed) {
     return Error{code, std::move(message)};
@@ -71,12 +72,8 @@ std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
   if (options.higher_is_better && !measures) {
     return wrong("of seconds fewer are better; a metric is missing");
   }
-  // The suffix becomes part of a file name, so only letters, digits, `.`, `_` and `-` are allowed.
-  if (options.file_suffix.size() > 100 ||
-      std::any_of(options.file_suffix.begin(), options.file_suffix.end(), [](unsigned char c) {
-        return std::isalnum(c) == 0 && c != '.' && c != '_' && c != '-';
-      })) {
-    return wrong(fmt::format("`{}` cannot end a file's name", options.file_suffix));
+  if (!options.file_name.empty() && !is_text_file_name(options.file_name)) {
+    return wrong(fmt::format("`{}` cannot be the name of the text's file", options.file_name));
   }
   std::error_code code;
   if (!options.folder.empty() && !fs::is_directory(options.folder, code)) {

@@ -45,9 +45,9 @@ class TextInFile {
   std::string text_, file_;
 };
 
-// Returns the files as which a text is stored: those that it stands for, or else one file `text`
-// with the suffix.
-Result<std::vector<NamedText>> files_to_store(const std::string& text, const std::string& suffix);
+// Returns the files as which a text is stored: those that it stands for, or else one file with this
+// name ("text" if the name is empty).
+Result<std::vector<NamedText>> files_to_store(const std::string& text, const std::string& name);
 
 // A shell script to run on a text.
 struct PlacedCommand {
@@ -84,7 +84,7 @@ class CommandPlace {
 
 // Return the place on this computer, and the place to which `connect` connects: a shell command
 // that starts a POSIX shell, which reads its standard input. `worker` is the value of GROMA_WORKER.
-// The folder, the memory limit and the suffix of files are those of the options. A folder that the
+// The folder, the memory limit and the name of the file are those of the options. A folder that the
 // other computer does not have is ignored.
 std::unique_ptr<CommandPlace> make_local_place(const CommandEvaluatorOptions& options, int worker);
 std::unique_ptr<CommandPlace> make_shell_place(const CommandEvaluatorOptions& options, int worker,

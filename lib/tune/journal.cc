@@ -69,6 +69,11 @@ constexpr std::string_view kBytes = "\xF4\x8F\xBF\xBD";
 // U+FFFD in UTF-8. JSON's dump() writes it in place of invalid UTF-8.
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
+// Returns true if the line was written at the end of a search, and is not part of a replay.
+bool is_skipped_by_replay(const Json& line) {
+  return line.is_object() && (line.contains(kBesideStart) || line.contains(kEnded));
+}
+
 }  // namespace
 
 // Encodes each byte as the character with the same number (U+0000 to U+00FF). A text that happens
@@ -188,6 +193,7 @@ Journal& Journal::operator=(Journal&& other) noexcept {
   std::swap(recorded_, other.recorded_);
   std::swap(left_out_, other.left_out_);
   std::swap(beside_start_, other.beside_start_);
+  std::swap(ended_, other.ended_);
   return *this;
 }
 
@@ -211,8 +217,8 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
   if (!file) return file.error();
   journal.file_ = *file;
 
-  // `number` counts the whole lines, `left_out` the comparison lines among them. An incomplete last
-  // line is what a killed process leaves, and is dropped. An unreadable line before the end is
+  // `number` counts the whole lines, `left_out` those among them that a replay skips. An incomplete
+  // last line is what a killed process leaves, and is dropped. An unreadable line before the end is
   // damage.
   std::int64_t number = 0, left_out = 0;
   if (resume) {
@@ -252,10 +258,9 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
         return malformed(path, 1, "this is the journal of another search",
                          "resume with the options that it was begun with");
       }
-      if (read.contains(kBesideStart)) {
-        journal.beside_start_ = read[kBesideStart];
-        ++left_out;
-      }
+      if (read.contains(kBesideStart)) journal.beside_start_ = read[kBesideStart];
+      if (read.contains(kEnded)) journal.ended_ = read[kEnded];
+      if (is_skipped_by_replay(read)) ++left_out;
       journal.size_ += static_cast<std::int64_t>(line.size()) + 1;
     }
     if (ftruncate(journal.file_, journal.size_) != 0) return cannot("write", path, errno);
@@ -283,13 +288,12 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
   return journal;
 }
 
-// Skips the "beside_start" lines, which are not part of the replay.
 Result<Json> Journal::next_recorded_value(const char* about) {
   std::string line;
   Json read;
   while (lines_->read_line(&line)) {
     read = parse_journal_line(line);
-    if (!read.is_object() || !read.contains(kBesideStart)) break;
+    if (!is_skipped_by_replay(read)) break;
     ++left_out_;
   }
   ++replayed_;

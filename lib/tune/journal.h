@@ -20,8 +20,10 @@ namespace groma::tuning {
 
 using Json = nlohmann::ordered_json;
 
-// The name of the journal lines that compare the best text with the start.
+// The names of the journal lines that the end of a search writes: the comparison of the best text
+// with the start, and the time that the search has taken. A replay skips them.
 inline constexpr const char* kBesideStart = "beside_start";
+inline constexpr const char* kEnded = "ended";
 
 // Parses one line of a journal as JSON, with texts decoded to their original bytes. The result
 // is_discarded() if the line is not JSON, or if it is nested deeper than any line that Groma
@@ -69,8 +71,8 @@ class JournalLineReader {
 // - {"step": ...}
 //
 // Each time the search ends, it appends {"beside_start": ...}, the comparison of the best text with
-// the start. Readers use the last such line. A text that is not UTF-8 is encoded by
-// encode_for_json().
+// the start, and {"ended": {"seconds": S}}, the time from the start of the search to its end.
+// Readers use the last of these lines. A text that is not UTF-8 is encoded by encode_for_json().
 class Journal {
  public:
   // Makes a journal without a file, which records nothing.
@@ -92,8 +94,10 @@ class Journal {
 
   // Returns true while the file has recorded lines that next_recorded_value() has not returned yet.
   bool has_lines_to_replay() const { return replayed_ < recorded_; }
-  // Returns the value of the last "beside_start" line; null if there is none.
+  // Return the value of the last "beside_start" line and of the last "ended" line; null if there is
+  // none.
   const Json& comparison_with_start() const { return beside_start_; }
+  const Json& last_end() const { return ended_; }
   // Returns the value of the next recorded line, which must have the name `about`. Fails if the
   // line has another name: the search then differs from the recorded one.
   Result<Json> next_recorded_value(const char* about);
@@ -115,12 +119,12 @@ class Journal {
   std::int64_t size_ = 0;
   std::optional<JournalLineReader> lines_;
   // How many lines were replayed, and how many the file held when it was opened. Neither number
-  // includes the first line or "beside_start" lines.
+  // includes the first line or the lines that a replay skips.
   std::int64_t replayed_ = 0, recorded_ = 0;
-  // The number of "beside_start" lines that next_recorded_value() has skipped. An error message
-  // adds this number to `replayed_` to name the number of the line.
+  // The number of lines that next_recorded_value() has skipped. An error message adds this number
+  // to `replayed_` to name the number of the line.
   std::int64_t left_out_ = 0;
-  Json beside_start_;
+  Json beside_start_, ended_;
 };
 
 }  // namespace groma::tuning

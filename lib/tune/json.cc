@@ -118,6 +118,7 @@ std::string to_json(const TuneOutcome& outcome) {
   if (outcome.spent_before) json["spent_before"] = true;
   const TuneSpending& spent = outcome.spent;
   json["spent"] = {{"evaluations", spent.evaluations},
+                   {"failed", spent.failed},
                    {"again", spent.again},
                    {"unusable", spent.unusable},
                    {"estimates", spent.estimates},

@@ -29,7 +29,7 @@ class LocalPlace final : public CommandPlace {
  public:
   LocalPlace(const CommandEvaluatorOptions& options, int worker)
       : folder_(options.folder),
-        file_suffix_(options.file_suffix),
+        file_name_(options.file_name),
         worker_(std::to_string(worker)),
         memory_bytes_(options.memory_bytes) {}
 
@@ -40,7 +40,7 @@ class LocalPlace final : public CommandPlace {
   // If a file cannot be written, the folder is removed with the object.
   Result<std::shared_ptr<const TextInFile>> store(const std::string& text,
                                                   const std::function<bool()>& /*stop*/) override {
-    const auto files = files_to_store(text, file_suffix_);
+    const auto files = files_to_store(text, file_name_);
     if (!files) return files.error();
     auto folder = ScratchFolder::make();
     if (!folder) return folder.error();
@@ -67,15 +67,15 @@ class LocalPlace final : public CommandPlace {
   }
 
  private:
-  std::string folder_, file_suffix_, worker_;
+  std::string folder_, file_name_, worker_;
   std::int64_t memory_bytes_;
 };
 
 }  // namespace
 
-Result<std::vector<NamedText>> files_to_store(const std::string& text, const std::string& suffix) {
+Result<std::vector<NamedText>> files_to_store(const std::string& text, const std::string& name) {
   auto files = split_files(text);
-  if (files && files->front().name.empty()) files->front().name = "text" + suffix;
+  if (files && files->front().name.empty()) files->front().name = name.empty() ? "text" : name;
   return files;
 }
 

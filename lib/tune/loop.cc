@@ -407,6 +407,7 @@ void SearchLoop::take(Trial trial) {
   }
   repeated_ = trial.free ? repeated_ + 1 : 0;
   if (!trial.free) ++progress_.spent.evaluations;
+  if (!trial.free && !trial.repeated && !evaluation.ok()) ++progress_.spent.failed;
   if (trial.again) ++progress_.spent.again;
   if (is_best) {
     outcome_.best = step;
@@ -633,9 +634,11 @@ Result<TuneOutcome> SearchLoop::run() {
     end(TuneOutcome::End::kStopped);
     return std::move(outcome_);
   }
+  progress_.add_replayed_seconds(record_.seconds_at_end());
   if (options_.evaluate_start && goes_on()) try_all({{problem_.start, "the start", -1}});
   if (!record_.first_error() && outcome_.start && !outcome_.start->evaluation.ok() &&
       !problem_.is_mapping()) {
+    if (!options_.resume) record_.withdraw();
     const GuideFeedback& feedback = outcome_.start->evaluation.feedback;
     std::string help = feedback.explain.empty() ? "" : feedback.explain.front();
     for (const std::string& line : feedback.last_lines) help += "\n    " + line;
@@ -674,6 +677,8 @@ Result<TuneOutcome> SearchLoop::run() {
       options_.resume && outcome_.end == TuneOutcome::End::kBudget && !progress_.worked;
   outcome_.spent = progress_.spent;
   outcome_.spent.seconds = outcome_.spent_before ? progress_.seconds_before() : progress_.seconds();
+  if (progress_.worked) record_.write_end(outcome_.spent.seconds);
+  if (record_.first_error()) return *record_.first_error();
   if (auto error = report()) return *error;
   return std::move(outcome_);
 }

@@ -29,7 +29,8 @@ std::optional<Error> SearchRecord::open(const std::string& directory, const Json
                                         bool resume, const std::function<bool()>& stop) {
   if (directory.empty()) return std::nullopt;
   directory_ = directory;
-  if (!resume && mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST) {
+  made_directory_ = !resume && mkdir(directory.c_str(), 0777) == 0;
+  if (!resume && !made_directory_ && errno != EEXIST) {
     return Error{Error::Code::kUnreadable, fmt::format("cannot make the directory `{}`: {}",
                                                        directory, std::strerror(errno))};
   }
@@ -48,6 +49,18 @@ std::optional<Error> SearchRecord::open(const std::string& directory, const Json
   journal_ = std::move(journal).value();
   was_resumed_ = journal_.has_lines_to_replay();
   return std::nullopt;
+}
+
+// Best effort: what cannot be removed stays.
+void SearchRecord::withdraw() {
+  if (directory_.empty()) return;
+  journal_ = Journal();
+  std::error_code ignored;
+  std::filesystem::remove(directory_ + "/journal.jsonl", ignored);
+  std::filesystem::remove(directory_ + "/lock", ignored);
+  lock_.reset();
+  if (made_directory_) std::filesystem::remove(directory_, ignored);
+  directory_.clear();
 }
 
 void SearchRecord::replace(const std::string& name, const std::string& text) {

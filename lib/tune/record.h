@@ -48,6 +48,9 @@ class SearchRecord {
   void fail_because_of_early_end() {
     fail(journal_.different_search_error("the search now ends here"));
   }
+  // Removes the journal of a new search that could not begin, and the directory if open() made it,
+  // so that the search can be begun again in the same place. Nothing is recorded after this call.
+  void withdraw();
   // Replaces a file in the directory. Does nothing if the search has no directory or has failed.
   void replace(const std::string& name, const std::string& text);
 
@@ -69,6 +72,9 @@ class SearchRecord {
   // Returns the last recorded comparison of the best step with the start; nullopt if there is none
   // for the step with the number `best`.
   std::optional<Evaluation> beside_start(std::int64_t best) const;
+  // Returns the seconds from the start of the search to its last recorded end; 0 if it has not
+  // ended yet.
+  double seconds_at_end() const { return end_from_json(journal_.last_end()).value_or(0); }
 
   // ---- Writing, only after the last recorded line was read
 
@@ -87,6 +93,8 @@ class SearchRecord {
   void write_comparison_with_start(std::int64_t best, const Evaluation& evaluation) {
     write(kBesideStart, json_of(RecordedStep{.step = {best, {}, evaluation}}), true);
   }
+  // Writes that the search ends now, `seconds` after its start.
+  void write_end(double seconds) { write(kEnded, {{"seconds", seconds}}, false); }
 
  private:
   void write(const char* about, const Json& value, bool lasting) {
@@ -99,7 +107,7 @@ class SearchRecord {
   std::string directory_;
   std::optional<FileLock> lock_;
   Journal journal_;
-  bool was_resumed_ = false;
+  bool was_resumed_ = false, made_directory_ = false;
   std::optional<Error> failed_;
 };
 

@@ -372,6 +372,10 @@ std::optional<RecordedStep> step_from_json(const Json& json) {
   return recorded;
 }
 
+std::optional<double> end_from_json(const Json& json) {
+  return number(member(json, "seconds"), 0.0, kMostSeconds);
+}
+
 namespace {
 // The words for llm::ChatMessage::Role, in the order of its values.
 constexpr const char* kRoles[] = {"system", "user", "assistant"};

@@ -57,6 +57,10 @@ struct RecordedStep {
 Json json_of(const RecordedStep& recorded);
 std::optional<RecordedStep> step_from_json(const Json& json);
 
+// Reads the end of a search: the seconds from its start. Returns nullopt if the JSON is not as
+// Groma writes it.
+std::optional<double> end_from_json(const Json& json);
+
 // Converts a question to JSON. Nothing reads a question back as a value, except for the texts of
 // its messages.
 Json json_of(const llm::ChatRequest& request);

@@ -38,6 +38,9 @@ constexpr std::size_t kMostOfLine = 200;
 // of this size takes about a millisecond.
 constexpr std::size_t kMostCells = 250'000;
 
+// A measured gain above this factor deserves a look at the text.
+constexpr double kSurprisingGain = 10;
+
 // Returns a value with its unit. Seconds below 1 use the largest unit in which the value is at
 // least 1, as in all reports.
 std::string number_words(double value, const std::string& unit, int digits) {
@@ -129,8 +132,9 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     std::string gain;
     // Returns how much better the best is than the start: a percentage below 1 %, and otherwise a
     // factor.
+    double gained = 1;
     const auto times = [&](const Evaluation& of_best) {
-      const double gained = outcome.start->evaluation.score / of_best.score;
+      gained = outcome.start->evaluation.score / of_best.score;
       if (gained > 1 && gained < 1.01) {
         return fmt::format(", {:.2g} % {}", 100 * (gained - 1), higher ? "higher" : "faster");
       }
@@ -154,6 +158,11 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     }
     text += fmt::format("best   {}{} (step {}: {})\n", outcome_words(best, evaluator), gain,
                         outcome.best->number, harmless(outcome.best->proposal.why));
+    if (!evaluator.simulated() && gained > kSurprisingGain) {
+      text +=
+          "       so large a gain may come from work that is left out: look at the difference from "
+          "the start\n";
+    }
     if (beside && !beside->ok()) {
       text += fmt::format("       it {} when it was measured beside the start again\n",
                           outcome_words(*beside, evaluator));
@@ -175,6 +184,7 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   if (spent.unusable > 0) {
     text += fmt::format(", {} of them replies of no use", spent.unusable);
   }
+  if (spent.failed > 0) text += fmt::format(", {} of them without a result", spent.failed);
   if (spent.again > 0) text += fmt::format(", {} of them made twice", spent.again);
   if (spent.estimates > 0) text += fmt::format(", {} estimates beside them", spent.estimates);
   if (spent.model_calls > 0) {
@@ -302,10 +312,10 @@ void add_step(const RecordedStep& recorded, const SearchProblem& problem,
   if (const auto& measured = step.evaluation.measured) {
     out.add("  measured by worker {}", harmless(measured->worker));
     if (measured->incumbent_value > 0) {
-      out.add(", {} than at first; beside it the best text had {}; noise {:.1f} %",
-              drift_words(measured->drift),
-              number_words(measured->incumbent_value, evaluator.unit(), 4),
-              100 * step.evaluation.noise);
+      out.add(", {} than at first; beside it the best text had {}", drift_words(measured->drift),
+              number_words(measured->incumbent_value, evaluator.unit(), 4));
+      // A single run does not show the noise.
+      if (step.evaluation.noise > 0) out.add("; noise {:.1f} %", 100 * step.evaluation.noise);
     }
     out.add("\n");
   }

@@ -29,7 +29,7 @@ class ShellPlace final : public CommandPlace {
  public:
   ShellPlace(const CommandEvaluatorOptions& options, int worker, std::string connect)
       : folder_(options.folder),
-        file_suffix_(options.file_suffix),
+        file_name_(options.file_name),
         worker_("GROMA_WORKER=" + std::to_string(worker)),
         connect_(std::move(connect)),
         memory_bytes_(options.memory_bytes),
@@ -56,7 +56,7 @@ class ShellPlace final : public CommandPlace {
 
   Result<std::shared_ptr<const TextInFile>> store(const std::string& text,
                                                   const std::function<bool()>& stop) override {
-    const auto files = files_to_store(text, file_suffix_);
+    const auto files = files_to_store(text, file_name_);
     if (!files) return files.error();
     auto path = shell_->store(*files, stop);
     if (!path) return path.error();
@@ -76,7 +76,7 @@ class ShellPlace final : public CommandPlace {
   }
 
  private:
-  std::string folder_, file_suffix_, worker_, connect_;
+  std::string folder_, file_name_, worker_, connect_;
   std::int64_t memory_bytes_, answer_ms_;
   std::shared_ptr<WorkerShell> shell_;
 };

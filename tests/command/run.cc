@@ -19,6 +19,9 @@ Outcome run(const std::string& line, const std::string& input) {
 #ifdef GROMA_EMBED
   command_folder += "':'" + std::filesystem::path(GROMA_EMBED).parent_path().string();
 #endif
+#ifdef GROMA_LEGION_APPS
+  command_folder += "':'" GROMA_LEGION_APPS;
+#endif
   const std::string script = folder.write(
       "script", "cd '" GROMA_SOURCE_DIR "' && PATH='" + command_folder + "':$PATH\n" + line + "\n");
   const int status = std::system(("sh '" + script + "' < '" + in + "' > '" + folder.path() +

@@ -12,8 +12,8 @@ struct Outcome {
   std::string out, err;
 };
 
-// `line` is given to sh in the source folder; `groma` in it is the command that was built. `input`
-// is its standard input.
+// `line` is given to sh in the source folder; `groma` in it is the command that was built, and
+// the programs of examples/legion have their names. `input` is its standard input.
 Outcome run(const std::string& line, const std::string& input = "");
 
 std::string read_text(const std::string& path);

@@ -1,7 +1,7 @@
 // The ```mapper blocks of docs/: each example of diagnostics.md really gives its diagnostic, those
-// of language.md compile. Comments directly before a block say how: `<!-- machine: p100x4 -->` and
-// `<!-- place: --task t --domain 4 -->` as in language/annotate.h, `<!-- wrong -->` for a block
-// that shows a mistake.
+// of language.md and from_cpp_mapper.md compile. Comments directly before a block say how:
+// `<!-- machine: p100x4 -->` and `<!-- place: --task t --domain 4 -->` as in language/annotate.h,
+// `<!-- wrong -->` for a block that shows a mistake.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -98,16 +98,21 @@ TEST(DiagnosticsPage, EveryExampleGivesItsDiagnostic) {
   }
 }
 
-TEST(LanguagePage, ItsBlocksCompile) {
-  const std::vector<Block> blocks = blocks_of("docs/language.md");
+class LanguagePage : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LanguagePage, ItsBlocksCompile) {
+  const std::vector<Block> blocks = blocks_of(GetParam());
   EXPECT_GT(blocks.size(), 10U);
   for (const Block& block : blocks) {
     const Annotated found = annotate("example", block.directives + block.text);
     bool failed = found.errors > 0;
     for (DiagId id : found.ids) failed = failed || entry_of(id).severity == Severity::kError;
-    EXPECT_EQ(failed, block.wrong) << "docs/language.md:" << block.line << "\n" << found.text;
+    EXPECT_EQ(failed, block.wrong) << GetParam() << ":" << block.line << "\n" << found.text;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, LanguagePage,
+                         ::testing::Values("docs/language.md", "docs/from_cpp_mapper.md"));
 
 }  // namespace
 }  // namespace groma::testing

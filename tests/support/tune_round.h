@@ -110,6 +110,9 @@ inline std::string without_times(std::string journal) {
   for (std::size_t at = 0; (at = journal.find(",\"seconds\":", at)) != journal.npos;) {
     journal.erase(at, journal.find_first_of(",}", at + 1) - at);
   }
+  for (std::size_t at = 0; (at = journal.find("{\"ended\":", at)) != journal.npos;) {
+    journal.erase(at, journal.find('\n', at) + 1 - at);
+  }
   return journal;
 }
 

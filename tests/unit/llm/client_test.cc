@@ -428,6 +428,16 @@ TEST_F(Client, ACommandAnswers) {
     EXPECT_EQ(reply.error().code, Code::kNoText) << silent;
     EXPECT_THAT(reply.error().help, HasSubstr("standard output")) << silent;
   }
+  // A reply ends where the limit on its tokens is reached, as that of a server would.
+  exec.endpoint = "exec:yes word | head -c 5000";
+  request = hello();
+  request.max_tokens = 100;
+  reply = make(exec).ask(request);
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_EQ(reply->finish, llm::ChatReply::Finish::kLength);
+  EXPECT_LE(reply->usage.output_tokens, 100);
+  EXPECT_GT(reply->text.size(), 300U);
+  EXPECT_TRUE(reply->text.starts_with("word\nword\n"));
   exec.endpoint = "exec:sleep 300 & sleep 300";
   exec.total_timeout_ms = 200;
   EXPECT_EQ(make(exec).ask(hello()).error().code, Code::kTimeout);

@@ -176,6 +176,23 @@ TEST(MarkedLineProposer, ThatCannotBeMeantAreRefused) {
   EXPECT_THAT(error_of(many), HasSubstr("line 65: there are more than 64 lines"));
 }
 
+// A misspelt mark beside a right one would otherwise be left out of the search.
+TEST(MarkedLineProposer, MisspeltMarksAreRefused) {
+  const std::string right = "n = 4; // groma: one of 4 8\n";
+  for (const char* wrong : {"m = 1; // groma: on of 1 2", "m = 1; // Groma: one of 1 2",
+                            "m = 1; // groma one of 1 2", "m = 1; // groma:one of 1 2",
+                            "// groma: beginn tile", "// groma: edn", "groma: fiel a.cc"}) {
+    EXPECT_EQ(error_of(right + wrong), "`text`: line 2: this looks like a mark, but is not one")
+        << wrong;
+  }
+  for (const char* fine :
+       {"// groma ends here", "// see groma: the language", "groma file", "// Groma is a tool",
+        "printf(\"groma: error\");", "// groma: one of these", "int groma"}) {
+    const std::string error = error_of(right + fine);
+    EXPECT_THAT(error, ::testing::Not(HasSubstr("looks like a mark"))) << fine;
+  }
+}
+
 TEST(MarkedLineProposer, OfTheKernelsAreMeant) {
   for (const char* file :
        {"examples/kernel/cpu/kernel.cc", "examples/kernel/cpu/by_hand.cc",

@@ -576,7 +576,7 @@ TEST_F(CommandEvaluator, IsStoppedWhenAsked) {
 // ---------------------------------------------------------------------------------- its folders
 
 TEST_F(CommandEvaluator, LeavesNothingBehind) {
-  options_.file_suffix = ".tar.gz";
+  options_.file_name = "kernel.tar.gz";
   options_.command = "dirname {file} >> at; basename {file} > name; sh {file}";
   // Those of all texts so far that are still there.
   const auto left = [&] {
@@ -588,7 +588,7 @@ TEST_F(CommandEvaluator, LeavesNothingBehind) {
     return there;
   };
   const tuning::Evaluation first = evaluate("echo time: 4");
-  EXPECT_EQ(said("name"), "text.tar.gz\n");
+  EXPECT_EQ(said("name"), "kernel.tar.gz\n");
   const std::set<std::string> best = left();  // which stays, the others go
   ASSERT_EQ(best.size(), 1U);
   EXPECT_EQ(fs::status(*best.begin()).permissions(), fs::perms::owner_all);
@@ -686,7 +686,10 @@ TEST_F(CommandEvaluator, SaysWhatItsOptionsLack) {
               o.higher_is_better = true;
             }),
             "of seconds fewer are better; a metric is missing");
-  EXPECT_EQ(wrong([](Options o) { o.file_suffix = "/../x"; }), "`/../x` cannot end a file's name");
+  for (const char* name : {"../x", "a/b", ".x", "-x", "a b"}) {
+    EXPECT_EQ(wrong([name](Options o) { o.file_name = name; }),
+              fmt::format("`{}` cannot be the name of the text's file", name));
+  }
   EXPECT_EQ(wrong([](Options o) { o.folder = "/no/such"; }), "`/no/such` is not a folder");
 }
 

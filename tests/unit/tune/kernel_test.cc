@@ -48,7 +48,7 @@ tuning::Evaluation evaluate(const std::string& text) {
   options.unit = "GFLOP/s";
   options.higher_is_better = true;
   options.repeats = 1;
-  options.file_suffix = ".cc";
+  options.file_name = "text.cc";
   options.folder = in_tree("examples/kernel/cpu").string();
   auto evaluator = tuning::make_command_evaluator(options);
   EXPECT_TRUE(evaluator.ok()) << evaluator.error().message;

@@ -8,14 +8,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
 #include "groma/proposers.h"
+#include "groma/search_report.h"
 #include "support/files.h"
 #include "support/temporary_folder.h"
 #include "support/tune_round.h"
@@ -305,7 +309,7 @@ TEST(Tune, WhatLooksBetterIsMeasuredAgain) {
   EXPECT_THAT(report, HasSubstr("spent  3 evaluations, 2 of them made twice"));
   EXPECT_THAT(read_text(options.directory + "/steps.txt"),
               HasSubstr("  one less (it looked better and was measured again)\n"));
-  EXPECT_THAT(to_json(*outcome), HasSubstr("\"evaluations\":3,\"again\":2"));
+  EXPECT_THAT(to_json(*outcome), HasSubstr("\"evaluations\":3,\"failed\":0,\"again\":2"));
 }
 
 // Start and best are measured side by side when the search ends, once for each best.
@@ -351,6 +355,59 @@ TEST(Tune, TheBestIsMeasuredBesideTheStart) {
       << journal.substr(0, last) << "{\"beside_start\":7}\n";
   EXPECT_EQ(go_on(4, &asked).beside_start->score, 106);
   EXPECT_THAT(asked, ::testing::ElementsAre("6 again beside 9"));
+}
+
+// The measurement beside the start comes after the last step, and its time counts, too. A search
+// that is resumed begins with the time of the whole search before it.
+TEST(Tune, TheTimeAfterTheLastStepCounts) {
+  class Slow final : public Hopeful {
+   public:
+    using Hopeful::Hopeful;
+    tuning::Evaluation evaluate(const tuning::EvaluationRequest& request) override {
+      // The last measurement of a search has the start as its incumbent.
+      if (request.again && request.incumbent == "9") {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      }
+      return Hopeful::evaluate(request);
+    }
+  };
+  const TemporaryFolder directory;
+  tuning::TuneOptions options;
+  options.directory = directory.path() + "/search";
+  const auto seconds = [&](std::int64_t evaluations) {
+    options.budget.evaluations = evaluations;
+    Slow numbers(1);
+    CountDown proposer;
+    const auto outcome = tuning::tune(from("9"), numbers, proposer, nullptr, nullptr, options);
+    EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+    options.resume = true;
+    return outcome ? outcome->spent.seconds : 0;
+  };
+  const double first = seconds(3);
+  EXPECT_GE(first, 0.6);
+  EXPECT_EQ(seconds(3), first) << "nothing new was tried";
+  EXPECT_GE(seconds(4), first + 0.3);
+  const auto report = tuning::read_search_report(options.directory, {});
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_GE(report->spent.seconds, first + 0.3);
+}
+
+// A search whose start fails leaves nothing behind, so it can be begun again in the same place.
+TEST(Tune, LeavesNothingIfTheStartFails) {
+  const TemporaryFolder directory;
+  tuning::TuneOptions options;
+  options.directory = directory.path() + "/search";
+  testing::FakeEvaluator failing([](const std::string&) { return HUGE_VAL; });
+  CountDown proposer;
+  EXPECT_FALSE(tuning::tune(from("9"), failing, proposer, nullptr, nullptr, options).ok());
+  EXPECT_FALSE(std::filesystem::exists(options.directory));
+  std::filesystem::create_directory(options.directory);
+  std::ofstream(options.directory + "/mine") << "kept";
+  EXPECT_FALSE(tuning::tune(from("9"), failing, proposer, nullptr, nullptr, options).ok());
+  EXPECT_EQ(read_text(options.directory + "/mine"), "kept");
+  EXPECT_FALSE(std::filesystem::exists(options.directory + "/journal.jsonl"));
+  Hopeful numbers(1);
+  EXPECT_TRUE(tuning::tune(from("9"), numbers, proposer, nullptr, nullptr, options).ok());
 }
 
 TEST(Tune, SaysInTheReportWhichBarIsBetter) {

@@ -181,7 +181,7 @@ TEST_P(EveryPlace, BoundsOutputAndMemory) {
 TEST_P(EveryPlace, TextsInputsAndFilesComeByteForByte) {
   options_.command = "cp {file} copy; printf %s {input} > input; echo time: 1";
   options_.inputs = {"a'b\"c $(touch ran) \\n\nline 2\n \xFF`touch ran`"};
-  options_.file_suffix = ".cc";
+  options_.file_name = "text.cc";
   std::string text("a\r\n\0\xFF b", 8);
   while (text.size() < 300'000) text += text + "x";
   EXPECT_EQ(score_of(text), 1);
