@@ -62,7 +62,7 @@ struct Place {
   bool tasks = false, regions = false, processors = false, memories = false, constraints = false;
   bool functions = false, expression = false, types = false, all = false;
   bool limit_scopes = false, steal_scopes = false;
-  // Behind a `.`: what stands before it, as far as it is known.
+  // Behind a `.`: the kind of value before it, if it is known.
   bool members = false;
   std::optional<MemberOf> members_of;
 };
@@ -267,7 +267,7 @@ class Completer {
     return place;
   }
 
-  // Returns whose members a variable has, as far as its declaration or its name tells.
+  // Returns the kind of value that a variable has, if its declaration as a parameter tells.
   std::optional<MemberOf> members_of(std::string_view name) const {
     if (names_.symbols == nullptr) return std::nullopt;
     for (const Symbol& symbol : names_.symbols->symbols) {

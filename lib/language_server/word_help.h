@@ -21,7 +21,7 @@ struct WordHelp {
 // Returns the help for a reserved word, or nullopt if the word is not reserved.
 std::optional<WordHelp> help_for_reserved(const syntax::ReservedWord& word);
 
-// Whose member a member is.
+// The kind of value that has a member.
 enum class MemberOf { kMachine, kTask, kOther };
 struct MemberHelp : WordHelp {
   MemberOf of = MemberOf::kOther;
