@@ -82,6 +82,8 @@ void add_place(CLI::App& app, int* exit_code);
 void add_prompt(CLI::App& app, int* exit_code);
 void add_report(CLI::App& app, int* exit_code);
 void add_llm(CLI::App& app, int* exit_code);
+// Only in builds with the language server.
+void add_lsp(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
 void add_serve(CLI::App& app, int* exit_code);
 // In the next functions, `behind` refers to the words after `--` on the command line. main() fills

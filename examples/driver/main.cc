@@ -102,6 +102,7 @@ int main(int argc, char** argv) {
       "  groma serve --root my_project                  lets an agent use all of this (MCP)\n"
       "  groma format --in-place my.mapper              formats the file\n"
       "  groma emit my.mapper -o my_mapper.cc           the mapping as C++ for Legion\n"
+      "  groma lsp                                      serves editors\n"
       "  groma machines                                 the built-in machines\n"
       "  groma apps                                     the built-in applications\n\n"
       "Exit codes: 0 fine, 1 the input is wrong, 2 wrong usage, 130 after Ctrl-C.");
@@ -129,6 +130,9 @@ int main(int argc, char** argv) {
   driver::add_strategies(app, &exit_code);
   driver::add_grammar(app, &exit_code);
   driver::add_llm(app, &exit_code);
+#ifdef GROMA_LANGUAGE_SERVER
+  driver::add_lsp(app, &exit_code);
+#endif
   // `groma help` means `groma --help`; `groma help run` means `groma run --help`.
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments.front() == "help") {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -203,9 +204,11 @@ struct Explanation {
 // Explains the decisions that `query` selects. Returns nullopt if the query names something that
 // the application does not have. `diags` (of the program's source) gets the warnings of check_names
 // and the errors that a run would have: tasks that cannot run anywhere, regions without a possible
-// memory, functions that fail, and layouts that a variant refuses.
+// memory, functions that fail, and layouts that a variant refuses. `stop` (null: never) is asked
+// for each launch and every few points; once it returns true, explain() returns nullopt.
 std::optional<Explanation> explain(const BoundProgram& bound, const Workload& app,
-                                   const ExplainQuery& query, Diagnostics& diags);
+                                   const ExplainQuery& query, Diagnostics& diags,
+                                   const std::function<bool()>& stop = {});
 
 // Warns about tasks and regions that the program names but the application does not have, once for
 // each name. Also warns about a statement's region that none of the statement's tasks has. Each

@@ -74,22 +74,24 @@ std::vector<LayoutSpec> other_layouts(const TaskView& task, const VariantView& v
 class Explainer {
  public:
   Explainer(const BoundProgram& bound, const app::Data& app, const std::vector<TaskLaunches>& uses,
-            const ExplainQuery& query, Diagnostics& diags)
+            const ExplainQuery& query, Diagnostics& diags, const std::function<bool()>& stop)
       : program_(bound.program()),
         machine_(bound.machine()),
         app_(app),
         uses_(uses),
         query_(query),
         diags_(diags),
+        stop_(stop),
         ignored_(program_.source()),
         statements_(program_),
         shared_(ProgramMapper::share(bound)),
-        loads_(bound, shared_, app, uses, diags),
+        loads_(bound, shared_, app, uses, diags, stop),
         site_{bound.shared_machine(), any_processor()},
         processors_(first_of_each_node_type(machine_)) {}
 
   // Explains the tasks that the query asks about, then lists the statements that decide nothing.
-  Explanation explain() {
+  // Returns nullopt if the caller wants to stop.
+  std::optional<Explanation> explain() {
     Explanation explanation;
     explanation.application = app_.name;
     explanation.machine = machine_.name();
@@ -98,6 +100,7 @@ class Explainer {
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
       asked_ = asks_about(query_, app_.tasks[i]);
       ExplainedTask task = explain_task(i);
+      if (must_stop()) return std::nullopt;
       if (asked_) explanation.tasks.push_back(std::move(task));
     }
     statements_.add_statements_without_effect(explanation);
@@ -105,6 +108,8 @@ class Explainer {
   }
 
  private:
+  bool must_stop() const { return stop_ && stop_(); }
+
   // Returns the first processor of the machine. A mapper needs a processor, whichever it is.
   Processor any_processor() const {
     for (std::size_t k = 0; k < kProcKindCount; ++k) {
@@ -175,6 +180,7 @@ class Explainer {
       std::vector<std::int64_t> key{use.parent, use.depth};
       use.add_domain_to(key);
       if (!seen.insert(std::move(key)).second) continue;
+      if (must_stop()) return;
       explained.launches.push_back(explain_launch(views, use, use.domain.has_value(), kind));
     }
     if (!seen.empty()) return;
@@ -459,6 +465,7 @@ class Explainer {
   const std::vector<TaskLaunches>& uses_;
   const ExplainQuery& query_;
   Diagnostics& diags_;
+  const std::function<bool()>& stop_;
   Diagnostics ignored_;
   StatementUseRecorder statements_;
   std::shared_ptr<ProgramMapper::Shared> shared_;
@@ -473,13 +480,14 @@ class Explainer {
 // Explains the decisions. The names of the query and of the mapping are checked first, because a
 // misspelled name would look like a statement that matches nothing.
 std::optional<Explanation> explain(const BoundProgram& bound, const Workload& app,
-                                   const ExplainQuery& query, Diagnostics& diags) {
+                                   const ExplainQuery& query, Diagnostics& diags,
+                                   const std::function<bool()>& stop) {
   bool complete = true;
   const std::vector<TaskLaunches> uses = launches_by_task(app.data(), complete);
   if (!check_query(query, app.data(), uses, diags)) return std::nullopt;
   check_names(bound.program(), app, diags);
-  Explanation explanation = Explainer(bound, app.data(), uses, query, diags).explain();
-  explanation.all_launches = complete;
+  auto explanation = Explainer(bound, app.data(), uses, query, diags, stop).explain();
+  if (explanation) explanation->all_launches = complete;
   return explanation;
 }
 

@@ -11,27 +11,6 @@
 namespace groma {
 namespace {
 
-using Reason = OverruledStatement::Reason;
-
-// Returns why a statement matched but did not decide, in words that stand in parentheses behind it.
-std::string_view words_of(Reason reason) {
-  switch (reason) {
-    case Reason::kPrecedence:
-      return "less specific";
-    case Reason::kShadowed:
-      return "an earlier statement says it";
-    case Reason::kNothingNew:
-      return "it adds no memory";
-    case Reason::kInner:
-      return "an inner variant's regions are virtual";
-    case Reason::kVirtual:
-      return "virtual data has no layout";
-    case Reason::kPrivilege:
-      return "only what is read-only is collected";
-  }
-  return "";
-}
-
 // Writes the tasks of an explanation, indented by level: a decision, then the statement that made
 // it (`by`), then the statements that lost (`over`).
 class TextWriter {
@@ -76,7 +55,7 @@ class TextWriter {
   void beaten(int depth, const std::vector<OverruledStatement>& others) {
     for (const OverruledStatement& other : others) {
       dim_line(depth, fmt::format("over {} ({})", statement_line(program_, other.origin),
-                                  words_of(other.reason)));
+                                  overruled_words(other.reason)));
     }
   }
   // Writes which statement decided, and which other statements matched but did not decide.
@@ -100,39 +79,6 @@ class TextWriter {
     write_launches(task.launches, *task.kind.kind);
     for (const ExplainedRequirement& requirement : task.requirements) write(requirement);
     write_options(task);
-  }
-
-  // Returns the heading of a launch with its form, domain and parent: "index launch of 4 x 4 points
-  // in main".
-  static std::string heading(const ExplainedLaunch& launch) {
-    std::string text = launch.is_index ? "index launch" : "single task";
-    if (launch.domain) {
-      const Rect& box = launch.domain->box;
-      text += launch.domain->points ? fmt::format(" of {} of ", launch.domain->count()) : " of ";
-      text += fmt::format("{}", fmt::join(box.extents.coordinates(), " x "));
-      text += box.volume() == 1 ? " point" : " points";
-    }
-    if (!launch.parent.empty()) text += fmt::format(" in {}", harmless(launch.parent));
-    return text;
-  }
-
-  // Returns how many points the processors get or, for a single task, the example processor.
-  // Returns "" if neither is known.
-  static std::string result(const ExplainedLaunch& launch, ProcKind kind) {
-    if (launch.loads) {
-      const ExplainedLoads& loads = *launch.loads;
-      const std::string points = loads.min == loads.max
-                                     ? count_with_noun(loads.min, "point")
-                                     : fmt::format("{} to {} points", loads.min, loads.max);
-      if (loads.used == loads.processors) {
-        return fmt::format("; {} on each of {} {}", points, loads.processors, name_of(kind));
-      }
-      return fmt::format("; on {} of {} {}, at most {} on one", loads.used, loads.processors,
-                         name_of(kind), count_with_noun(loads.max, "point"));
-    }
-    if (!launch.example) return "";
-    return fmt::format("; to {} {} of node {} from the first processor", name_of(kind),
-                       launch.example->index, launch.example->node);
   }
 
   // Returns true if the launches are placed by the same decision and differ in their domains only.
@@ -168,7 +114,7 @@ class TextWriter {
         launches.begin(), launches.end(), [](const ExplainedLaunch& a, const ExplainedLaunch& b) {
           return a.domain->count() < b.domain->count();
         });
-    const std::string loads = result(*largest, kind);
+    const std::string loads = launch_result_words(*largest, kind);
     const std::string parent =
         largest->parent.empty() ? "" : fmt::format(" in {}", harmless(largest->parent));
     line(1, fmt::format("{} index launches of {} to {} points{}: {}{}", launches.size(),
@@ -179,8 +125,8 @@ class TextWriter {
   }
 
   void write(const ExplainedLaunch& launch, ProcKind kind) {
-    line(1, fmt::format("{}: {}{}", heading(launch), placement_words(launch, kind),
-                        result(launch, kind)));
+    line(1, fmt::format("{}: {}{}", launch_heading(launch), placement_words(launch, kind),
+                        launch_result_words(launch, kind)));
     decided(2, launch);
   }
 

@@ -72,7 +72,10 @@ std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_function(const
   if (!count_towards_limit(domain.count())) return std::nullopt;
   PointsByProcessor counts;
   point.point = domain.first_point();
+  constexpr std::int64_t kPointsBetweenStops = 64;
+  std::int64_t done = 0;
   do {
+    if (++done % kPointsBetweenStops == 0 && must_stop()) return std::nullopt;
     const auto placed = evaluator_.place(function, point, kind, diags_);
     if (!placed || evaluator_.steps() > kMaxPlaceSteps) return std::nullopt;
     const Processor& first = placed->processors.front();
@@ -94,7 +97,7 @@ std::optional<ExplainedLoads> LaunchPointCounter::count_points_by_index_map(
   };
   const auto count_piece = [&](const Rect& piece) {
     boxes = 0;
-    return cursor.slices(piece, sink, diags_) && count_towards_limit(boxes + 1);
+    return !must_stop() && cursor.slices(piece, sink, diags_) && count_towards_limit(boxes + 1);
   };
   bool complete = true;
   domain.for_each_box(domain.box, [&](const Rect& box) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,11 +22,16 @@ namespace groma {
 class LaunchPointCounter {
  public:
   // The objects that are passed by reference must outlive this object. `diags` receives the errors
-  // and warnings of mapping functions, the warnings once for each function.
+  // and warnings of mapping functions, the warnings once for each function. `stop` (null: never) is
+  // asked every few points; once it returns true, nothing is counted.
   LaunchPointCounter(const BoundProgram& bound, std::shared_ptr<ProgramMapper::Shared> shared,
                      const app::Data& app, const std::vector<TaskLaunches>& uses,
-                     Diagnostics& diags)
-      : bound_(bound), evaluator_(bound), slices_(std::move(shared), app, uses), diags_(diags) {}
+                     Diagnostics& diags, const std::function<bool()>& stop)
+      : bound_(bound),
+        evaluator_(bound),
+        slices_(std::move(shared), app, uses),
+        diags_(diags),
+        stop_(stop) {}
 
   // Counts the points of `task.domain` that a mapping function gives each processor.
   // count_points_by_function(), count_points_by_default_mapper() and first_processor_of_point()
@@ -45,6 +51,7 @@ class LaunchPointCounter {
   std::optional<ExplainedLoads> count_points_by_index_map(
       const std::shared_ptr<const IndexMap>& map, const LaunchDomain& domain, ProcKind kind);
   bool count_towards_limit(std::int64_t count);
+  bool must_stop() const { return stop_ && stop_(); }
   std::int64_t processor_count(ProcKind kind);
   ExplainedLoads loads_from_counts(const PointsByProcessor& counts, std::int64_t points,
                                    ProcKind kind);
@@ -53,6 +60,7 @@ class LaunchPointCounter {
   FunctionEvaluator evaluator_;
   LaunchSlices slices_;
   Diagnostics& diags_;
+  const std::function<bool()>& stop_;
   std::array<std::optional<std::int64_t>, kProcKindCount> processor_counts_;
   // The number of points and boxes that were evaluated so far.
   std::int64_t evaluated_points_ = 0;

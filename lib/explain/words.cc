@@ -2,6 +2,7 @@
 #include "explain/words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -70,6 +71,54 @@ std::string placement_words(const ExplainedLaunch& launch, ProcKind kind) {
   if (launch.depth == 0) return "the node where the runtime starts it";
   if (launch.depth == 1) return fmt::format("each {} of the machine in its turn", name_of(kind));
   return fmt::format("each {} of its parent's node in its turn", name_of(kind));
+}
+
+std::string launch_heading(const ExplainedLaunch& launch) {
+  std::string text = launch.is_index ? "index launch" : "single task";
+  if (launch.domain) {
+    const Rect& box = launch.domain->box;
+    text += launch.domain->points ? fmt::format(" of {} of ", launch.domain->count()) : " of ";
+    text += fmt::format("{}", fmt::join(box.extents.coordinates(), " x "));
+    text += box.volume() == 1 ? " point" : " points";
+  }
+  if (!launch.parent.empty()) text += fmt::format(" in {}", harmless(launch.parent));
+  return text;
+}
+
+std::string launch_result_words(const ExplainedLaunch& launch, ProcKind kind) {
+  if (launch.loads) {
+    const ExplainedLoads& loads = *launch.loads;
+    const std::string points = loads.min == loads.max
+                                   ? count_with_noun(loads.min, "point")
+                                   : fmt::format("{} to {} points", loads.min, loads.max);
+    if (loads.used == loads.processors) {
+      return fmt::format("; {} on each of {} {}", points, loads.processors, name_of(kind));
+    }
+    return fmt::format("; on {} of {} {}, at most {} on one", loads.used, loads.processors,
+                       name_of(kind), count_with_noun(loads.max, "point"));
+  }
+  if (!launch.example) return "";
+  return fmt::format("; to {} {} of node {} from the first processor", name_of(kind),
+                     launch.example->index, launch.example->node);
+}
+
+std::string_view overruled_words(OverruledStatement::Reason reason) {
+  using enum OverruledStatement::Reason;
+  switch (reason) {
+    case kPrecedence:
+      return "less specific";
+    case kShadowed:
+      return "an earlier statement says it";
+    case kNothingNew:
+      return "it adds no memory";
+    case kInner:
+      return "an inner variant's regions are virtual";
+    case kVirtual:
+      return "virtual data has no layout";
+    case kPrivilege:
+      return "only what is read-only is collected";
+  }
+  return "";
 }
 
 std::string early_collection_words(bool collected) {

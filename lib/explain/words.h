@@ -39,6 +39,13 @@ ProfileWords profile_words_of(const std::string& title, const Program* program);
 // Each of the next functions describes one decision in a few words. The mapping or the default
 // mapper may have made the decision.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind);
+// Returns the form, the domain and the parent of a launch: "index launch of 4 x 4 points in main".
+std::string launch_heading(const ExplainedLaunch& launch);
+// Returns how many points the processors get or, for a single task, the example processor, with a
+// separator before it. Returns "" if neither is known.
+std::string launch_result_words(const ExplainedLaunch& launch, ProcKind kind);
+// Returns why a statement matched but did not decide, in words that stand in parentheses behind it.
+std::string_view overruled_words(OverruledStatement::Reason reason);
 std::string early_collection_words(bool collected);
 std::string instance_limit_words(std::int64_t limit, LimitScope scope);
 std::string replication_words(bool replicated);

@@ -16,6 +16,9 @@ using ::testing::IsEmpty;
 // What lib/ and examples/ may read. Text that our own code made for people is not among it: pass an
 // enum, an id or typed arguments instead.
 const std::vector<ForeignText> kForeign = {
+    // Words of the Language Server Protocol.
+    {"lib/language_server/language_server.cc", "$/cancelRequest", "the protocol"},
+    {"lib/language_server/protocol.cc", "Content-Length:", "the protocol"},
     // Files that only read what other programs print.
     {"lib/guide/printed_lines.cc", "", "the user's program"},
     {"lib/guide/results.cc", "", "Realm's logger"},
