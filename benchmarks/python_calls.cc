@@ -53,15 +53,19 @@ class Calls {
     return seconds;
   }
 
-  // Returns the seconds of one placement, and the sum of its numbers.
+  // Returns the seconds of one placement, and the sum of its numbers. With `from_text`, the text is
+  // compiled and bound in that time, too.
   std::pair<double, std::int64_t> place(const std::string& task,
-                                        const std::vector<std::int64_t>& extents) const {
+                                        const std::vector<std::int64_t>& extents,
+                                        bool from_text) const {
+    const auto begin = Clock::now();
     groma::PlaceQuery query;
     query.task = task;
     query.domain = groma::LaunchDomain(groma::Rect::make(groma::Point(extents)).value());
-    const auto begin = Clock::now();
     groma::Diagnostics diags(source_);
-    const auto placement = groma::place_numbers(*bound_, query, diags);
+    const auto made =
+        from_text ? groma::bind(groma::compile(source_, diags), machine_, diags) : bound_;
+    const auto placement = groma::place_numbers(*made, query, diags);
     const double seconds = seconds_since(begin);
     if (!placement) throw std::runtime_error(groma::render(diags));
     std::int64_t sum = 0;
@@ -83,8 +87,8 @@ NB_MODULE(groma_cpp_calls, module) {
       .def(nb::init<std::string, const std::string&, const std::string&>())
       .def("check", &Calls::check)
       .def("place", [](const Calls& calls, const std::string& task,
-                       const std::vector<std::int64_t>& extents) {
-        const auto [seconds, sum] = calls.place(task, extents);
+                       const std::vector<std::int64_t>& extents, bool from_text) {
+        const auto [seconds, sum] = calls.place(task, extents, from_text);
         return nb::make_tuple(seconds, sum);
       });
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 import os
 import typing
 
+import numpy as np
+
 from groma import _core
 from groma._results import Diagnostics, Difference, Explanation, Guidance, Placement, RunResult
 
@@ -51,10 +53,10 @@ def place(
     """
     extents = [domain] if isinstance(domain, int) else list(domain)
     corner = [lower] if isinstance(lower, int) else None if lower is None else list(lower)
-    array, facts = _core.place(program, machine, task, function, extents, corner, kind)
-    placement = array.view(Placement)
+    facts = _core.place(program, machine, task, function, extents, corner, kind)
+    placement = Placement(extents, np.int32, facts)  # type: ignore[arg-type, unused-ignore]
     placement.facts = facts
-    return typing.cast(Placement, placement)
+    return placement
 
 
 def place_single_task(

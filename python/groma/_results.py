@@ -44,10 +44,11 @@ class Placement(np.ndarray):  # type: ignore[type-arg]
     result of arithmetic is a plain array.
     """
 
-    facts: _core.PlacementFacts | None
+    facts: _core.PlacementFacts | None = None
 
     def __array_finalize__(self, obj: typing.Any) -> None:
-        self.facts = getattr(obj, "facts", None)
+        if obj is not None:
+            self.facts = getattr(obj, "facts", None)
 
     def __array_wrap__(  # type: ignore[override, unused-ignore]
         self, array: typing.Any, context: typing.Any = None, return_scalar: bool = False

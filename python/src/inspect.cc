@@ -3,7 +3,6 @@
 // groma/_results.py give them their Python form.
 #include "inspect.h"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -108,11 +107,11 @@ std::optional<ProcKind> kind_of(const std::optional<std::string>& name) {
   return kind;
 }
 
-// The numbers of the placement move to an array without a copy: the array owns the vector.
-nb::tuple place_program(nb::handle program, nb::handle machine, const std::string& task,
-                        const std::string& function, const std::vector<std::int64_t>& extents,
-                        const std::optional<std::vector<std::int64_t>>& lower,
-                        const std::optional<std::string>& kind) {
+// Returns the placement. NumPy reads its points through the buffer protocol, without a copy.
+PyPlacement place_program(nb::handle program, nb::handle machine, const std::string& task,
+                          const std::string& function, const std::vector<std::int64_t>& extents,
+                          const std::optional<std::vector<std::int64_t>>& lower,
+                          const std::optional<std::string>& kind) {
   if (task.empty() == function.empty()) {
     raise_bad_argument("name either a task or a function",
                        "place(program, machine, task=\"t\", ...)");
@@ -131,13 +130,8 @@ nb::tuple place_program(nb::handle program, nb::handle machine, const std::strin
   }
   interrupt.rethrow();
   if (!placed) raise(result.bound.diags);
-  auto* const numbers = new std::vector<std::int32_t>(std::move(placed->points));
-  const nb::capsule owner(
-      numbers, [](void* data) noexcept { delete static_cast<std::vector<std::int32_t>*>(data); });
-  std::vector<std::size_t> shape(extents.begin(), extents.end());
-  nb::ndarray<nb::numpy, std::int32_t> array(numbers->data(), shape.size(), shape.data(), owner);
   result.placement = *std::move(placed);
-  return nb::make_tuple(array, nb::cast(std::move(result)));
+  return result;
 }
 
 // Returns the processor of a single task whose parent is on a processor: its kind, node and index.
@@ -175,8 +169,21 @@ nb::str picture_of(const PyPlacement& of, bool svg, int columns) {
   return to_str(text);
 }
 
+// Implements the buffer protocol of a placement: its points, one after the other. The buffer keeps
+// the placement alive, whose points never move.
+int get_points(PyObject* self, Py_buffer* view, int flags) {
+  std::vector<std::int32_t>& points = nb::inst_ptr<PyPlacement>(self)->placement.points;
+  return PyBuffer_FillInfo(view, self, points.data(),
+                           static_cast<Py_ssize_t>(points.size() * sizeof(std::int32_t)), 0, flags);
+}
+
+PyType_Slot placement_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_points)},
+                                 {0, nullptr}};
+
 void bind_place(nb::module_& module) {
-  nb::class_<PyPlacement>(module, "PlacementFacts", "What a placement is about.")
+  nb::class_<PyPlacement>(module, "PlacementFacts",
+                          "The points of a placement and what it is about.",
+                          nb::type_slots(placement_slots))
       .def_prop_ro("task", [](const PyPlacement& x) { return to_str(x.placement.task); })
       .def_prop_ro("function",
                    [](const PyPlacement& x) { return to_str(x.placement.function_name); })

