@@ -1,6 +1,7 @@
 # The functions of Groma: check, place, explain, run, diff and guide.
 from __future__ import annotations
 
+import operator
 import os
 import typing
 
@@ -35,6 +36,13 @@ def check(
     return Diagnostics(_core.check(program, machine, app, max_steps))
 
 
+def _coordinates(given: int | typing.Sequence[int]) -> list[int]:
+    """Returns a number, or several, as a list of Python's integers."""
+    if isinstance(given, int):
+        return [given]
+    return [operator.index(given)] if hasattr(given, "__index__") else [operator.index(each) for each in given]
+
+
 def place(
     program: ProgramLike,
     machine: MachineLike | None = None,
@@ -51,8 +59,8 @@ def place(
     statements choose, or a function. ``kind`` is the kind of processor on which the task runs, if no Task
     statement decides it. Raises MappingError if a point fails. Up to 2^28 points.
     """
-    extents = [domain] if isinstance(domain, int) else list(domain)
-    corner = [lower] if isinstance(lower, int) else None if lower is None else list(lower)
+    extents = _coordinates(domain)
+    corner = None if lower is None else _coordinates(lower)
     facts = _core.place(program, machine, task, function, extents, corner, kind)
     placement = Placement(extents, np.int32, facts)  # type: ignore[arg-type, unused-ignore]
     placement.facts = facts

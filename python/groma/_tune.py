@@ -150,6 +150,18 @@ def tune(
         raise TypeError("tune() needs an application, or a start and an evaluator")
     if least_gain is None:
         least_gain = 0.02 if apps else 0.0
+    for name, amount in (("evaluations", evaluations), ("tokens", tokens), ("threads", threads), ("seed", seed),
+                         ("seconds", seconds), ("least_gain", least_gain)):
+        if not 0 <= amount < 2**63:  # also false for a NaN
+            raise ValueError(f"{name}={amount} is not a number from 0 on")
+    if not inputs or isinstance(inputs, str):
+        raise ValueError("inputs must be a list with at least one name")
+    if evaluator is not None and not callable(evaluator):
+        raise TypeError("the evaluator is not callable")
+    if not isinstance(proposer, str) and not callable(proposer):
+        raise TypeError("the proposer is neither a name nor callable")
+    if api not in ("openai", "anthropic"):
+        raise ValueError(f'api="{api}" is not "openai" or "anthropic"')
     return Search(
         {
             "apps": apps,

@@ -36,8 +36,9 @@ std::string json_of(nb::handle object) {
     return nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(object));
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
-    raise_bad_argument(std::string("cannot be written as JSON: ") + error.what(),
-                       "pass a dict of numbers, strings, lists and dicts");
+    raise_bad_argument(
+        "a dict cannot be written as JSON: " + nb::cast<std::string>(nb::str(error.value())),
+        "pass a dict of numbers, strings, lists and dicts");
   }
 }
 
@@ -87,7 +88,12 @@ PyApplication read_application(nb::handle from, const std::vector<AppValue>& val
 std::vector<AppValue> values_of(const nb::kwargs& parameters) {
   std::vector<AppValue> values;
   for (const auto& [name, value] : parameters) {
-    values.emplace_back(nb::cast<std::string>(name), nb::cast<std::int64_t>(value));
+    const std::string parameter = nb::cast<std::string>(name);
+    std::int64_t number = 0;
+    if (!nb::try_cast(value, number)) {
+      raise_bad_argument("the value of `" + parameter + "` is not a whole number of 64 bits");
+    }
+    values.emplace_back(parameter, number);
   }
   return values;
 }
@@ -298,7 +304,10 @@ Source source_of(nb::handle program) {
   if (!nb::isinstance<nb::str>(program)) {
     raise_bad_argument("a program is a Program, a text or a path, not " + class_name(program));
   }
-  std::string text = nb::cast<std::string>(program);
+  std::string text;
+  if (!nb::try_cast(program, text)) {
+    raise_bad_argument("the text of the program is not valid Unicode (it has a lone surrogate)");
+  }
   if (text.ends_with(".mapper") && text.find_first_of("\n;") == text.npos) {
     raise_bad_argument("`" + text + "` is the name of a file, not the text of a program",
                        "pass pathlib.Path(\"" + text + "\")");
