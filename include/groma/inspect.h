@@ -142,6 +142,33 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
                                Diagnostics& diags, LogSink* log = nullptr,
                                const Progress& progress = {});
 
+// The largest launch that place_numbers() accepts: 2^28 points, which take 1 GiB.
+inline constexpr std::int64_t kMaxNumberedPoints = std::int64_t{1} << 28;
+
+// The result of place_numbers(): the processor of each point of a launch, in four bytes.
+struct NumberedPlacement {
+  std::string task;
+  FunctionId function = 0;
+  std::string function_name;
+  ProcKind kind = ProcKind::kGpu;
+  LaunchDomain domain;
+  // For each point of the launch, in row-major order: the number of its processor among all
+  // processors of `kind` on the machine, counted node by node from 0. For a set of processors, this
+  // is the first one.
+  std::vector<std::int32_t> points;
+  // True if the function returned a set of processors for some point.
+  bool has_sets = false;
+  // The statements that chose the kind and the function.
+  std::vector<DecisionOrigin> decided_by;
+};
+
+// Finds where every point of an index launch goes, like place(), but for launches of up to
+// kMaxNumberedPoints points and many times faster: whole rows are computed at once (index_map.h).
+// What the functions print is dropped. `query.parent` must not be set. Returns nullopt as place()
+// does.
+std::optional<NumberedPlacement> place_numbers(const BoundProgram& bound, const PlaceQuery& query,
+                                               Diagnostics& diags, const Progress& progress = {});
+
 // Options of a picture in text.
 struct DrawOptions {
   // Use ANSI colours. If false, the picture has only letters.

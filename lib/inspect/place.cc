@@ -6,18 +6,13 @@
 
 #include "groma/inspect.h"
 #include "groma/spelling.h"
+#include "inspect/placing_function.h"
 #include "program/data.h"
 
 namespace groma {
 namespace {
 
-// The function to call, and the statements that chose it.
-struct Decision {
-  // The kind of processor. nullopt: it is unknown before the function is called.
-  std::optional<ProcKind> kind;
-  FunctionId function = 0;
-  std::vector<DecisionOrigin> origins;
-};
+using inspect::PlacingFunction;
 
 // Finds the processor kind and the mapping function for the task of a query.
 class Decider {
@@ -27,8 +22,8 @@ class Decider {
 
   // Returns the function and the statements that chose it. Returns nullopt, after a diagnostic, if
   // no statement decides or a name is unknown.
-  std::optional<Decision> decide() {
-    Decision decision;
+  std::optional<PlacingFunction> decide() {
+    PlacingFunction decision;
     decision.kind = query_.from;
     if (!query_.function.empty()) {
       const auto function = named_function();
@@ -155,24 +150,6 @@ std::string extents_text(const Rect& domain) {
   return text;
 }
 
-// Returns true if the domain may be evaluated. Reports an empty domain, or one with more than
-// kMaxPlacePoints points.
-bool check_domain(const PlaceQuery& query, Diagnostics& diags) {
-  if (query.parent) return true;
-  const std::int64_t volume = query.domain.count();
-  if (volume == 0) {
-    diags.report(DiagId::kEmptyDomain, std::nullopt, extents_text(query.domain.box));
-  } else if (volume > kMaxPlacePoints) {
-    diags
-        .report(DiagId::kDomainTooLarge, std::nullopt, extents_text(query.domain.box),
-                kMaxPlacePoints)
-        .help("ask for a part of it: smaller extents, with `--lower` where it begins elsewhere");
-  } else {
-    return true;
-  }
-  return false;
-}
-
 // Returns the processor of the parent that the query names. Reports an error if the machine does
 // not have it.
 std::optional<Processor> parent_processor(const BoundProgram& bound, const PlaceQuery& query,
@@ -209,6 +186,29 @@ void count_loads(const Machine& machine, Placement& placement) {
 
 }  // namespace
 
+namespace inspect {
+
+std::optional<PlacingFunction> placing_function(const BoundProgram& bound, const PlaceQuery& query,
+                                                Diagnostics& diags) {
+  return Decider(bound, query, diags).decide();
+}
+
+bool check_domain(const PlaceQuery& query, std::int64_t max_points, Diagnostics& diags) {
+  if (query.parent) return true;
+  const std::int64_t volume = query.domain.count();
+  if (volume == 0) {
+    diags.report(DiagId::kEmptyDomain, std::nullopt, extents_text(query.domain.box));
+  } else if (volume > max_points) {
+    diags.report(DiagId::kDomainTooLarge, std::nullopt, extents_text(query.domain.box), max_points)
+        .help("ask for a part of it: smaller extents, with `--lower` where it begins elsewhere");
+  } else {
+    return true;
+  }
+  return false;
+}
+
+}  // namespace inspect
+
 // Returns the number of all processors of the kind, with and without points.
 std::int64_t Placement::processor_count() const {
   std::size_t count = 0;
@@ -239,8 +239,8 @@ std::int64_t Placement::min_load() const {
 // function fails or a limit is exceeded.
 std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& query,
                                Diagnostics& diags, LogSink* log, const Progress& progress) {
-  const auto decision = Decider(bound, query, diags).decide();
-  if (!decision || !check_domain(query, diags)) return std::nullopt;
+  const auto decision = inspect::placing_function(bound, query, diags);
+  if (!decision || !inspect::check_domain(query, kMaxPlacePoints, diags)) return std::nullopt;
   Placement placement;
   placement.task = query.task;
   placement.function = decision->function;

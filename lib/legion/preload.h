@@ -22,6 +22,10 @@ inline constexpr const char* kOverrideLayoutsVariable = "GROMA_OVERRIDE_LAYOUTS"
 // The environment variable with the path of the file for the recording of the run. If there is a
 // mapping too, the run under this mapping is recorded.
 inline constexpr const char* kRecordVariable = "GROMA_RECORD";
+// The environment variable that asks to record only blocks of the program. Any value means:
+// launches are recorded only between groma_record_block(1) and groma_record_block(0), a function
+// that preload_mapper.cc exports for the program.
+inline constexpr const char* kRecordBlocksVariable = "GROMA_RECORD_BLOCKS";
 // The environment variable with the path of the file for the profile: Legion's measurements of the
 // run.
 inline constexpr const char* kProfileVariable = "GROMA_PROFILE";

@@ -113,7 +113,9 @@ std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& ma
   }
   const Machine& on = *machine->machine();
   std::fprintf(stderr, "groma: records, Legion %s, %s\n", LEGION_VERSION, machine_line(on).c_str());
-  return std::make_shared<RunEvents>(file, machine);
+  auto events = std::make_shared<RunEvents>(file, machine);
+  if (std::getenv(kRecordBlocksVariable) != nullptr) events->record_block(false);
+  return events;
 }
 
 // Returns the object that measures the run for a profile, or null if no profile is wanted or this
@@ -358,5 +360,13 @@ const groma::legion::PreloadMapper groma_preload_mapper = {
     groma::legion::begin,  groma::legion::wrap,  groma::legion::called,
     groma::legion::asked,  groma::legion::suits, groma::legion::replace,
     groma::legion::filter, groma::legion::found, groma::legion::unwrap};
+
+// Called by the program (groma.record() in Python) where a block that is to be recorded begins (1)
+// or ends (0). Has no effect in a run that is not recorded.
+void groma_record_block(int is_inside);
+void groma_record_block(int is_inside) {
+  const auto& events = groma::legion::takeover().events;
+  if (events != nullptr) events->record_block(is_inside != 0);
+}
 // NOLINTEND(readability-identifier-naming)
 }

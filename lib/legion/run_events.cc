@@ -177,9 +177,11 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   const Legion::Task* const parent = task.get_parent_task();
   // All shards of a replicated task make the same launches; only the first counts.
   if (parent != nullptr && parent->get_shard_id() != 0) return;
+  const bool is_top_level = task.get_depth() == 0 || parent == nullptr;
+  if (is_outside_block_ && !is_top_level) return;
   const auto number = tasks_.number_of(runtime, context, task);
   if (!number) return count_omitted("launches of tasks after those that are kept");
-  if (task.get_depth() == 0 || parent == nullptr) {
+  if (is_top_level) {
     const std::lock_guard lock(mutex_);
     return add_top_level(task, *number);
   }
@@ -232,7 +234,7 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
 // the same launch; only that of the first shard counts.
 void RunEvents::expected(const Legion::Task& task) {
   const Legion::Task* const parent = task.get_parent_task();
-  if (parent == nullptr || parent->get_shard_id() != 0) return;
+  if (parent == nullptr || parent->get_shard_id() != 0 || is_outside_block_) return;
   // With several nodes, another process may map the task, which this process would not see.
   if (machine_->machine()->node_count() > 1) return;
   const auto points =
@@ -266,7 +268,7 @@ std::optional<LaunchingTaskRun> RunEvents::context_of(Runtime* runtime, MapperCo
 // Adds the run of a task that has launched nothing yet. If it never does, it is recorded too, as
 // long as other runs of its task launch something.
 void RunEvents::may_launch(Runtime* runtime, MapperContext context, const Legion::Task& task) {
-  if (task.get_parent_task() == nullptr) return;
+  if (task.get_parent_task() == nullptr || is_outside_block_) return;
   const TaskRun run = runs_.run_of(task);
   {
     const std::lock_guard lock(mutex_);

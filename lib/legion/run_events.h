@@ -4,6 +4,7 @@
 
 #include <legion.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,11 @@ class RunEvents {
 
   void on_mapper_start();
   void on_mapper_end();
+
+  // Says whether the program is in a block that is to be recorded. Outside of blocks, launches are
+  // not recorded. The program calls this when all its earlier launches have run. A program that
+  // never calls it is recorded as a whole.
+  void record_block(bool is_inside) { is_outside_block_ = !is_inside; }
 
   // Return the collectors of facts that are not about single launches: the tasks of the run, and
   // the costs of the runtime.
@@ -93,6 +99,7 @@ class RunEvents {
 
   const std::string file_;
   const std::shared_ptr<const MachineMap> machine_;
+  std::atomic<bool> is_outside_block_ = false;
   NotRecorded not_recorded_;
   TaskRuns runs_;
   TaskEvents tasks_{machine_};
