@@ -1,6 +1,7 @@
 # Writes a C++ file that holds the programs of dsl/strategies and dsl/mappers (WHAT dsl,
-# include/groma/dsl_files.h), the guide's rules (WHAT rules, lib/guide/rule_files.h) or what `groma emit`
-# puts into mappers (WHAT parts, lib/emit/part_files.h):
+# include/groma/dsl_files.h), the guide's rules (WHAT rules, lib/guide/rule_files.h), what `groma emit`
+# puts into mappers (WHAT parts, lib/emit/part_files.h) or the scripts for shells (WHAT completion,
+# examples/driver/completion_scripts.h):
 #   cmake -DWHAT=dsl -DSOURCE_DIR=<the tree> -DOUTPUT=<file.cc> -P embed.cmake
 # groma_embed(VARIABLE WHAT FILES...) makes the rule for it and sets VARIABLE to the file it makes.
 
@@ -128,6 +129,34 @@ ${code}};
 std::span<const PartFile> part_files() { return kFiles; }
 
 }  // namespace groma::emitting
+")
+endfunction()
+
+function(groma_write_completion)
+  file(GLOB files "${SOURCE_DIR}/packaging/completion/groma.*")
+  list(SORT files)
+  set(code "")
+  foreach(file IN LISTS files)
+    get_filename_component(name "${file}" LAST_EXT)
+    string(SUBSTRING "${name}" 1 -1 shell)
+    file(READ "${file}" text)
+    groma_literal("${file}" "${text}" text)
+    string(APPEND code "    {\"${shell}\",\n${text}},\n")
+  endforeach()
+  file(WRITE "${OUTPUT}" "// Made from packaging/completion by cmake/embed.cmake.
+#include \"completion_scripts.h\"
+
+namespace driver {
+namespace {
+
+constexpr CompletionScript kScripts[] = {
+${code}};
+
+}  // namespace
+
+std::span<const CompletionScript> completion_scripts() { return kScripts; }
+
+}  // namespace driver
 ")
 endfunction()
 

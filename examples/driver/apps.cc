@@ -46,9 +46,11 @@ void add_apps(CLI::App& app, int* exit_code) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("apps", "List the built-in applications, or describe one application");
-  command->add_option(
-      "NAME", *name,
-      "The application to describe, as for --app: cannon, cannon:n=8000, or a JSON file");
+  command
+      ->add_option(
+          "NAME", *name,
+          "The application to describe, as for --app: cannon, cannon:n=8000, or a JSON file")
+      ->type_name(kAppType);
   command->add_flag("--json", *json,
                     "Print the application as the JSON that --app reads; without NAME, the names "
                     "of all applications");

@@ -186,6 +186,7 @@ void add_calibrate(CLI::App& machines, int* exit_code) {
       ->add_option("FILE", arguments->file,
                    "The file to write; `-` is standard output. Without FILE it is the one that "
                    "`local` reads: $XDG_CONFIG_HOME/groma/local.machine.json")
+      ->type_name(kFileType)
       ->check(not_empty);
   command
       ->add_option("--seconds", arguments->seconds,
@@ -197,6 +198,7 @@ void add_calibrate(CLI::App& machines, int* exit_code) {
   command
       ->add_option("--gpu", arguments->gpu,
                    "A file with the figures of the GPUs: the output of benchmarks/gpu_figures.cu")
+      ->type_name(kFileType)
       ->check(not_empty);
   command->add_flag("--force", arguments->force, "Replace FILE if it exists");
   command->add_flag("--json", arguments->json,

@@ -124,6 +124,7 @@ void add_check(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<CheckArguments>();
   CLI::App* command = app.add_subcommand("check", "Print all diagnostics of mapping programs");
   command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")
+      ->type_name(kMappingType)
       ->required();
   add_machine_option(*command, &options->machine,
                      "Also check against this machine: evaluates globals and reports processors "

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "console.h"
+#include "help_formatter.h"
 #include "inputs.h"
+#include "value_types.h"
 
 namespace driver {
 
@@ -18,7 +20,10 @@ namespace driver {
 // machine and the application that they name.
 inline void add_machine_option(CLI::App& command, std::string* machine,
                                const std::string& help = "The machine") {
-  command.add_option("--machine", *machine, help)->check(not_empty)->capture_default_str();
+  command.add_option("--machine", *machine, help)
+      ->type_name(kMachineType)
+      ->check(not_empty)
+      ->capture_default_str();
 }
 // Adds --app and returns the option, so that a command can make it required or exclusive.
 inline CLI::Option* add_app_option(
@@ -26,7 +31,7 @@ inline CLI::Option* add_app_option(
     const std::string& help =
         "The application: a name that `groma apps` lists, or a JSON file; with values for its "
         "parameters such as cannon:n=8000,repeats=2") {
-  return command.add_option("--app", *app, help)->check(not_empty);
+  return command.add_option("--app", *app, help)->type_name(kAppType)->check(not_empty);
 }
 // Adds --memory, the limit for the memory of a simulated run. The option is in MiB; *bytes is set
 // in bytes. The default shown is that of SimulateOptions::max_bytes.
@@ -55,19 +60,7 @@ inline void add_json_flag(CLI::App& command, bool* json) {
 }
 // Adds to the command's `Usage:` line the words that may follow `--`.
 inline void add_behind(CLI::App& command, const std::string& words) {
-  class Formatter final : public CLI::Formatter {
-   public:
-    explicit Formatter(std::string behind) : behind_(std::move(behind)) {}
-    std::string make_usage(const CLI::App* app, std::string name) const override {
-      std::string usage = CLI::Formatter::make_usage(app, std::move(name));
-      const std::size_t end = usage.find_last_not_of('\n') + 1;
-      return usage.insert(end, " " + behind_);
-    }
-
-   private:
-    std::string behind_;
-  };
-  command.formatter(std::make_shared<Formatter>(words));
+  command.formatter(std::make_shared<HelpFormatter>(words));
 }
 
 void add_apps(CLI::App& app, int* exit_code);
@@ -95,5 +88,7 @@ void add_sample(CLI::App& app, int* exit_code);
 void add_write(CLI::App& app, int* exit_code);
 void add_strategies(CLI::App& app, int* exit_code);
 void add_grammar(CLI::App& app, int* exit_code);
+// Adds the command that describes all the others, so it is added last.
+void add_manual(CLI::App& root, int* exit_code);
 
 }  // namespace driver

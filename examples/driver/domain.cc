@@ -107,7 +107,8 @@ void add_domain(CLI::App& app, int* exit_code) {
                                          "that are not boxes, such as triangles");
   command->require_subcommand(1);
   CLI::App* all = command->add_subcommand("list", "List the domains that Groma knows");
-  all->add_option("--file", options->file, "List the domains of this file instead");
+  all->add_option("--file", options->file, "List the domains of this file instead")
+      ->type_name(kDomainFileType);
   add_json_flag(*all, &options->json);
   all->callback([options, exit_code] { *exit_code = list(*options); });
   CLI::App* one = command->add_subcommand("show", "Show the size and the first points of a domain");

@@ -92,14 +92,19 @@ void add_domain_bench(CLI::App& domain, int* exit_code) {
   auto options = std::make_shared<BenchArguments>();
   CLI::App* command = domain.add_subcommand(
       "bench", "Measure the emitted code of domains on this computer, against their boxes");
-  command->add_option(
-      "NAME", options->names,
-      "Domains such as triangle:n=512 triangle:n=1024 (default: the paper's six, in "
-      "four sizes)");
-  command->add_option("--file", options->file,
-                      "Take the domains from this file instead of those that Groma knows");
-  command->add_option("-o,--out", options->out,
-                      "Only write the C++ program that measures; `-` is standard output");
+  command
+      ->add_option("NAME", options->names,
+                   "Domains such as triangle:n=512 triangle:n=1024 (default: the paper's six, in "
+                   "four sizes)")
+      ->type_name(kDomainType);
+  command
+      ->add_option("--file", options->file,
+                   "Take the domains from this file instead of those that Groma knows")
+      ->type_name(kDomainFileType);
+  command
+      ->add_option("-o,--out", options->out,
+                   "Only write the C++ program that measures; `-` is standard output")
+      ->type_name(kFileType);
   command->add_flag("--quick", options->quick, "Take few and short samples");
   command->footer(
       "Compiles with $CXX (default: c++) and runs on one processor.\n\n"

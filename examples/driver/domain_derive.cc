@@ -358,10 +358,12 @@ void add_domain_derive(CLI::App& command, int* exit_code) {
       part->add_option("SAMPLES", arguments->samples,
                        "A CSV file with a line for each point, with the columns k,x,y,... or only "
                        "x,y,...; `-` is standard input")
+          ->type_name(kFileType)
           ->check(not_empty);
   CLI::Option* of = part->add_option("--of", arguments->of,
                                      "Take the samples from this known domain, and compare the "
                                      "result with its further points")
+                        ->type_name(kDomainType)
                         ->check(not_empty)
                         ->excludes(file);
   part->add_option("--samples", arguments->first,
@@ -377,7 +379,9 @@ void add_domain_derive(CLI::App& command, int* exit_code) {
                                                           : "it cannot be the name of a domain";
       })
       ->capture_default_str();
-  part->add_option("--out", arguments->out, "Write the declaration to this file")->check(not_empty);
+  part->add_option("--out", arguments->out, "Write the declaration to this file")
+      ->type_name(kFileType)
+      ->check(not_empty);
   part->add_flag("--genetic", arguments->genetic,
                  "Also evolve a formula by a genetic programme, for comparison");
   part->add_option("--generations", arguments->evolution.generations,
@@ -395,6 +399,7 @@ void add_domain_derive(CLI::App& command, int* exit_code) {
       ->capture_default_str();
   part->add_option("--gplearn", arguments->gplearn,
                    "The results of benchmarks/peers/run_gplearn.py, for the table")
+      ->type_name(kFileType)
       ->check(not_empty)
       ->needs(table);
   add_json_flag(*part, &arguments->json);

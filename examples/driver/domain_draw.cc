@@ -53,16 +53,19 @@ void add_domain_draw(CLI::App& command, int* exit_code) {
       "draw", "Draw the points of a domain, their order, and which processor gets which");
   part->add_option("NAME", options->name,
                    "The domain, with values for its parameters such as triangle:n=20")
+      ->type_name(kDomainType)
       ->required();
   part->add_option("--file", options->file,
                    "Take the domain from this file instead of those that Groma knows; `-` is "
-                   "standard input");
+                   "standard input")
+      ->type_name(kDomainFileType);
   part->add_option("--processors", options->processors, "How many processors share the points")
       ->check(CLI::Range(std::int64_t{1}, groma::domains::kMaxPictureProcessors))
       ->capture_default_str();
   part->add_option("--out", options->out,
                    "Where the picture goes: FILE.svg (one or two dimensions) or FILE.html (up to "
                    "three, which can be turned); `-` is SVG on standard output")
+      ->type_name(kFileType)
       ->required();
   part->footer(
       "Examples:\n"

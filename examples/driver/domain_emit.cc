@@ -75,15 +75,20 @@ void add_domain_emit(CLI::App& domain, int* exit_code) {
   command
       ->add_option("NAME", options->name,
                    "The domain, with values for its parameters such as triangle:n=4096")
+      ->type_name(kDomainType)
       ->required();
-  command->add_option("--file", options->file,
-                      "Take the domain from this file instead of those that Groma knows; `-` is "
-                      "standard input");
+  command
+      ->add_option("--file", options->file,
+                   "Take the domain from this file instead of those that Groma knows; `-` is "
+                   "standard input")
+      ->type_name(kDomainFileType);
   command->add_option("--language", options->language, "The language of the header")
-      ->transform(CLI::CheckedTransformer(kLanguages).description("c++, cuda or opencl"))
+      ->transform(CLI::CheckedTransformer(kLanguages).description("{c++,cuda,opencl}"))
       ->default_str("c++");
-  command->add_option("-o,--out", options->out,
-                      "The header to write, or a folder for it (default: standard output)");
+  command
+      ->add_option("-o,--out", options->out,
+                   "The header to write, or a folder for it (default: standard output)")
+      ->type_name(kFileType);
   command->add_flag("--test", options->test,
                     "Also write a program that tests the header, beside it");
   command->footer(

@@ -86,10 +86,12 @@ std::optional<ChosenDomain> choose_domain(const std::string& text, const std::st
 void add_domain_options(CLI::App& part, std::string* name, std::string* file, bool* json) {
   part.add_option("NAME", *name,
                   "The domain, with values for its parameters such as triangle:n=100")
+      ->type_name(kDomainType)
       ->required();
   part.add_option("--file", *file,
                   "Take the domain from this file instead of those that Groma knows; `-` is "
-                  "standard input");
+                  "standard input")
+      ->type_name(kDomainFileType);
   add_json_flag(part, json);
 }
 

@@ -47,8 +47,10 @@ void add_emit(CLI::App& app, int* exit_code) {
   CLI::App* command = app.add_subcommand(
       "emit", "Write the mapping as a C++ mapper for Legion that does not need Groma");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
+      ->type_name(kMappingType)
       ->required();
-  command->add_option("-o,--out", options->out, "The C++ file to write (default: standard output)");
+  command->add_option("-o,--out", options->out, "The C++ file to write (default: standard output)")
+      ->type_name(kFileType);
   command
       ->add_option("--class", options->emit.class_name,
                    "The class name of the mapper (default: from the file name, CannonMapper for "

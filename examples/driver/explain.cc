@@ -175,11 +175,13 @@ void add_explain(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<ExplainArguments>();
   CLI::App* command = app.add_subcommand(
       "explain", "Print every decision about an application, and the statement behind it");
-  command->add_option("FILE", options->file, "A mapping program; `-` is standard input");
+  command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
+      ->type_name(kMappingType);
   add_machine_option(*command, &options->machine);
   add_app_option(*command, &options->app);
   add_override_layouts_flag(*command, &options->override_layouts);
-  command->add_option("--task", options->query.task, "Print the decisions about this task only");
+  command->add_option("--task", options->query.task, "Print the decisions about this task only")
+      ->type_name(kTaskType);
   command->add_option("--region", options->query.region,
                       "Print the decisions about this region only: its name, or its position among "
                       "the region requirements");
@@ -190,6 +192,7 @@ void add_explain(CLI::App& app, int* exit_code) {
       ->add_option("--log", options->log,
                    "The log of a run's mappers, from `groma run --log` or Legion's LoggingWrapper. "
                    "Prints what each statement did in that run; without --app, only that")
+      ->type_name(kFileType)
       ->check(not_empty);
   add_json_flag(*command, &options->json);
   command->footer(

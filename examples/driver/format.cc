@@ -64,6 +64,7 @@ void add_format(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<FormatArguments>();
   CLI::App* command = app.add_subcommand("format", "Format mapping programs; comments are kept");
   command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")
+      ->type_name(kMappingType)
       ->required();
   auto* check = command->add_flag("--check", options->check,
                                   "Print nothing and exit with 1 if a file is not formatted");

@@ -131,21 +131,28 @@ void add_guide(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<GuideArguments>();
   CLI::App* command =
       app.add_subcommand("guide", "Explain the output of a run, and say which statement to change");
-  command->add_option("LOG", options->logs,
-                      "Files with the output of the run; `-` is standard input, which may be a "
-                      "pipe from a program that still runs");
+  command
+      ->add_option("LOG", options->logs,
+                   "Files with the output of the run; `-` is standard input, which may be a "
+                   "pipe from a program that still runs")
+      ->type_name(kFileType);
   command
       ->add_option("--detail", options->detail,
                    "How much to say; each level includes those before it")
       ->check(CLI::IsMember({"none", "execution", "explain", "suggest", "profile"}))
       ->capture_default_str();
-  command->add_option("--program", options->program,
-                      "The mapping program of the run; the advice then names its statements");
-  command->add_option("--profile", options->profile,
-                      "The profile of the run, as `groma run --json` prints it");
+  command
+      ->add_option("--program", options->program,
+                   "The mapping program of the run; the advice then names its statements")
+      ->type_name(kMappingType);
+  command
+      ->add_option("--profile", options->profile,
+                   "The profile of the run, as `groma run --json` prints it")
+      ->type_name(kFileType);
   command
       ->add_option("--rules", options->rules,
                    "A file with rules of your own, which are tried before the built-in ones")
+      ->type_name(kFileType)
       ->allow_extra_args(false);
   command->add_option("--exit-code", options->exit_code, "The exit code of the run");
   command->add_flag("--timed-out", options->timed_out,

@@ -160,9 +160,11 @@ void add_machines(CLI::App& app, int* exit_code) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("machines", "List the built-in machines, or describe one machine");
-  command->add_option("NAME", *name,
-                      "The machine to describe: a preset with parameters, `local`, a list of "
-                      "counts, or a JSON file");
+  command
+      ->add_option("NAME", *name,
+                   "The machine to describe: a preset with parameters, `local`, a list of "
+                   "counts, or a JSON file")
+      ->type_name(kMachineType);
   command->add_flag("--json", *json,
                     "Print the machine as the JSON that --machine reads; without NAME, the names "
                     "of all machines");
@@ -185,7 +187,8 @@ void add_strategies(CLI::App& app, int* exit_code) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
       "strategies", "List the paper's ten mapping strategies, or print one of them");
-  command->add_option("NAME", *name, "The strategy to print, such as strategy01");
+  command->add_option("NAME", *name, "The strategy to print, such as strategy01")
+      ->type_name(kStrategyType);
   add_json_flag(*command, json.get());
   command->footer(
       "Examples:\n"

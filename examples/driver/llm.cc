@@ -57,9 +57,11 @@ void add_chat_options(CLI::App& command, ChatArguments* arguments) {
       ->check(CLI::IsMember({"openai", "anthropic"}));
   command.add_option("--model", arguments->model,
                      "The name of the model (default: the first one that the endpoint lists)");
-  command.add_option(
-      "--key-file", arguments->key_file,
-      "A file with the API key, readable only by you (default: the variable GROMA_API_KEY)");
+  command
+      .add_option(
+          "--key-file", arguments->key_file,
+          "A file with the API key, readable only by you (default: the variable GROMA_API_KEY)")
+      ->type_name(kFileType);
   command
       .add_option("--temperature", arguments->temperature,
                   "The sampling temperature, passed to the model as it is")
@@ -78,11 +80,14 @@ void add_chat_options(CLI::App& command, ChatArguments* arguments) {
                   "all attempts (default: 600, or 120 of silence within a reply)")
       ->check(is_number)
       ->check(CLI::Range(0.001, 1e6));
-  auto* record = command.add_option("--record", arguments->record,
-                                    "Write every request and reply to this new file");
+  auto* record = command
+                     .add_option("--record", arguments->record,
+                                 "Write every request and reply to this new file")
+                     ->type_name(kFileType);
   command
       .add_option("--replay", arguments->replay,
                   "Take the replies from a file that --record wrote, without calling the endpoint")
+      ->type_name(kFileType)
       ->excludes(record);
 }
 

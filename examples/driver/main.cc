@@ -4,12 +4,14 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "commands.h"
+#include "completion.h"
 #include "console.h"
 #include "groma/spelling.h"
 #include "groma/version.h"
@@ -82,6 +84,7 @@ int main(int argc, char** argv) {
   signal(SIGCHLD, SIG_DFL);
   int exit_code = driver::kFine;
   CLI::App app("Decides where the tasks and data of a parallel program go.", "groma");
+  app.formatter(std::make_shared<driver::HelpFormatter>());
   app.set_version_flag("--version", fmt::format("groma {}", groma::kVersion));
   app.require_subcommand(1);
   app.footer(
@@ -133,6 +136,8 @@ int main(int argc, char** argv) {
 #ifdef GROMA_LANGUAGE_SERVER
   driver::add_lsp(app, &exit_code);
 #endif
+  driver::add_completion(app, behind, &exit_code);
+  driver::add_manual(app, &exit_code);
   // `groma help` means `groma --help`; `groma help run` means `groma run --help`.
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments.front() == "help") {
@@ -143,7 +148,8 @@ int main(int argc, char** argv) {
   const std::string command = arguments.empty() ? "" : arguments.front();
   // `divided` is false if the command takes words after `--` and the user did not write `--`.
   bool divided = true;
-  if (command == "run" || command == "record" || command == "tune") {
+  const CLI::App* const chosen = driver::find_command(app, command);
+  if (chosen != nullptr && !driver::help_formatter(*chosen).behind().empty()) {
     const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
     divided = dashes != arguments.end();
     if (dashes != arguments.end()) behind.assign(dashes + 1, arguments.end());

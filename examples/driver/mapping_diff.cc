@@ -61,7 +61,7 @@ int run(MappingDiffArguments options) {
 }
 
 // Makes the help text call the two files `[A] B` in the line that begins with `Usage:`.
-class UsageOfTwoFiles final : public CLI::Formatter {
+class UsageOfTwoFiles final : public HelpFormatter {
  public:
   std::string make_option_usage(const CLI::Option*) const override { return "[A] B"; }
 };
@@ -76,6 +76,7 @@ void add_diff(CLI::App& app, int* exit_code) {
       ->add_option("FILE", options->files,
                    "Mapping programs A and B; `-` is standard input. If only one is given it is B, "
                    "and A is the default mapper")
+      ->type_name(kMappingType)
       ->required()
       ->expected(1, 2);
   command->formatter(std::make_shared<UsageOfTwoFiles>());

@@ -229,20 +229,26 @@ void add_place(CLI::App& app, int* exit_code) {
   CLI::App* command =
       app.add_subcommand("place", "Show which processor runs each point of an index launch");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
+      ->type_name(kMappingType)
       ->required();
   add_machine_option(*command, &options->machine);
-  CLI::Option* const domain = command->add_option("--domain", options->domain,
-                                                  "The extents of the launch domain, such as 8x4; "
-                                                  "or a domain that is not a box, such as "
-                                                  "triangle:n=8 (`groma domain list`)");
+  CLI::Option* const domain = command
+                                  ->add_option("--domain", options->domain,
+                                               "The extents of the launch domain, such as 8x4; "
+                                               "or a domain that is not a box, such as "
+                                               "triangle:n=8 (`groma domain list`)")
+                                  ->type_name(kDomainType);
   command
       ->add_option("--domains", options->domains,
                    "Take the domain that --domain names from this file of declarations")
+      ->type_name(kDomainFileType)
       ->needs(domain);
   command->add_option("--lower", options->lower,
                       "The lower corner of the launch domain (default: 0 in each dimension)");
-  auto* task = command->add_option("--task", options->task,
-                                   "The task of the launch; its IndexTaskMap statement decides");
+  auto* task = command
+                   ->add_option("--task", options->task,
+                                "The task of the launch; its IndexTaskMap statement decides")
+                   ->type_name(kTaskType);
   auto* function = command->add_option("--function", options->function,
                                        "Use this mapping function, whatever task it is bound to");
   task->excludes(function);
@@ -262,8 +268,10 @@ void add_place(CLI::App& app, int* exit_code) {
   command->add_flag("--trace", options->trace,
                     "Execute `print` in mapping functions; the output goes to standard error");
   command->add_flag("--json", options->json, "Print one JSON document instead of a picture");
-  command->add_option("--svg", options->svg,
-                      "Also write the picture to this SVG file (`-`: print the SVG)");
+  command
+      ->add_option("--svg", options->svg,
+                   "Also write the picture to this SVG file (`-`: print the SVG)")
+      ->type_name(kFileType);
   command->footer(
       "Examples:\n"
       "  groma place my.mapper --machine p100x4:nodes=2 --task task_1 --domain 8x4\n"

@@ -233,10 +233,12 @@ void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit
           "--out", options->out,
           "The file to write; an existing one is replaced. Default: a new file PROGRAM.json. `-` "
           "is standard output; the program's own output then goes to standard error")
+      ->type_name(kFileType)
       ->check(not_empty);
   CLI::Option* const map =
       command
           ->add_option("--map", options->map, "Run the program under this mapping while recording")
+          ->type_name(kMappingType)
           ->check(not_empty);
   add_program_options(*command, &options->program, "");
   for (const char* name : {"--checks", "--override-layouts"}) command->get_option(name)->needs(map);

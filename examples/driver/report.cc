@@ -112,12 +112,14 @@ void add_report(CLI::App& app, int* exit_code) {
   command
       ->add_option("DIR", options->directory,
                    "The directory of a search (`groma tune --out DIR`). The search may still run")
+      ->type_name(kFolderType)
       ->required()
       ->check(not_empty);
   command
       ->add_option("--output", options->output,
                    "Write the page to this file; `-` is standard output (default: report.html in "
                    "DIR)")
+      ->type_name(kFileType)
       ->check(not_empty);
   command->add_flag("--json", options->json,
                     "Also print a summary of the search as one JSON document");

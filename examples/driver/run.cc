@@ -210,9 +210,12 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
   CLI::App* command = app.add_subcommand(
       "run", "Run an application under a mapping, simulated or for real, and print the time");
   // A run is simulated by default. --on legion and --map run a Legion program instead.
-  CLI::Option* const file = command->add_option(
-      "FILE", options->file,
-      "A mapping program; `-` is standard input. Without FILE the default mapper is used");
+  CLI::Option* const file =
+      command
+          ->add_option(
+              "FILE", options->file,
+              "A mapping program; `-` is standard input. Without FILE the default mapper is used")
+          ->type_name(kMappingType);
   command
       ->add_option("--on", options->on,
                    "Where to run: simulator, or legion to measure on this computer with a Legion "
@@ -244,15 +247,20 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
           "--time", options->time,
           "Stop after this many seconds and print what is known by then (default with --fit: 300)")
       ->check(is_above_0);
-  command->add_option(
-      "--trace", options->map.files.trace,
-      "Write a trace of the run for chrome://tracing or ui.perfetto.dev to this file");
-  command->add_option("--report", options->map.files.report,
-                      "Write the profile as an HTML page to this file");
+  command
+      ->add_option("--trace", options->map.files.trace,
+                   "Write a trace of the run for chrome://tracing or ui.perfetto.dev to this file")
+      ->type_name(kFileType);
+  command
+      ->add_option("--report", options->map.files.report,
+                   "Write the profile as an HTML page to this file")
+      ->type_name(kFileType);
   add_json_flag(*command, &options->json);
   // Options for running a Legion program (--map).
-  CLI::Option* const map = command->add_option(
-      "--map", options->map.file, "Run the Legion program after `--` under this mapping");
+  CLI::Option* const map = command
+                               ->add_option("--map", options->map.file,
+                                            "Run the Legion program after `--` under this mapping")
+                               ->type_name(kMappingType);
   map->check(not_empty);
   app_option->excludes(map);
   command->get_option("--on")->excludes(map);
@@ -263,6 +271,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
       ->add_option("--log", options->map.log,
                    "With a Legion program: write the decisions of its mappers to this file, for "
                    "`groma explain --log`")
+      ->type_name(kFileType)
       ->check(not_empty);
   add_program_options(*command, &options->map.program, "With a Legion program: ");
   add_results_options(*command, &options->map.program, "With a Legion program: ");

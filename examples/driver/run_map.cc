@@ -56,10 +56,12 @@ void add_program_options(CLI::App& command, ProgramArguments* arguments, const s
 }
 
 void add_library_option(CLI::App& command, ProgramArguments* arguments, const std::string& when) {
-  command.add_option(
-      "--library", arguments->library,
-      when +
-          "The libgroma_preload.so to load, from a Groma that was built with the program's Legion");
+  command
+      .add_option("--library", arguments->library,
+                  when +
+                      "The libgroma_preload.so to load, from a Groma that was built with the "
+                      "program's Legion")
+      ->type_name(kFileType);
 }
 
 void add_results_options(CLI::App& command, ProgramArguments* arguments, const std::string& when) {

@@ -3,6 +3,7 @@
 #include "console.h"
 #include "inputs.h"
 #include "tune.h"
+#include "value_types.h"
 
 namespace driver {
 
@@ -14,12 +15,17 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
                                  "A shell command that builds and measures the text in `{file}`; "
                                  "`{input}` is one of the --input values");
   run->check(not_empty)->group(kGroup);
-  auto* file = command.add_option(
-      "--file", arguments->setup.files,
-      "Search for a better version of this text instead of a mapping. May be given several times "
-      "for a program of several files; `{file}` is the first of them. A model may change all of "
-      "it, "
-      "or, if lines with `groma: begin NAME` and `groma: end` enclose segments, only these");
+  auto* file =
+      command
+          .add_option(
+              "--file", arguments->setup.files,
+              "Search for a better version of this text instead of a mapping. May be given several "
+              "times "
+              "for a program of several files; `{file}` is the first of them. A model may change "
+              "all of "
+              "it, "
+              "or, if lines with `groma: begin NAME` and `groma: end` enclose segments, only these")
+          ->type_name(kFileType);
   file->check(not_empty)->group(kGroup)->needs(run);
   for (const char* said : {"--machine", "--start"}) file->excludes(said);
   const auto add = [&](const char* name, auto& value, const char* what) {
@@ -34,6 +40,7 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
           "--knowledge", arguments->knowledge,
           "A document on the hardware or on techniques, as text or Markdown. The model sees "
           "the passages that fit its question. May be given several times")
+      ->type_name(kFileType)
       ->check(not_empty)
       ->group(kGroup);
   add("--probe", arguments->probe,

@@ -141,6 +141,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       ->add_option("--app", options->setup.apps,
                    "The application, as for `groma run`. May be given several times with other "
                    "sizes; each size counts equally")
+      ->type_name(kAppType)
       ->allow_extra_args(false)
       ->check(not_empty);
   // The help of --proposer lists all proposers.
@@ -153,6 +154,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
           "--proposer", options->setup.proposer,
           "The method that proposes what to try next (default: guided; with --file: marks):" +
               names)
+      ->type_name(kProposerType)
       ->check(not_empty);
   resumable.push_back(
       command
@@ -192,6 +194,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
   command
       ->add_option("--start", options->start,
                    "The mapping to start from (default: the default mapper)")
+      ->type_name(kMappingType)
       ->check(not_empty);
   resumable.push_back(command->add_flag(
       "--verify", options->verify,
@@ -210,12 +213,14 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       ->add_option("--out", options->out,
                    "The directory for best.mapper, the report and the journal; it must not contain "
                    "any yet (default: tune, tune.2, ...)")
+      ->type_name(kFolderType)
       ->check(not_empty);
   CLI::Option* resume =
       command
           ->add_option("--resume", options->resume,
                        "Continue the search in this directory with its original options. Limits "
                        "may be changed; the endpoint of the model must be given again")
+          ->type_name(kFolderType)
           ->check(not_empty);
   resumable.push_back(
       command

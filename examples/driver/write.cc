@@ -199,6 +199,7 @@ void add_write(CLI::App& app, int* exit_code) {
   command
       ->add_option("--start", arguments->start,
                    "A mapping that the sentence changes; `-` is standard input")
+      ->type_name(kMappingType)
       ->check(not_empty);
   command
       ->add_option("--repairs", arguments->writing.repairs,
@@ -209,6 +210,7 @@ void add_write(CLI::App& app, int* exit_code) {
       ->add_option("-o,--output", arguments->out,
                    "The file to write (default: standard output). A file that exists is not "
                    "replaced")
+      ->type_name(kFileType)
       ->check(not_empty);
   command->add_flag("--force", arguments->force, "Replace the file of --output");
   constexpr const char* kModelGroup = "A language model";
