@@ -28,6 +28,8 @@ std::string_view words_of(Reason reason) {
       return "virtual data has no layout";
     case Reason::kPrivilege:
       return "only what is read-only is collected";
+    case Reason::kCondition:
+      return "a statement in a `when` block says it";
   }
   return "";
 }
@@ -50,6 +52,7 @@ class TextWriter {
     }
     list("Statements that match nothing here:", explanation_.unmatched);
     list("Statements that never decide here, since others do:", explanation_.never_decide);
+    list("Statements in blocks whose conditions do not hold here:", explanation_.inactive);
     return std::move(text_);
   }
 
