@@ -113,14 +113,14 @@ class Program {
 
   const Source& source() const;
 
-  // Returns the number of the `when` statement in whose block the statement stands, or 0; and the
-  // range of the condition of a `when` statement.
-  DecisionOrigin when_of(DecisionOrigin origin) const;
-  Range condition_range(DecisionOrigin when) const;
-
   // Returns the range of the statement in the source. `origin` must belong to this program and not
   // be 0.
   Range range(DecisionOrigin origin) const;
+
+  // Returns the `when` statement in whose block the statement stands. 0: it stands in no block.
+  DecisionOrigin when_of(DecisionOrigin origin) const;
+  // Returns the range of the condition of a `when` statement in the source.
+  Range condition_range(DecisionOrigin when) const;
 
   // Returns true if the program has a `when` block. Before such a program is bound to a machine,
   // the functions below know only the statements outside blocks. BoundProgram::program() is the
@@ -177,6 +177,7 @@ class Program {
   // Returns the statements as tables and the functions as code (lib/program/data.h), for
   // evaluation.
   const program::ProgramData& data() const { return *data_; }
+  // Returns data() for code that keeps it longer than the Program.
   const std::shared_ptr<const program::ProgramData>& shared_data() const { return data_; }
   explicit Program(std::shared_ptr<const program::ProgramData> data) : data_(std::move(data)) {}
 

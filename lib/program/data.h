@@ -355,8 +355,8 @@ struct ProgramData {
   const StatementRow* add_row(const StatementRow& row);
 };
 
-// Returns the program as it acts on a machine where the `when` statements hold whose
-// numbers are in `holding`. Warns about statements of different blocks that decide the same.
+// Returns the program as it acts on a machine where the `when` statements hold whose numbers are in
+// `holding`. Warns about statements of different blocks that decide the same.
 std::shared_ptr<const ProgramData> with_conditions(std::shared_ptr<const ProgramData> program,
                                                    const std::set<std::uint32_t>& holding,
                                                    Diagnostics& diags);

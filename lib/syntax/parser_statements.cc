@@ -129,6 +129,7 @@ void Parser::parse_when(std::vector<Statement>& into) {
         .help("write one block, and join the conditions with `&&`");
   }
   advance_token();
+  if (panic_) return finish_statement(false);  // Nested too deep.
   WhenStatement node;
   node.condition = parse_expression();
   if (!panic_ && !at_token(TokenKind::kLeftBrace)) report_expected("`{`");
