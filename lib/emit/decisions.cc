@@ -141,7 +141,7 @@ class Decisions {
       use(tasks[names.front()], 6);
       line(4, "}}");
     }
-    for (const NameId pattern : data_.patterns) {
+    for (const NameId pattern : data_.patterns_of(rows.front()->key.table).tasks) {
       const auto found = tasks.find(pattern);
       if (found == tasks.end()) continue;
       features_.insert("patterns");
@@ -219,7 +219,7 @@ class Decisions {
       }
       line(indent, "}}");
     }
-    for (const NameId pattern : data_.patterns) {
+    for (const NameId pattern : data_.patterns_of(rows.front()->key.table).regions) {
       if (!regions.contains(pattern)) continue;
       features_.insert("patterns");
       features_.insert("region_patterns");

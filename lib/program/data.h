@@ -2,7 +2,6 @@
 // typed code in flat vectors. Operands come before the code that uses them.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <compare>
 #include <map>
@@ -294,6 +293,11 @@ struct StatementRow {
   std::int64_t value = 0;
 };
 
+// The name patterns in the statements of one table, the most specific first.
+struct TablePatterns {
+  std::vector<NameId> tasks, regions;
+};
+
 // All data of a program.
 struct ProgramData {
   Source source;
@@ -305,8 +309,8 @@ struct ProgramData {
   std::map<std::uint32_t, Range> conditions;
   // The number of the `when` statement around a statement, for the statements in blocks.
   std::map<std::uint32_t, std::uint32_t> whens;
-  // The name patterns of the program, the most specific first.
-  std::vector<NameId> patterns;
+  // The name patterns of each table, by TableId.
+  std::array<TablePatterns, 9> patterns;
   // The rows that can decide something: for each key that occurs, the row of the first statement
   // with this key. Before the program is bound to a machine, these are the rows of the statements
   // outside `when` blocks. After that, a row of a block comes before those outside blocks.
@@ -338,16 +342,10 @@ struct ProgramData {
   std::uint32_t top_level_slot_count = 0;
   bool has_errors = false;
 
-  // Calls use(id) for the words with which statements can name a task or a region of this name, the
-  // most specific first, until `use` returns true: the name, then the patterns that match it.
-  template <typename Use>
-  bool for_name_words(std::string_view name, const Use& use) const {
-    const NameId id = names.find(name);
-    if (id != FlatIndex::kNone && id != kStarName && use(id)) return true;
-    return std::any_of(patterns.begin(), patterns.end(), [&](NameId pattern) {
-      return names.stands_for(pattern, name) && use(pattern);
-    });
+  const TablePatterns& patterns_of(TableId table) const {
+    return patterns[static_cast<std::size_t>(table)];
   }
+  TablePatterns& patterns_of(TableId table) { return patterns[static_cast<std::size_t>(table)]; }
 
   // Returns the row with exactly this key, or null.
   const StatementRow* find_row(const StatementKey& key) const;

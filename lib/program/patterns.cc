@@ -2,7 +2,10 @@
 #include "program/patterns.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace groma::program {
@@ -31,50 +34,77 @@ bool can_match_one_name(std::string_view a, std::string_view b) {
   return common.back();
 }
 
+// For each pattern of a list, the first statement that has it.
+using FirstStatements = std::map<NameId, std::uint32_t>;
+
+void note_statement(FirstStatements& first, NameId pattern, std::uint32_t statement) {
+  const auto [at, is_new] = first.try_emplace(pattern, statement);
+  if (!is_new) at->second = std::min(at->second, statement);
+}
+
+// Orders the patterns of a list, and warns about equal ones.
+class PatternOrder {
+ public:
+  PatternOrder(const ProgramData& data, Diagnostics& diags) : data_(data), diags_(diags) {}
+
+  std::vector<NameId> order(const FirstStatements& first) {
+    std::vector<NameId> patterns;
+    for (const auto& [pattern, statement] : first) patterns.push_back(pattern);
+    std::sort(patterns.begin(), patterns.end(), [&](NameId a, NameId b) {
+      const std::size_t of_a = specificity(a), of_b = specificity(b);
+      return of_a != of_b ? of_a > of_b : std::pair(first.at(a), a) < std::pair(first.at(b), b);
+    });
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      for (std::size_t j = i + 1; j < patterns.size(); ++j) {
+        if (specificity(patterns[i]) != specificity(patterns[j])) break;
+        if (!compare(patterns[i], patterns[j], first)) return patterns;
+      }
+    }
+    return patterns;
+  }
+
+ private:
+  std::string_view text(NameId pattern) const { return data_.names.text(pattern); }
+  std::size_t specificity(NameId pattern) const { return specificity_of(text(pattern)); }
+
+  // Warns if some name matches both patterns, which are equally specific. Returns false if nothing
+  // more is to be compared.
+  bool compare(NameId a, NameId b, const FirstStatements& first) {
+    steps_ -= static_cast<std::int64_t>(text(a).size() * text(b).size());
+    if (steps_ < 0 || warnings_ == 0) return false;
+    if (!can_match_one_name(text(a), text(b))) return true;
+    --warnings_;
+    diags_.report(DiagId::kEqualPatterns, data_.statement_ranges[first.at(b) - 1], text(a), text(b))
+        .note("this one comes first", data_.statement_ranges[first.at(a) - 1]);
+    return true;
+  }
+
+  const ProgramData& data_;
+  Diagnostics& diags_;
+  // Limits on the comparisons and the warnings, because a program may have many long patterns.
+  std::int64_t steps_ = 1'000'000;
+  int warnings_ = 10;
+};
+
 }  // namespace
 
 void order_patterns(ProgramData& data, Diagnostics& diags) {
-  data.patterns = data.names.patterns();
-  const auto specificity = [&](NameId id) { return specificity_of(data.names.text(id)); };
-  std::stable_sort(data.patterns.begin(), data.patterns.end(),
-                   [&](NameId a, NameId b) { return specificity(a) > specificity(b); });
-  // The places of the patterns in the statements: the first row of a task or of a region.
-  struct Place {
-    std::uint32_t statement = 0;
-    bool names_task = false;
-  };
-  const auto place_of = [&](NameId id, bool task) {
-    Place first;
-    for (const auto* rows : {&data.rows, &data.conditional_rows}) {
-      for (const StatementRow& row : *rows) {
-        if ((task ? row.key.task : row.key.region) != id) continue;
-        if (first.statement == 0 || row.statement < first.statement) first = {row.statement, task};
+  if (data.names.patterns().empty()) return;
+  std::map<TableId, FirstStatements> tasks, regions;
+  for (const auto* rows : {&data.rows, &data.conditional_rows}) {
+    for (const StatementRow& row : *rows) {
+      const StatementKey& key = row.key;
+      if (data.names.is_pattern(key.task)) {
+        note_statement(tasks[key.table], key.task, row.statement);
       }
-    }
-    return first;
-  };
-  // The comparisons are limited, because a program may have many long patterns. Patterns with equal
-  // specificity and a common name are rare.
-  std::int64_t steps = 1'000'000;
-  int warnings = 10;
-  for (std::size_t i = 0; i < data.patterns.size(); ++i) {
-    const std::string_view a = data.names.text(data.patterns[i]);
-    for (std::size_t j = i + 1; j < data.patterns.size(); ++j) {
-      const std::string_view b = data.names.text(data.patterns[j]);
-      if (specificity_of(a) != specificity_of(b)) break;
-      steps -= static_cast<std::int64_t>(a.size() * b.size());
-      if (steps < 0 || warnings == 0) return;
-      if (!can_match_one_name(a, b)) continue;
-      for (const bool task : {true, false}) {
-        const Place first = place_of(data.patterns[i], task);
-        const Place second = place_of(data.patterns[j], task);
-        if (first.statement == 0 || second.statement == 0) continue;
-        --warnings;
-        diags.report(DiagId::kEqualPatterns, data.statement_ranges[second.statement - 1], a, b)
-            .note("this one comes first", data.statement_ranges[first.statement - 1]);
+      if (data.names.is_pattern(key.region)) {
+        note_statement(regions[key.table], key.region, row.statement);
       }
     }
   }
+  PatternOrder order(data, diags);
+  for (const auto& [table, first] : tasks) data.patterns_of(table).tasks = order.order(first);
+  for (const auto& [table, first] : regions) data.patterns_of(table).regions = order.order(first);
 }
 
 }  // namespace groma::program

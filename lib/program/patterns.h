@@ -6,7 +6,7 @@
 
 namespace groma::program {
 
-// Fills data.patterns: the patterns of data.names, those with more characters besides `*` first.
+// Fills data.patterns: in each list, the patterns with more characters besides `*` come first.
 // Among equal ones the first in the text comes first; warns about those that can match the same
 // name.
 void order_patterns(ProgramData& data, Diagnostics& diags);

@@ -20,19 +20,32 @@ namespace {
 
 DecisionOrigin origin_of(const StatementRow& row) { return {row.statement}; }
 
-// Calls use(id) for the words with which statements can name a task, the most specific first, until
-// `use` returns true: the name, the patterns that match it, then `*`.
+// Calls use(id) for the words besides `*` with which the statements of a table can name a task, the
+// most specific first, until `use` returns true: the name, then the patterns that match it.
 template <typename Use>
-bool for_task_words(const program::ProgramData& data, std::string_view task, const Use& use) {
-  return data.for_name_words(task, use) || use(kStarName);
+bool for_task_names(const program::ProgramData& data, TableId table, std::string_view task,
+                    const Use& use) {
+  const NameId id = data.names.find(task);
+  if (id != FlatIndex::kNone && id != kStarName && use(id)) return true;
+  const std::vector<NameId>& patterns = data.patterns_of(table).tasks;
+  return std::any_of(patterns.begin(), patterns.end(), [&](NameId pattern) {
+    return data.names.stands_for(pattern, task) && use(pattern);
+  });
 }
 
-// Calls one_key(task, region) for each pair of words with which a statement can name a region of a
-// task, the most specific pair first, until one_key returns true. The words for the task come in
-// the order of for_task_words(). For each of them, the region comes by its position, then by its
-// aliases in their order, then by the patterns that match an alias, then as `*`.
+// As for_task_names(), and then calls use(id) for `*`.
 template <typename Use>
-void for_region_keys(const program::ProgramData& data, std::string_view task,
+bool for_task_words(const program::ProgramData& data, TableId table, std::string_view task,
+                    const Use& use) {
+  return for_task_names(data, table, task, use) || use(kStarName);
+}
+
+// Calls one_key(task, region) for each pair of words with which a statement of a table can name a
+// region of a task, the most specific pair first, until one_key returns true. The words for the
+// task come in the order of for_task_words(). For each of them, the region comes by its position,
+// then by its aliases in their order, then by the patterns that match an alias, then as `*`.
+template <typename Use>
+void for_region_keys(const program::ProgramData& data, TableId table, std::string_view task,
                      const RegionNames& region, const Use& one_key) {
   // The ids of the names and patterns for the region.
   std::vector<NameId> words;
@@ -40,7 +53,7 @@ void for_region_keys(const program::ProgramData& data, std::string_view task,
     const NameId id = data.names.find(alias);
     if (id != FlatIndex::kNone && id != kStarName) words.push_back(id);
   }
-  for (const NameId pattern : data.patterns) {
+  for (const NameId pattern : data.patterns_of(table).regions) {
     const auto matches = [&](std::string_view alias) {
       return data.names.stands_for(pattern, alias);
     };
@@ -48,7 +61,7 @@ void for_region_keys(const program::ProgramData& data, std::string_view task,
       words.push_back(pattern);
     }
   }
-  for_task_words(data, task, [&](NameId task_id) {
+  for_task_words(data, table, task, [&](NameId task_id) {
     if (region.position >= 0 && region.position < 0x80000000) {
       const auto position = static_cast<std::uint32_t>(region.position);
       if (one_key(task_id, program::position_key(position))) return true;
@@ -66,7 +79,7 @@ void for_region_keys(const program::ProgramData& data, std::string_view task,
 template <typename Use>
 void for_region(const program::ProgramData& data, TableId table, std::string_view task,
                 const RegionNames& region, std::span<const PlaceKey> places, const Use& use) {
-  for_region_keys(data, task, region, [&](NameId task_id, RegionKey region_key) {
+  for_region_keys(data, table, task, region, [&](NameId task_id, RegionKey region_key) {
     for (PlaceKey place : places) {
       if (const StatementRow* row = data.find_row({table, place, task_id, region_key}))
         return use(*row);
@@ -80,7 +93,7 @@ void for_region(const program::ProgramData& data, TableId table, std::string_vie
 const StatementRow* find_task(const program::ProgramData& data, TableId table,
                               std::string_view task, std::span<const PlaceKey> places) {
   const StatementRow* row = nullptr;
-  for_task_words(data, task, [&](NameId id) {
+  for_task_words(data, table, task, [&](NameId id) {
     for (PlaceKey place : places) {
       row = data.find_row({table, place, id, kStarName});
       if (row != nullptr) return true;
@@ -96,7 +109,7 @@ std::optional<MappingFunctionDecision> find_map(const program::ProgramData& data
                                                 std::string_view task,
                                                 std::optional<ProcKind> kind) {
   const StatementRow* row = nullptr;
-  data.for_name_words(task, [&](NameId id) {
+  for_task_names(data, table, task, [&](NameId id) {
     row = data.find_row({table, program::kAnyPlace, id});
     return row != nullptr;
   });
@@ -264,14 +277,14 @@ std::vector<Match> Program::matches(const MatchQuery& query) const {
     case MappingStatement::kRegion:
     case MappingStatement::kLayout:
     case MappingStatement::kCollectMemory:
-      for_region_keys(data, query.task, query.region, [&](NameId task_id, RegionKey region) {
+      for_region_keys(data, table, query.task, query.region, [&](NameId task_id, RegionKey region) {
         for (PlaceKey place : places) add_key({table, place, task_id, region});
         return false;
       });
       break;
     case MappingStatement::kIndexTaskMap:
     case MappingStatement::kSingleTaskMap:
-      data.for_name_words(query.task, [&](NameId task) {
+      for_task_names(data, table, query.task, [&](NameId task) {
         add_key({table, program::kAnyPlace, task});
         return false;
       });
@@ -281,7 +294,7 @@ std::vector<Match> Program::matches(const MatchQuery& query) const {
     case MappingStatement::kInstanceLimit:
     case MappingStatement::kControlReplicate:
     case MappingStatement::kTaskSteal:
-      for_task_words(data, query.task, [&](NameId task) {
+      for_task_words(data, table, query.task, [&](NameId task) {
         for (PlaceKey place : places) add_key({table, place, task});
         return false;
       });

@@ -299,7 +299,7 @@ class Printer {
     inside_broken_ = false;
     opened_ = true;
     last_end_ = head_end;
-    if (!body.empty()) flush_after_brace(body.front().range.begin);
+    flush_after_brace(body.empty() ? statement.range.end : body.front().range.begin);
     out_ += '\n';
     opened_ = true;
     ++indent_;
