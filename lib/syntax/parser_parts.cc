@@ -69,8 +69,9 @@ IndexRange Parser::parse_names(NameList list_kind, bool kind_follows) {
 }
 
 // name : WORD (('.' | '::') WORD)* | STRING
-// A name without quotes may also be a pattern: a `*` stands directly behind a word, `.` or `::`,
-// and more of the name directly behind the `*`.
+// A name without quotes may also be a pattern: a `*` stands directly behind a word, or behind `.`
+// or
+// `::`, and more of the name directly behind the `*`.
 NameUse Parser::parse_path_name(std::string_view of_what, NameList list_kind) {
   NameUse name;
   name.range = token_.range;
@@ -97,7 +98,7 @@ NameUse Parser::parse_path_name(std::string_view of_what, NameList list_kind) {
       contiguous =
           contiguous && token_.range.begin == last_end_ && next_.range.begin == token_.range.end;
       advance_token();
-      if (at_adjacent(TokenKind::kStar)) {
+      if (at_token(TokenKind::kStar)) {
         pattern = true;
       } else if (!is_word(token_.kind)) {
         report_expected("a name");
