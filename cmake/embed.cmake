@@ -103,8 +103,8 @@ std::span<const RuleFile> rule_files() { return kFiles; }
 endfunction()
 
 function(groma_write_parts)
-  file(GLOB files "${SOURCE_DIR}/lib/emit/parts/*.h" "${SOURCE_DIR}/lib/mapper/demands.*"
-       "${SOURCE_DIR}/lib/mapper/instance_limits.*" "${SOURCE_DIR}/lib/evaluate/machine_view.*"
+  file(GLOB files "${SOURCE_DIR}/lib/emit/parts/*.h" "${SOURCE_DIR}/lib/base/name_pattern.h"
+       "${SOURCE_DIR}/lib/mapper/demands.*" "${SOURCE_DIR}/lib/mapper/instance_limits.*" "${SOURCE_DIR}/lib/evaluate/machine_view.*"
        "${SOURCE_DIR}/lib/evaluate/split*" "${SOURCE_DIR}/lib/legion/layouts.*"
        "${SOURCE_DIR}/lib/legion/reductions.*" "${SOURCE_DIR}/lib/legion/rendezvous.h")
   list(SORT files)
@@ -115,7 +115,7 @@ function(groma_write_parts)
     groma_literal("${file}" "${text}" text)
     string(APPEND code "    {\"${name}\",\n${text}},\n")
   endforeach()
-  file(WRITE "${OUTPUT}" "// Made from lib/emit/parts, lib/evaluate, lib/mapper and lib/legion by cmake/embed.cmake.
+  file(WRITE "${OUTPUT}" "// Made from lib/emit/parts, lib/base, lib/evaluate, lib/mapper and lib/legion by cmake/embed.cmake.
 #include \"emit/part_files.h\"
 
 namespace groma::emitting {

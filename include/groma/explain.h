@@ -55,6 +55,8 @@ struct OverruledStatement {
     kVirtual,
     // This CollectMemory statement has no effect, because the task does not only read the region.
     kPrivilege,
+    // A statement in a `when` block names the same task, region and kinds.
+    kCondition,
   };
   DecisionOrigin origin;
   Reason reason = Reason::kPrecedence;
@@ -199,6 +201,8 @@ struct Explanation {
   // or launch, and the statements that match but always lose. In the order of the text.
   std::vector<DecisionOrigin> unmatched;
   std::vector<DecisionOrigin> never_decide;
+  // The statements in `when` blocks whose conditions do not hold on the machine.
+  std::vector<DecisionOrigin> inactive;
 };
 
 // Explains the decisions that `query` selects. Returns nullopt if the query names something that

@@ -100,9 +100,10 @@ inline constexpr std::size_t kMaxShadowed = 64;
 // A statement that matches a MatchQuery.
 struct Match {
   DecisionOrigin origin;
-  // True if an earlier statement names the same task, region and kinds, so that this one never
-  // counts.
+  // True if another statement names the same task, region and kinds, so that this one never counts:
+  // an earlier statement or, if `by_condition` is true, one in a `when` block.
   bool shadowed = false;
+  bool by_condition = false;
 };
 
 // A checked program. Cheap to copy, immutable, and safe to read from any thread.
@@ -115,6 +116,16 @@ class Program {
   // Returns the range of the statement in the source. `origin` must belong to this program and not
   // be 0.
   Range range(DecisionOrigin origin) const;
+
+  // Returns the `when` statement in whose block the statement stands. 0: it stands in no block.
+  DecisionOrigin when_of(DecisionOrigin origin) const;
+  // Returns the range of the condition of a `when` statement in the source.
+  Range condition_range(DecisionOrigin when) const;
+
+  // Returns true if the program has a `when` block. Before such a program is bound to a machine,
+  // the functions below know only the statements outside blocks. BoundProgram::program() is the
+  // program as it acts on the machine.
+  bool has_conditions() const;
 
   // ---- The rules "Which statement decides" of docs/language.md. If no statement decides, these
   // functions return nothing, and the default mapper decides.
@@ -166,6 +177,8 @@ class Program {
   // Returns the statements as tables and the functions as code (lib/program/data.h), for
   // evaluation.
   const program::ProgramData& data() const { return *data_; }
+  // Returns data() for code that keeps it longer than the Program.
+  const std::shared_ptr<const program::ProgramData>& shared_data() const { return data_; }
   explicit Program(std::shared_ptr<const program::ProgramData> data) : data_(std::move(data)) {}
 
  private:

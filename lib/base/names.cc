@@ -3,6 +3,9 @@
 
 #include <cstring>
 #include <random>
+#include <utility>
+
+#include "base/name_pattern.h"
 
 namespace groma {
 namespace {
@@ -49,6 +52,22 @@ NameId NameTable::intern_copy(std::string text) {
   if (known != FlatIndex::kNone) return known;
   owned_.push_back(std::move(text));
   return intern_name(owned_.back());
+}
+
+NameId NameTable::intern_pattern(std::string text) {
+  const auto known = pattern_ids_.find(text);
+  if (known != pattern_ids_.end()) return known->second;
+  const auto id = static_cast<NameId>(texts_.size());
+  owned_.push_back(text);
+  texts_.push_back(owned_.back());
+  patterns_.push_back(id);
+  pattern_ids_.emplace(std::move(text), id);
+  return id;
+}
+
+bool NameTable::stands_for(NameId id, std::string_view name) const {
+  if (id == kStarName) return true;
+  return is_pattern(id) ? matches_pattern(name, text(id)) : text(id) == name;
 }
 
 NameId NameTable::find(std::string_view text) const {

@@ -2,8 +2,11 @@
 // open-addressed hash table below NameTable and below the Program's statement tables.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,6 +95,16 @@ class NameTable {
   // Adds a name and keeps a copy of its text. It is for names that the source writes differently
   // (escapes).
   NameId intern_copy(std::string text);
+  // Returns the id of a name pattern such as `calc_*`, and adds the pattern if it is new. find()
+  // and the functions above never return this id, because a quoted name may have the same text.
+  NameId intern_pattern(std::string text);
+  // Returns the ids of all patterns, in the order in which they were added.
+  const std::vector<NameId>& patterns() const { return patterns_; }
+  bool is_pattern(NameId id) const {
+    return std::binary_search(patterns_.begin(), patterns_.end(), id);
+  }
+  // Returns true if the word `id` of a statement (`*`, a name or a pattern) stands for this name.
+  bool stands_for(NameId id, std::string_view name) const;
   // Returns the id of `text`, or FlatIndex::kNone.
   NameId find(std::string_view text) const;
   std::string_view text(NameId id) const { return texts_[id]; }
@@ -103,6 +116,8 @@ class NameTable {
   std::vector<std::string_view> texts_;
   std::deque<std::string> owned_;
   FlatIndex index_;
+  std::vector<NameId> patterns_;
+  std::map<std::string, NameId, std::less<>> pattern_ids_;
 };
 
 }  // namespace groma

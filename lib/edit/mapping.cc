@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "syntax/parser.h"
+#include "syntax/printer.h"
 
 namespace groma::edit {
 namespace {
@@ -19,6 +20,7 @@ struct KindOf {
   StatementKind operator()(const syntax::PrintStatement&) const { return StatementKind::kPrint; }
   StatementKind operator()(const syntax::ReturnStatement&) const { return StatementKind::kReturn; }
   StatementKind operator()(const syntax::DefStatement&) const { return StatementKind::kDef; }
+  StatementKind operator()(const syntax::WhenStatement&) const { return StatementKind::kWhen; }
   // Returns a placeholder for a mapping statement, whose StatementParts tell its kind.
   template <typename Node>
   StatementKind operator()(const Node&) const {
@@ -26,14 +28,17 @@ struct KindOf {
   }
 };
 
-// Returns the key of the function or global that a statement defines, or the word of any other
-// statement.
+// Returns the key of the function or global that a statement defines, `when` and the condition of a
+// block, or the word of any other statement.
 std::string key_of(const syntax::Tree& tree, const syntax::Statement& statement) {
   if (const auto* def = std::get_if<syntax::DefStatement>(&statement.node)) {
     return key_of_definition(tree.name_table.text(def->name.id));
   }
   if (const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node)) {
     return key_of_definition(tree.name_table.text(assign->target.id));
+  }
+  if (const auto* when = std::get_if<syntax::WhenStatement>(&statement.node)) {
+    return "when " + syntax::print_tree(tree, when->condition);
   }
   return std::string(syntax::spelling_of(std::visit(KindOf(), statement.node)));
 }

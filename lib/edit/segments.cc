@@ -60,6 +60,7 @@ std::size_t segment_of(StatementKind kind) {
     case StatementKind::kTaskSteal:
     case StatementKind::kPrint:
     case StatementKind::kReturn:
+    case StatementKind::kWhen:
       break;
   }
   return kOther;

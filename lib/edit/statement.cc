@@ -29,10 +29,11 @@ std::string joined(const std::vector<Item>& items, std::string_view separator, c
 std::string_view as_written(const std::string& name) { return name; }
 
 // Returns a name as keys spell it: in one way, whether the statement quotes the name or not. A
-// position, such as "0", is returned as it is.
+// position, such as "0", and a pattern, such as "calc_*", are returned as they are.
 std::string in_key(const std::string& name) {
   if (name.find_first_not_of("0123456789") == name.npos) return name;
   const bool is_quoted = name.starts_with('"');
+  if (!is_quoted && name.find('*') != name.npos) return name;
   return syntax::name_as_written(is_quoted ? syntax::unescape_string(name) : name).value_or(name);
 }
 
@@ -98,9 +99,9 @@ struct Reader {
     return word ? Place(static_cast<ProcKind>(word->value)) : Place();
   }
 
-  // Each of the next functions returns the parts of one kind of statement. The last four kinds
-  // (assignments, `print`, `return` and functions) are not mapping statements, so the result is
-  // nullopt.
+  // Each of the next functions returns the parts of one kind of statement. The last five kinds
+  // (assignments, `print`, `return`, functions and `when` blocks) are not mapping statements, so
+  // the result is nullopt.
   using Made = std::optional<StatementParts>;
   Made operator()(const syntax::TaskStatement& s) const {
     return StatementParts{.tasks = names(s.names), .processors = kinds<ProcKind>(s.procs)};
@@ -156,6 +157,7 @@ struct Reader {
   Made operator()(const syntax::PrintStatement&) const { return std::nullopt; }
   Made operator()(const syntax::ReturnStatement&) const { return std::nullopt; }
   Made operator()(const syntax::DefStatement&) const { return std::nullopt; }
+  Made operator()(const syntax::WhenStatement&) const { return std::nullopt; }
 };
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include "emit/decisions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace groma::emitting {
@@ -26,7 +28,11 @@ class Decisions {
  public:
   Decisions(const Program& program, FunctionTranslator& functions, Features& features)
       : program_(program), data_(program.data()), functions_(functions), features_(features) {
-    for (const StatementRow& row : data_.rows) tables_[row.key.table].push_back(&row);
+    // Statements in `when` blocks come first, because they are tested first.
+    for (const auto* rows : {&data_.conditional_rows, &data_.rows}) {
+      for (const StatementRow& row : *rows) tables_[row.key.table].push_back(&row);
+    }
+    if (!data_.conditional_rows.empty()) features_.insert("conditions");
   }
 
   // Returns the text of all functions. place() comes after both calls of maps(), because it writes
@@ -78,12 +84,24 @@ class Decisions {
   // Returns a name in the mapping program as a C++ string literal.
   std::string name(NameId id) const { return string_literal(data_.names.text(id)); }
 
+  // Returns the C++ condition of a statement in a `when` block, or "".
+  std::string condition_of(const StatementRow& row) const {
+    return row.when == 0 ? "" : functions_.condition_variable(row.when);
+  }
+  // Returns true if one of the statements stands in a `when` block, so that the emitted function
+  // reads a member of `Mapping`.
+  static bool depends_on_machine(const Rows& rows) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const StatementRow* row) { return row->when != 0; });
+  }
+
   // The statements about one task, without the task's name. Tasks with equal values can share one
   // test.
   using Sense = std::vector<std::tuple<std::uint32_t, PlaceKey, program::RegionKey>>;
 
   // Calls use(rows, indent) for the statements (rows) about each named task, then for those about
-  // `*`. Tasks with equal statements share one `if`.
+  // each pattern, the most specific first, then for those about `*`. Tasks with equal statements
+  // share one `if`.
   template <typename Use>
   void by_task(const Rows& rows, const Use& use) {
     // Groups the rows by task, then the tasks by their rows. `order` keeps the groups in the order
@@ -94,7 +112,8 @@ class Decisions {
     std::vector<Sense> order;
     for (const StatementRow* row : rows) {
       const NameId task = row->key.task;
-      if (task == kStarName || tasks[task].front() != row) continue;
+      if (task == kStarName || data_.names.is_pattern(task)) continue;
+      if (tasks[task].front() != row) continue;
       Sense sense;
       for (const StatementRow* own : tasks[task]) {
         sense.emplace_back(own->statement, own->key.place, own->key.region);
@@ -122,17 +141,28 @@ class Decisions {
       use(tasks[names.front()], 6);
       line(4, "}}");
     }
+    for (const NameId pattern : data_.patterns_of(rows.front()->key.table).tasks) {
+      const auto found = tasks.find(pattern);
+      if (found == tasks.end()) continue;
+      features_.insert("patterns");
+      line(4, "if (matches_pattern(task, {})) {{", name(pattern));
+      use(found->second, 6);
+      line(4, "}}");
+    }
     const auto any = tasks.find(kStarName);
     if (any != tasks.end()) use(any->second, 4);
   }
 
   // Appends an `if` for each place in the statements of one key: memories, then processor kinds,
-  // then any place. `result(row)` returns the C++ statement for a row.
+  // then any place. For each place, statements in `when` blocks come first. `result(row)` returns
+  // the C++ statement for a row.
   template <typename Result>
   void by_place(const Rows& rows, int indent, const Result& result) {
     // Statements that return need no `else` between their tests. Those that add to a result do,
     // because only one place may count.
-    const auto write = [&](const StatementRow& row, std::string_view condition) {
+    const auto write = [&](const StatementRow& row, const std::string& place) {
+      const std::string when = condition_of(row);
+      const std::string condition = when + (when.empty() || place.empty() ? "" : " && ") + place;
       if (!condition.empty()) {
         decided(indent, fmt::format("{}if ({}) {}", else_ ? "else " : "", condition, result(row)),
                 row);
@@ -158,7 +188,7 @@ class Decisions {
   }
 
   // Appends the tests for the regions in the statements about one task: by position, by name in the
-  // order of the region's names, then any region.
+  // order of the region's names, by pattern, then any region.
   template <typename Result>
   void by_region(const Rows& rows, int indent, const Result& result) {
     std::map<program::RegionKey, Rows> regions;
@@ -167,11 +197,12 @@ class Decisions {
       if (regions[row->key.region].empty()) order.push_back(row->key.region);
       regions[row->key.region].push_back(row);
     }
-    // The highest bit of a region's key marks a position; all other keys are names.
+    // The highest bit of a region's key marks a position; all other keys are names or patterns.
     bool named = false;
     for (const program::RegionKey region : order) {
       const bool position = (region & 0x80000000U) != 0;
-      named = named || (!position && region != kStarName);
+      const bool pattern = !position && data_.names.is_pattern(region);
+      named = named || (!position && !pattern && region != kStarName);
       if (!position) continue;
       line(indent, "if (region.position == {}) {{", region & 0x7FFFFFFFU);
       by_place(regions[region], indent + 2, result);
@@ -181,10 +212,19 @@ class Decisions {
       line(indent, "for (const std::string& name : region.names) {{");
       for (const program::RegionKey region : order) {
         if ((region & 0x80000000U) != 0 || region == kStarName) continue;
+        if (data_.names.is_pattern(region)) continue;
         line(indent + 2, "if (name == {}) {{", name(region));
         by_place(regions[region], indent + 4, result);
         line(indent + 2, "}}");
       }
+      line(indent, "}}");
+    }
+    for (const NameId pattern : data_.patterns_of(rows.front()->key.table).regions) {
+      if (!regions.contains(pattern)) continue;
+      features_.insert("patterns");
+      features_.insert("region_patterns");
+      line(indent, "if (any_matches(region.names, {})) {{", name(pattern));
+      by_place(regions[pattern], indent + 2, result);
       line(indent, "}}");
     }
     const auto any = regions.find(kStarName);
@@ -195,6 +235,12 @@ class Decisions {
   void begin(std::string_view comment, std::string_view head) {
     line(2, "// {}", comment);
     line(2, "{} {{", head);
+  }
+  // Begins an emitted function that decides by these statements. It is static unless it depends on
+  // the machine.
+  void begin_decision(const Rows& rows, std::string_view comment, std::string_view head) {
+    const bool member = depends_on_machine(rows);
+    begin(comment, fmt::format("{}{}{}", member ? "" : "static ", head, member ? " const" : ""));
   }
   // Ends an emitted function. `otherwise` is its default result. It is empty if a statement for `*`
   // has returned, because then no case is left for a default.
@@ -209,7 +255,7 @@ class Decisions {
   static bool has_any(const Rows& rows) {
     return std::any_of(rows.begin(), rows.end(), [](const StatementRow* row) {
       return row->key.task == kStarName && row->key.region == kStarName &&
-             row->key.place == kAnyPlace;
+             row->key.place == kAnyPlace && row->when == 0;
     });
   }
   // Return true if an emitted function for these statements reads its kind, memory, task or region
@@ -263,8 +309,9 @@ class Decisions {
   void kinds_of() {
     const Rows* rows = rows_of(TableId::kTask, "kinds");
     if (rows == nullptr) return;
-    begin("Task: the kinds of processors that it may run on, the best first; none: any.",
-          fmt::format("static std::vector<ProcKind> kinds_of({})", task(*rows)));
+    begin_decision(*rows,
+                   "Task: the kinds of processors that it may run on, the best first; none: any.",
+                   fmt::format("std::vector<ProcKind> kinds_of({})", task(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
       by_place(of, indent,
                [](const StatementRow& row) { return "return " + kinds_text<ProcKind>(row) + ";"; });
@@ -277,9 +324,10 @@ class Decisions {
   void memories_of() {
     const Rows* rows = rows_of(TableId::kRegion, "regions");
     if (rows == nullptr) return;
-    begin("Region: the memories for its data on such a processor, the best first; none: any.",
-          fmt::format("static std::vector<MemKind> memories_of({}, {}, {})", task(*rows),
-                      region(*rows), kind(*rows)));
+    begin_decision(
+        *rows, "Region: the memories for its data on such a processor, the best first; none: any.",
+        fmt::format("std::vector<MemKind> memories_of({}, {}, {})", task(*rows), region(*rows),
+                    kind(*rows)));
     line(4, "std::vector<MemKind> found;");
     line(4, "const auto add = [&](std::initializer_list<MemKind> memories) {{");
     line(4, "  found.insert(found.end(), memories);");
@@ -318,10 +366,11 @@ class Decisions {
   void layout_of() {
     const Rows* rows = rows_of(TableId::kLayout, "layouts");
     if (rows == nullptr) return;
-    begin("Layout: how its data lies in that memory; nothing: as the variant or Legion likes.",
-          fmt::format("static std::optional<StatedLayout> layout_of({}, {}, {}, {})", task(*rows),
-                      region(*rows), kind(*rows),
-                      parameter("MemKind", "memory", asks_memory(*rows))));
+    begin_decision(
+        *rows, "Layout: how its data lies in that memory; nothing: as the variant or Legion likes.",
+        fmt::format("std::optional<StatedLayout> layout_of({}, {}, {}, {})", task(*rows),
+                    region(*rows), kind(*rows),
+                    parameter("MemKind", "memory", asks_memory(*rows))));
     by_task(*rows, [&](const Rows& of, int indent) {
       by_region(of, indent, [&](const StatementRow& row) { return layout_text(row); });
     });
@@ -332,8 +381,8 @@ class Decisions {
   void collects() {
     const Rows* rows = rows_of(TableId::kCollectMemory, "collects");
     if (rows == nullptr) return;
-    begin("CollectMemory: whether what it only reads may go as soon as it is done.",
-          fmt::format("static bool collects({}, {})", task(*rows), region(*rows)));
+    begin_decision(*rows, "CollectMemory: whether what it only reads may go as soon as it is done.",
+                   fmt::format("bool collects({}, {})", task(*rows), region(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
       by_region(of, indent, [](const StatementRow&) { return "return true;"; });
     });
@@ -346,8 +395,8 @@ class Decisions {
     const Rows* rows = rows_of(table, name_of_function);
     if (rows == nullptr) return;
     features_.insert("functions");
-    begin(fmt::format("{}; none: where Legion's default mapper likes.", comment),
-          fmt::format("static Function {}({}, {})", name_of_function, task(*rows), kind(*rows)));
+    begin_decision(*rows, fmt::format("{}; none: where Legion's default mapper likes.", comment),
+                   fmt::format("Function {}({}, {})", name_of_function, task(*rows), kind(*rows)));
     const auto result = [&](const StatementRow& row) {
       const auto function = static_cast<FunctionId>(row.value);
       return fmt::format("return Function::{};", bound(function));
@@ -399,8 +448,8 @@ class Decisions {
   void limit_of() {
     const Rows* rows = rows_of(TableId::kInstanceLimit, "limits");
     if (rows == nullptr) return;
-    begin("InstanceLimit: how many may be mapped and unfinished; 0: any number.",
-          fmt::format("static std::int64_t limit_of({}, {})", task(*rows), kind(*rows)));
+    begin_decision(*rows, "InstanceLimit: how many may be mapped and unfinished; 0: any number.",
+                   fmt::format("std::int64_t limit_of({}, {})", task(*rows), kind(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
       by_place(of, indent,
                [](const StatementRow& row) { return fmt::format("return {};", row.value); });
@@ -411,8 +460,8 @@ class Decisions {
     };
     if (std::none_of(rows->begin(), rows->end(), counts_together)) return;
     features_.insert("shared_limits");
-    begin("InstanceLimit: over which processors they are counted together.",
-          fmt::format("static LimitScope limit_scope_of({}, {})", task(*rows), kind(*rows)));
+    begin_decision(*rows, "InstanceLimit: over which processors they are counted together.",
+                   fmt::format("LimitScope limit_scope_of({}, {})", task(*rows), kind(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
       by_place(of, indent, [](const StatementRow& row) {
         constexpr std::string_view kScopes[] = {"kProcessor", "kNode", "kMachine"};
@@ -432,12 +481,21 @@ class Decisions {
   void replicates() {
     const Rows* rows = rows_of(TableId::kControlReplicate, "replicates");
     if (rows == nullptr) return;
-    begin("ControlReplicate: whether it runs as several shards, where a variant can.",
-          fmt::format("static bool replicates({})", task(*rows)));
+    begin_decision(*rows,
+                   "ControlReplicate: whether it runs as several shards, where a variant can.",
+                   fmt::format("bool replicates({})", task(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
       by_place(of, indent, [](const StatementRow&) { return "return true;"; });
     });
     end(has_any(*rows) ? "" : "false");
+    const auto always = [](const StatementRow* row) { return row->when == 0; };
+    if (std::any_of(rows->begin(), rows->end(), always)) return;
+    features_.insert("conditional_replicates");
+    std::set<std::string> conditions;
+    for (const StatementRow* row : *rows) conditions.insert(condition_of(*row));
+    begin("ControlReplicate: whether a statement about replication acts on this machine.",
+          "bool replicates_any() const");
+    end(fmt::format("{}", fmt::join(conditions, " || ")));
   }
 
   // Returns the C++ statement that returns which processors may steal a task: those of its node, or
@@ -452,23 +510,27 @@ class Decisions {
   void steals() {
     const Rows* rows = rows_of(TableId::kTaskSteal, "steals");
     if (rows == nullptr) return;
-    begin("TaskSteal: who may take it while it waits; nothing: nobody.",
-          fmt::format("static std::optional<Steal> steal_of({}, {})", task(*rows), kind(*rows)));
+    begin_decision(*rows, "TaskSteal: who may take it while it waits; nothing: nobody.",
+                   fmt::format("std::optional<Steal> steal_of({}, {})", task(*rows), kind(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
       by_place(of, indent, [](const StatementRow& row) { return steal_text(row); });
     });
     end("std::nullopt");
     // For each processor kind, find the statement with the widest scope.
     std::map<PlaceKey, const StatementRow*> widest;
-    for (const StatementRow* row : *rows) {
-      const StatementRow*& known = widest[row->key.place];
-      if (known == nullptr || static_cast<StealScope>(row->value) == StealScope::kAnyNode) {
-        known = row;
-      }
-    }
-    begin("From whom a processor of that kind may take any.",
-          fmt::format("static std::optional<Steal> steals_from({})", kind(*rows)));
+    // The statements in `when` blocks, those with the widest scope first.
     Rows each;
+    for (const StatementRow* row : *rows) {
+      const bool any_node = static_cast<StealScope>(row->value) == StealScope::kAnyNode;
+      if (row->when != 0) {
+        each.insert(any_node ? each.begin() : each.end(), row);
+        continue;
+      }
+      const StatementRow*& known = widest[row->key.place];
+      if (known == nullptr || any_node) known = row;
+    }
+    begin_decision(*rows, "From whom a processor of that kind may take any.",
+                   fmt::format("std::optional<Steal> steals_from({})", kind(*rows)));
     for (const auto& [place, row] : widest) each.push_back(row);
     by_place(each, 4, [](const StatementRow& row) { return steal_text(row); });
     end("std::nullopt");

@@ -121,6 +121,7 @@ std::string parts_of(emitting::EmittedCodeTemplates& parts, const Features& feat
   add("machine.h");
   if (has("values")) add("task.h");
   if (has("print")) add("print.h");
+  if (has("patterns")) add("name_pattern.h");
   if (has("regions") || has("layouts") || has("collects") || has("steals") ||
       has("shared_limits")) {
     add("statements.h");

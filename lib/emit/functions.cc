@@ -82,7 +82,13 @@ std::string FunctionTranslator::global_declarations() const {
     if (each.global == nullptr || !each.is_kept()) continue;
     text += fmt::format("  {} {};\n", each.global->type.cpp_type(), each.global->name);
   }
+  for (const auto& [number, name] : conditions_) text += fmt::format("  bool {} = false;\n", name);
   return text;
+}
+
+std::string FunctionTranslator::condition_variable(std::uint32_t when) const {
+  const auto found = conditions_.find(when);
+  return found == conditions_.end() ? "false" : found->second;
 }
 
 // Appends the C++ of one statement to `lines`: its line and column, then the statement. `result`
@@ -120,6 +126,15 @@ bool FunctionTranslator::translate_statement(const ExecutableStatement& action, 
   }
   const CppExpr value = translate_code(action.value);
   if (value.type.can_only_fail()) return fails(value);
+  if (action.kind == ExecutableStatement::Kind::kWhen) {
+    if (!value.type.is_type(Type::kBool)) {
+      return fails(type_mismatch_expr("the condition of `when`", "a bool", value));
+    }
+    std::string& name = conditions_[action.target];
+    name = names_.add_name(fmt::format("when_{}", conditions_.size()));
+    lines.push_back(fmt::format("{}{}{} = {};\n", place, space, name, value.text));
+    return true;
+  }
   if (action.kind == ExecutableStatement::Kind::kReturn) {
     *result = value.type;
     lines.push_back(fmt::format("{}{}return {};\n", place, space, value.text));

@@ -37,6 +37,9 @@ class FunctionTranslator {
     std::string failure;
   };
   MappingFunction mapping_function(FunctionId function);
+  // Returns the C++ name of the variable that is true if the `when` statement with this number
+  // holds on the machine. Returns "false" if the top level fails before.
+  std::string condition_variable(std::uint32_t when) const;
   // Returns the C++ definitions of all translated functions, each after the functions that it
   // calls.
   std::string function_definitions() const;
@@ -100,6 +103,8 @@ class FunctionTranslator {
   ScopeNames names_;
   std::vector<std::string> function_names_;
   std::vector<CppVariable> globals_;
+  // The names of the variables for `when` statements, by their numbers (StatementRow::when).
+  std::map<std::uint32_t, std::string> conditions_;
   std::size_t known_globals_ = 0;
   std::map<InstanceKey, FunctionInstance> instances_;
   std::vector<const FunctionInstance*> order_;

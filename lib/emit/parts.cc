@@ -2,6 +2,8 @@
 // each cut down to the blocks that the mapping needs.
 #include "emit/parts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -102,6 +104,15 @@ std::string EmittedCodeTemplates::part_text(std::string_view file) {
   }
   for (const std::string_view ours : {"groma::mapper::", "groma::emit::"}) {
     replace_all(made, ours, space_ + "::");
+  }
+  if (features_.contains("conditions")) {
+    // What depends on the machine is decided by the object that knows the machine.
+    for (const std::string_view decision :
+         {"kinds_of", "memories_of", "layout_of", "collects", "index_function", "single_function",
+          "limit_of", "limit_scope_of", "replicates", "steal_of", "steals_from"}) {
+      replace_all(made, fmt::format("Mapping::{}(", decision),
+                  fmt::format("shared_->mapping.{}(", decision));
+    }
   }
   replace_all(made, "MAPPER_CLASS", mapper_);
   while (made.ends_with("\n\n")) made.pop_back();

@@ -63,16 +63,24 @@ std::shared_ptr<const Machine> BoundProgram::shared_machine() const {
 }
 
 // Checks the statements, then runs the top level once to compute the globals. Returns nothing if
-// the program has errors or if the top level fails. Warnings do not prevent the binding.
-std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagnostics& diags,
+// the program has errors or if the top level fails. Warnings do not prevent the binding. The
+// conditions of `when` blocks decide which statements the bound program has.
+std::optional<BoundProgram> bind(const Program& given, Machine machine, Diagnostics& diags,
                                  LogSink* log) {
-  if (program.data().has_errors) return std::nullopt;
+  if (given.data().has_errors) return std::nullopt;
+  const Program program = given.data().unbound ? Program(given.data().unbound) : given;
   auto binding = std::make_shared<mapper::ProgramBinding>(
       mapper::ProgramBinding{program, std::move(machine),
                              std::vector<mapper::ProgramValue>(program.data().globals.size())});
-  check_statements(program, binding->machine, diags);
+  const bool conditions = program.has_conditions();
+  if (!conditions) check_statements(program, binding->machine, diags);
   mapper::Interpreter interpreter(program, binding->machine, binding->globals, log);
   if (!interpreter.run_top_level(kMaxBindSteps, diags)) return std::nullopt;
+  if (conditions) {
+    binding->program = Program(
+        program::with_conditions(program.shared_data(), interpreter.holding_conditions(), diags));
+    check_statements(binding->program, binding->machine, diags);
+  }
   return BoundProgram(std::move(binding));
 }
 

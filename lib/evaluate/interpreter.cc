@@ -131,6 +131,8 @@ bool Interpreter::run_top_level(std::int64_t max_steps, Diagnostics& diags) {
     run_.push_frame(0, std::vector<ProgramValue>(data_.top_level_slot_count));
     if (action.kind == ExecutableStatement::Kind::kPrint) {
       run_print(action);
+    } else if (action.kind == ExecutableStatement::Kind::kWhen) {
+      if (evaluate_truth(action.value, "the condition of `when`")) holding_.insert(action.target);
     } else {
       ProgramValue value = evaluate_code(action.value);
       if (!run_.failed()) globals_[action.target] = std::move(value);
@@ -165,6 +167,8 @@ ProgramValue Interpreter::run_function_body(program::IndexRange body) {
         return evaluate_code(action.value);
       case ExecutableStatement::Kind::kPrint:
         run_print(action);
+        break;
+      case ExecutableStatement::Kind::kWhen:  // Only at top level.
         break;
       case ExecutableStatement::Kind::kAssign: {
         ProgramValue value = evaluate_code(action.value);

@@ -2,6 +2,7 @@
 // first failure.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class Interpreter {
   // Executes the top level in at most `max_steps` steps. Returns false after a failure, which is
   // then in `diags`.
   bool run_top_level(std::int64_t max_steps, Diagnostics& diags);
+  // Returns the numbers of the `when` statements whose conditions were true at the top level.
+  const std::set<std::uint32_t>& holding_conditions() const { return holding_; }
 
   // Returns the value of `function` for that task. Returns monostate after a failure, which is then
   // in `diags`.
@@ -63,6 +66,7 @@ class Interpreter {
   LogSink* log_;
   Evaluation run_;
   MachineExpressions machines_;
+  std::set<std::uint32_t> holding_;
   int printed_lines_ = 0;
   // The number of evaluate_code() calls that are running, through expressions and calls.
   int depth_ = 0;

@@ -11,8 +11,8 @@ using Reason = OverruledStatement::Reason;
 
 // Returns the word for a reason in JSON. The words are in the order of the enumerators.
 std::string_view name_of(Reason reason) {
-  constexpr std::string_view kNames[] = {"less-specific", "shadowed", "nothing-new",
-                                         "inner",         "virtual",  "privilege"};
+  constexpr std::string_view kNames[] = {"less-specific", "shadowed",  "nothing-new", "inner",
+                                         "virtual",       "privilege", "condition"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 
@@ -29,6 +29,7 @@ class JsonWriter {
     json["all_launches"] = explanation.all_launches;
     json["unmatched"] = list(explanation.unmatched);
     json["never_decide"] = list(explanation.never_decide);
+    if (program_.has_conditions()) json["inactive"] = list(explanation.inactive);
     return json;
   }
 

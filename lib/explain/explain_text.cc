@@ -29,6 +29,7 @@ class TextWriter {
     }
     list("Statements that match nothing here:", explanation_.unmatched);
     list("Statements that never decide here, since others do:", explanation_.never_decide);
+    list("Statements in blocks whose conditions do not hold here:", explanation_.inactive);
     return std::move(text_);
   }
 

@@ -72,10 +72,12 @@ Json json_of(const Diagnostics& diags) {
 OrderedJson json_of(const Program& program, DecisionOrigin origin) {
   if (!origin) return nullptr;
   const Position at = program.source().position(program.range(origin).begin);
-  return {{"file", program.source().name()},
-          {"line", at.line},
-          {"column", at.column},
-          {"text", statement_text(program, origin)}};
+  Json json = {{"file", program.source().name()},
+               {"line", at.line},
+               {"column", at.column},
+               {"text", statement_text(program, origin)}};
+  if (const std::string when = condition_text(program, origin); !when.empty()) json["when"] = when;
+  return json;
 }
 
 // Characters that could control a terminal are replaced, too, because the JSON contains foreign

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/data.h"
+#include "base/name_pattern.h"
 #include "explain/explain_query.h"
 #include "groma/explain.h"
 #include "groma/spelling.h"
@@ -101,7 +102,8 @@ class NameChecker {
     if (star || (!region.is_position && !names_.regions.contains(name))) return;
     std::set<std::string_view> without;
     for (const syntax::NameUse& task : tasks) {
-      if (task.id == kStarName || --pairs_ < 0) return;
+      const bool several = task.id == kStarName || tree_.name_table.is_pattern(task.id);
+      if (several || --pairs_ < 0) return;
       const auto found = of_task_.find(tree_.name_table.text(task.id));
       if (found == of_task_.end()) continue;
       const Regions& has = found->second;
@@ -129,11 +131,19 @@ class NameChecker {
       diagnostic.note("its regions are " + join_names(candidates, "and"));
   }
 
-  // Warns about a name that is not in `known`, once for each name (`seen`).
+  // Warns about a name that is not in `known` or a pattern that matches nothing in `known`, once
+  // for each name (`seen`).
   void look_at(DiagId id, NameId name, Range range, const std::set<std::string_view>& known,
                std::set<NameId>& seen) {
     const std::string_view text = tree_.name_table.text(name);
-    if (name == kStarName || known.contains(text)) return;
+    const bool pattern = tree_.name_table.is_pattern(name);
+    if (name == kStarName || (!pattern && known.contains(text))) return;
+    if (seen.contains(name)) return;
+    if (pattern && std::any_of(known.begin(), known.end(), [&](std::string_view each) {
+          return matches_pattern(each, text);
+        })) {
+      return;
+    }
     if (seen.size() == kMaxErrors || !seen.insert(name).second) return;
     const std::vector<std::string_view> candidates(known.begin(), known.end());
     Diagnostic& diagnostic = diags_.report(id, range, app_.name, text).lower_to(Severity::kWarning);

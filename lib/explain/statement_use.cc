@@ -26,7 +26,8 @@ std::vector<OverruledStatement> StatementUseRecorder::find_overruled_statements(
   for (const Match& match : program_.matches(query)) {
     matches_.insert(match.origin.statement);
     if (std::find(deciding.begin(), deciding.end(), match.origin) != deciding.end()) continue;
-    others.push_back({match.origin, match.shadowed ? Reason::kShadowed : reason});
+    const Reason shadowed = match.by_condition ? Reason::kCondition : Reason::kShadowed;
+    others.push_back({match.origin, match.shadowed ? shadowed : reason});
   }
   return others;
 }
@@ -57,6 +58,11 @@ void StatementUseRecorder::add_statements_without_effect(Explanation& explanatio
   for (const auto& [statement, matches] : idle) {
     if (decides_.contains(statement)) continue;
     (matches ? explanation.never_decide : explanation.unmatched).push_back({statement});
+  }
+  for (const program::StatementRow& row : data.conditional_rows) {
+    const DecisionOrigin origin{row.statement};
+    std::vector<DecisionOrigin>& all = explanation.inactive;
+    if (all.empty() || all.back() != origin) all.push_back(origin);
   }
 }
 

@@ -23,12 +23,22 @@ std::string statement_text(const Program& program, DecisionOrigin origin) {
   return harmless(whole, kShown);
 }
 
-// Returns the statement's location and text: "a.mapper:4:1: Region * * GPU FBMEM".
+std::string condition_text(const Program& program, DecisionOrigin origin) {
+  constexpr std::size_t kShown = 60;
+  const DecisionOrigin when = program.when_of(origin);
+  if (!when) return "";
+  return harmless(program.source().text(program.condition_range(when)), kShown);
+}
+
+// Returns the statement's location and text: "a.mapper:4:1: Region * * GPU FBMEM". The condition of
+// a `when` block around the statement follows the text.
 std::string statement_line(const Program& program, DecisionOrigin origin) {
   const Source& source = program.source();
   const Position at = source.position(program.range(origin).begin);
-  return fmt::format("{}:{}:{}: {}", harmless(source.name()), at.line, at.column,
-                     statement_text(program, origin));
+  const std::string when = condition_text(program, origin);
+  return fmt::format("{}:{}:{}: {}{}", harmless(source.name()), at.line, at.column,
+                     statement_text(program, origin),
+                     when.empty() ? "" : fmt::format(", when {}", when));
 }
 
 std::string layout_words(const LayoutSpec& layout) {
@@ -117,6 +127,8 @@ std::string_view overruled_words(OverruledStatement::Reason reason) {
       return "virtual data has no layout";
     case kPrivilege:
       return "only what is read-only is collected";
+    case kCondition:
+      return "a statement in a `when` block says it";
   }
   return "";
 }

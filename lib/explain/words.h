@@ -17,7 +17,12 @@ namespace groma {
 // Returns the text of a statement on one line, cut if it is long.
 std::string statement_text(const Program& program, DecisionOrigin origin);
 
-// Returns a statement with its location: "a.mapper:4:1: Region * * GPU FBMEM".
+// Returns the condition of the `when` block in which a statement stands, cut if it is long. Returns
+// "" for a statement outside blocks.
+std::string condition_text(const Program& program, DecisionOrigin origin);
+
+// Returns a statement with its location: "a.mapper:4:1: Region * * GPU FBMEM". The condition of a
+// `when` block follows: "..., when Machine(GPU).volume > 8".
 std::string statement_line(const Program& program, DecisionOrigin origin);
 
 // Returns a layout as a Layout statement writes it: "AOS C_order Align==128".

@@ -95,6 +95,8 @@ std::optional<Fix> moved_behind(const Program& program, const edit::EditableMapp
   }
   const Range function = program.function_source_range(static_cast<FunctionId>(row.value));
   if (function.begin < program.range({row.statement}).begin) return std::nullopt;
+  // At the end, the statement would act on every machine.
+  if (row.when != 0) return std::nullopt;
   return Fix{fmt::format("move it behind the definition of `{}`",
                          program.function_name(static_cast<FunctionId>(row.value))),
              mapping.move_to_end(row.statement - 1), true};

@@ -25,9 +25,7 @@ std::optional<ProcKind> kind_of(const CapturedGroups& groups) {
 bool speaks_of(const program::StatementRow& row, const program::ProgramData& data,
                const CapturedGroups& groups) {
   const std::string task = text_of_group(groups, "task");
-  if (!task.empty() && row.key.task != kStarName && data.names.text(row.key.task) != task) {
-    return false;
-  }
+  if (!task.empty() && !data.names.stands_for(row.key.task, task)) return false;
   const auto kind = kind_of(groups);
   const bool by_kind = row.key.table != program::TableId::kTask &&
                        row.key.place != program::kAnyPlace && row.key.place < 0x40;
@@ -45,7 +43,7 @@ bool speaks_of(const program::StatementRow& row, const program::ProgramData& dat
   const std::string region = text_of_group(groups, "region"), req = text_of_group(groups, "req");
   const bool numbered = (row.key.region & 0x80000000U) != 0;
   if (numbered) return req.empty() || fmt::format("{}", row.key.region & 0x7FFFFFFFU) == req;
-  return region.empty() || data.names.text(row.key.region) == region;
+  return region.empty() || data.names.stands_for(row.key.region, region);
 }
 
 }  // namespace

@@ -152,6 +152,8 @@ PartialValue FunctionSpecialiser::run_function_body(program::IndexRange body) {
       case ExecutableStatement::Kind::kPrint:
         run_print(action);
         break;
+      case ExecutableStatement::Kind::kWhen:  // Only at top level.
+        break;
       case ExecutableStatement::Kind::kAssign: {
         PartialValue value = evaluate_code(action.value);
         frames_.back()[action.target] = std::move(value);

@@ -21,14 +21,25 @@ std::optional<BoundProgram> check(const Source& source, const Machine* machine, 
 std::optional<BoundProgram> check_text(const Source& source, const Machine* machine,
                                        const Workload* app, Diagnostics& diags, LogSink* log) {
   const Program program = compile(source, diags);
-  if (app != nullptr) {
-    check_names(program, *app, diags);
+  if (app != nullptr) check_names(program, *app, diags);
+  const bool when = program.has_conditions() && machine != nullptr;
+  if (app != nullptr && !when) {
     inspect::warn_of_replication_without_effect(program, machine, *app, diags);
     inspect::warn_of_maps_for_other_launches(program, *app, diags);
   }
   if (machine == nullptr || diags.has_errors()) return std::nullopt;
-  inspect::warn_of_missing_kinds(program, *machine, diags);
-  return bind(program, *machine, diags, log);
+  // The machine decides which `when` blocks act, so the program is bound before it is compared with
+  // the machine.
+  if (!program.has_conditions()) inspect::warn_of_missing_kinds(program, *machine, diags);
+  auto bound = bind(program, *machine, diags, log);
+  if (bound && program.has_conditions()) {
+    inspect::warn_of_missing_kinds(bound->program(), *machine, diags);
+    if (app != nullptr) {
+      inspect::warn_of_replication_without_effect(bound->program(), machine, *app, diags);
+      inspect::warn_of_maps_for_other_launches(bound->program(), *app, diags);
+    }
+  }
+  return bound;
 }
 
 // Warns if a parameter of the application states another number of nodes than the machine has. The

@@ -113,8 +113,9 @@ void for_rows_of_tasks(const Program& program, const Workload& app, const Concer
   bool complete = true;
   std::vector<TaskLaunches> uses;
   for (const StatementRow& row : program.data().rows) {
-    if (!concerns(row) || row.key.task == kStarName) continue;
-    const std::string_view name = program.data().names.text(row.key.task);
+    const NameTable& names = program.data().names;
+    if (!concerns(row) || row.key.task == kStarName || names.is_pattern(row.key.task)) continue;
+    const std::string_view name = names.text(row.key.task);
     const int number = app.data().find_task(name);
     if (number < 0) continue;
     if (uses.empty()) uses = launches_by_task(app.data(), complete);

@@ -122,7 +122,9 @@ class Decider {
       }
       std::vector<std::string_view> tasks;
       for (const program::StatementRow& row : program_.data().rows) {
-        if (row.key.task != kStarName) tasks.push_back(program_.data().names.text(row.key.task));
+        const NameTable& names = program_.data().names;
+        if (row.key.task == kStarName || names.is_pattern(row.key.task)) continue;
+        tasks.push_back(names.text(row.key.task));
       }
       std::sort(tasks.begin(), tasks.end());
       tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());

@@ -191,9 +191,11 @@ class Completer {
   Place find_place(std::vector<Token>& tokens) {
     bool inside = false;
     const std::size_t begin = begin_of_statement(tokens, &inside);
-    bool in_body = false;
+    // The braces of a `when` block are no body of a function.
+    bool in_body = false, after_def = false;
     for (std::size_t i = 0; i < begin; ++i) {
-      if (tokens[i].kind == TokenKind::kLeftBrace) in_body = true;
+      after_def = after_def || is_def(tokens[i]);
+      if (tokens[i].kind == TokenKind::kLeftBrace) in_body = std::exchange(after_def, false);
       if (tokens[i].kind == TokenKind::kRightBrace) in_body = false;
     }
     Place place;
@@ -225,6 +227,11 @@ class Completer {
     tokens.resize(end);
     add_parts(kind, part_at_cursor(tokens, begin + 1), place);
     return place;
+  }
+
+  static bool is_def(const Token& token) {
+    return token.kind == TokenKind::kStatementWord &&
+           static_cast<StatementKind>(token.value) == StatementKind::kDef;
   }
 
   // Returns true if a statement may end behind this token.
@@ -383,6 +390,9 @@ class Completer {
       const auto help = help_for_reserved(word);
       add(word.text, CompletionKind::kKeyword, help->form, help->description);
     }
+    if (body) return;
+    const WordHelp when = help_for_when();
+    add(when.word, CompletionKind::kKeyword, when.form, when.description);
   }
 
   void add_members(std::optional<MemberOf> of) {

@@ -114,6 +114,8 @@ class SymbolFinder {
       add(assign->target.range, globals_[assign->target.id], true);
     } else if (const auto* print = std::get_if<syntax::PrintStatement>(&node)) {
       for (ExprId id : tree_.exprs_of(print->args)) visit(id);
+    } else if (const auto* when = std::get_if<syntax::WhenStatement>(&node)) {
+      visit(when->condition);
     } else if (const auto* task = std::get_if<syntax::TaskStatement>(&node)) {
       visit_tasks(task->names);
     } else if (const auto* region = std::get_if<syntax::RegionStatement>(&node)) {
@@ -148,8 +150,9 @@ class SymbolFinder {
       add_foreign(SymbolKind::kRegion, regions_, region.value, region.range);
     }
   }
-  // Adds a name that the application defines.
+  // Adds a name that the application defines. A pattern is not a name.
   void add_foreign(SymbolKind kind, Scope& scope, NameId name, Range range) {
+    if (tree_.name_table.is_pattern(name)) return;
     const auto found = scope.find(name);
     const std::uint32_t symbol =
         found != scope.end() ? found->second : add_symbol(kind, name, std::nullopt);

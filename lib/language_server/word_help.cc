@@ -53,6 +53,9 @@ std::pair<std::string_view, std::string_view> help_of(StatementKind kind) {
       return {"FUNCTION(parameters) { ... }", "Defines a function."};
     case StatementKind::kReturn:
       return {"expression", "The result of the function."};
+    case StatementKind::kWhen:
+      return {"CONDITION { ... }",
+              "The statements in the braces count only on machines where the condition holds."};
     case StatementKind::kAssign:
       break;
   }
@@ -182,6 +185,12 @@ std::vector<MemberHelp> make_member_help() {
 }
 
 }  // namespace
+
+WordHelp help_for_when() {
+  constexpr std::string_view kWord = "when";
+  const auto [form, description] = help_of(StatementKind::kWhen);
+  return {kWord, fmt::format("{} {}", kWord, form), std::string(description)};
+}
 
 std::optional<WordHelp> help_for_reserved(const syntax::ReservedWord& word) {
   WordHelp help{word.text, std::string(word.text), ""};

@@ -20,6 +20,8 @@ struct WordHelp {
 
 // Returns the help for a reserved word, or nullopt if the word is not reserved.
 std::optional<WordHelp> help_for_reserved(const syntax::ReservedWord& word);
+// Returns the help for `when`, which begins a statement but is not reserved.
+WordHelp help_for_when();
 
 // The kind of value that has a member.
 enum class MemberOf { kMachine, kTask, kOther };

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/name_pattern.h"
 #include "legion/adapter.h"
 #include "legion/adapter_lock.h"
 #include "legion/compatibility.h"
@@ -491,15 +492,21 @@ void OverlayMapper::permit_steal_request(MapperContext context, const StealReque
 StatementsByTask::StatementsByTask(const Program& program) {
   const program::ProgramData& data = program.data();
   for (const program::StatementRow& row : data.rows) {
-    StatementSet& set =
-        row.key.task == kStarName ? all_ : names_[std::string(data.names.text(row.key.task))];
+    const std::string name(data.names.text(row.key.task));
+    StatementSet& set = row.key.task == kStarName             ? all_
+                        : data.names.is_pattern(row.key.task) ? patterns_[name]
+                                                              : names_[name];
     set.set(static_cast<std::size_t>(row.key.table));
   }
 }
 
 StatementSet StatementsByTask::statements_naming(const std::string& task) const {
   const auto found = names_.find(task);
-  return found == names_.end() ? all_ : all_ | found->second;
+  StatementSet set = found == names_.end() ? all_ : all_ | found->second;
+  for (const auto& [pattern, statements] : patterns_) {
+    if (matches_pattern(task, pattern)) set |= statements;
+  }
+  return set;
 }
 
 bool is_concurrent(const LegionMapper& own) {

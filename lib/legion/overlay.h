@@ -28,6 +28,8 @@ class StatementsByTask {
   // The kinds of statements about all tasks (`*`).
   StatementSet all_;
   std::map<std::string, StatementSet> names_;
+  // The kinds of statements about the tasks that a pattern matches.
+  std::map<std::string, StatementSet> patterns_;
 };
 
 // Makes a mapper that answers each hook as `own`, the program's mapper, and then changes what a

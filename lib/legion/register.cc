@@ -197,7 +197,9 @@ Wrap wrapper(const Program& program, const Options& options, RecordMemoryOrigin 
   registration->record_memory_origin = std::move(heard);
   registration->instance_requests =
       asked != nullptr ? std::move(asked) : std::make_shared<RequestedInstances>();
-  auto mentions = std::make_shared<const StatementsByTask>(program);
+  // What the program says about each task is known when it is bound to the machine, because of its
+  // `when` blocks.
+  auto mentions = std::make_shared<std::shared_ptr<const StatementsByTask>>();
   auto one_at_a_time = std::make_shared<std::mutex>();
   return [=](Legion::Runtime* runtime, const Realm::Processor& processor,
              Legion::Mapping::Mapper* own) -> Legion::Mapping::Mapper* {
@@ -207,7 +209,13 @@ Wrap wrapper(const Program& program, const Options& options, RecordMemoryOrigin 
     if (adapter == nullptr) return own;
     if (own == nullptr) return adapter.release();
     adapter->set_above_program_mapper(requests_default_layouts(*own));
-    return make_overlay(own, std::move(adapter), mentions).release();
+    if (*mentions == nullptr) {
+      // The factory has reported all diagnostics.
+      Diagnostics ignored(program.source());
+      const auto bound = bind(program, *registration->machine->machine(), ignored);
+      *mentions = std::make_shared<const StatementsByTask>(bound ? bound->program() : program);
+    }
+    return make_overlay(own, std::move(adapter), *mentions).release();
   };
 }
 

@@ -100,6 +100,14 @@ class LogJudge {
         names_task_[row.statement] = row.key.task != kStarName;
       }
     }
+    for (const program::StatementRow& row : program.data().conditional_rows) {
+      LoggedStatement& made = statements_[row.statement];
+      made.origin = {row.statement};
+      made.of = of_table(row.key.table);
+      hidden(made.origin, log.machine ? "the condition of its `when` does not hold on the machine"
+                                      : "its `when` depends on the machine, which the log does not "
+                                        "tell");
+    }
     if (app != nullptr) read_names(*app);
     for (const MapperLog::TaskMove& move : log.moves) {
       const Processor& to = move.to;
@@ -562,7 +570,13 @@ LogExplanation explain_log(const Program& program, const MapperLog& log, std::st
   made.broken_off = log.broken_off;
   made.lines = log.lines;
   made.unreadable = log.unreadable;
-  LogJudge judge(program, log, app, diags);
+  // The machine of the run decides which `when` blocks act. Errors are reported below.
+  std::optional<BoundProgram> bound;
+  if (program.has_conditions() && log.machine) {
+    Diagnostics ignored(program.source());
+    bound = bind(program, *log.machine, ignored);
+  }
+  LogJudge judge(bound ? bound->program() : program, log, app, diags);
   made.statements = judge.judge();
   made.left_out = log.left_out + judge.left_out();
   return made;

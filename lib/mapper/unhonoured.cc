@@ -108,9 +108,16 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
         program.source().position(program.range({row.statement}).begin).line);
   };
   for (const StatementRow& row : program.data().rows) {
-    const std::string_view name = program.data().names.text(row.key.task);
-    const auto task = run.tasks.find(name);
-    const bool any = row.key.task == kStarName;
+    const NameTable& table = program.data().names;
+    const std::string_view name = table.text(row.key.task);
+    // A pattern stands for all tasks of the run that it matches.
+    const bool pattern = table.is_pattern(row.key.task);
+    const auto task = !pattern
+                          ? run.tasks.find(name)
+                          : std::find_if(run.tasks.begin(), run.tasks.end(), [&](const auto& t) {
+                              return table.stands_for(row.key.task, t.first);
+                            });
+    const bool any = row.key.task == kStarName || (pattern && task != run.tasks.end());
     if (!any && task == run.tasks.end()) {
       tell(row, fmt::format("no task `{}` was launched", name), meant(name, tasks));
       continue;
@@ -129,7 +136,13 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
       continue;
     }
     const std::string_view region = program.data().names.text(row.key.region);
-    if (!run.all_regions || run.regions.contains(region)) continue;
+    const bool used = table.is_pattern(row.key.region)
+                          ? std::any_of(run.regions.begin(), run.regions.end(),
+                                        [&](std::string_view each) {
+                                          return table.stands_for(row.key.region, each);
+                                        })
+                          : run.regions.contains(region);
+    if (!run.all_regions || used) continue;
     tell(row, fmt::format("no region `{}` was used", region), meant(region, regions));
   }
   for (const UnhonouredMessage& one : all) {

@@ -26,12 +26,12 @@ std::string operations_text() {
 std::vector<LanguageCardPart> make_card() {
   return {
       {R"(MAPPING LANGUAGE - REFERENCE CARD
-Every statement ends with `;`. Comments start with `#`. `*` stands for all.
-Upper and lower case differ. Use only the names of tasks and regions that are listed below.
+Every statement ends with `;`. Comments start with `#`. `*` stands for all, `calc_*` for all names
+that begin so. Upper and lower case differ. Use only tasks and regions that are listed below.
 
 1) Task <task,..|*> <KIND>, ..;
    KIND: GPU, CPU, OMP. In order of preference: the first kind that the machine has and the task
-   has a variant for. The task's own statement counts before that of `*`.
+   has a variant for.
     Task * GPU, OMP, CPU;
 
 2) Region <task,..|*> <region,..|position,..|*> <KIND|*> <MEMORY>, ..;
@@ -51,7 +51,7 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
 
 4) InstanceLimit <task,..> <n>; at most n instances mapped and unfinished on a processor; with
    SAME_NODE or Machine behind n, on all processors of a node, of the machine. Saves memory, costs
-   time; seldom of use.
+   time.
 
 5) Functions say where the points of an index launch go:
     m = Machine(GPU);
@@ -89,13 +89,15 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
       {R"(
 7) Seldom: CollectMemory <task,..|*> <region,..|*>; frees a read-only instance as soon as its task
    is done. ControlReplicate <top-level task>; each node then launches and maps its own share of the
-   points. TaskSteal <task,..|*> <KIND> SAME_NODE;
+   points. TaskSteal <task,..|*> <KIND> SAME_NODE; `when m.volume > 8 { Task * GPU; }` acts only on
+   such machines.
 )",
        RemovalStage::kCard},
       {R"(
-A statement about a task counts before one about a KIND, and that before `*`. Of two statements
-about the same task, region and kind the first counts. What nothing decides the default mapper
-does. A mapping never changes results, only the speed and whether the program may run.
+A statement about a task's name counts before one about a pattern, that before one about a KIND,
+and that before `*`. Of two about the same task, region and kind the first counts. What nothing
+decides the default mapper does. A mapping never changes results, only the speed and whether the
+program may run.
 )"},
   };
 }

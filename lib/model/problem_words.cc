@@ -511,6 +511,10 @@ std::string describe_decisions(const std::string& mapping, const Machine& machin
     words += fmt::format("`{}` decides nothing: other statements come first\n",
                          statement_text(program, origin));
   }
+  for (const DecisionOrigin origin : explanation->inactive) {
+    words += fmt::format("`{}` decides nothing on this machine: `{}` does not hold\n",
+                         statement_text(program, origin), condition_text(program, origin));
+  }
   return words;
 }
 

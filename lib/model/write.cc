@@ -140,6 +140,9 @@ std::vector<std::string> idle_statement_lines(const Explanation& explanation,
     lines.push_back(
         fmt::format("{} (other statements always decide)", statement_line(program, origin)));
   }
+  for (const DecisionOrigin origin : explanation.inactive) {
+    lines.push_back(fmt::format("{} (not on this machine)", statement_line(program, origin)));
+  }
   if (lines.size() > kMaxIdleStatements) {
     const std::size_t more = lines.size() - kMaxIdleStatements;
     lines.resize(kMaxIdleStatements);

@@ -154,6 +154,23 @@ void CodeBuilder::build_top_assignment(const syntax::AssignStatement& node, std:
   context_.current_global = index + 1;
 }
 
+void CodeBuilder::build_condition(const syntax::WhenStatement& node, std::uint32_t number,
+                                  Range range) {
+  context_.scope.restart_slots();
+  ExecutableStatement action;
+  action.kind = ExecutableStatement::Kind::kWhen;
+  action.value = expressions_.build_expression(node.condition);
+  action.target = number;
+  action.range = range;
+  if (!context_.may_have_type(action.value, Type::kBool)) {
+    context_.report_type_mismatch(context_.range_of(action.value), "the condition of `when`",
+                                  "a bool", context_.type_of(action.value));
+  }
+  context_.data.top_level_actions.push_back(action);
+  context_.data.top_level_slot_count =
+      std::max(context_.data.top_level_slot_count, context_.scope.slot_count());
+}
+
 // Builds a `print` outside functions. Its slots are only for the variables of comprehensions.
 void CodeBuilder::build_top_print(const syntax::PrintStatement& node, Range range) {
   context_.scope.restart_slots();

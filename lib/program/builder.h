@@ -22,6 +22,9 @@ class CodeBuilder {
   // program.
   void build_top_assignment(const syntax::AssignStatement& node, std::uint32_t index, Range range);
   void build_top_print(const syntax::PrintStatement& node, Range range);
+  // Builds the condition of the `when` statement with this number, counted from 1 among all
+  // statements.
+  void build_condition(const syntax::WhenStatement& node, std::uint32_t number, Range range);
 
  private:
   void build_body_statement(const syntax::Statement& statement, ProgramFunction& made);

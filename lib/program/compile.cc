@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "groma/program.h"
 #include "program/builder.h"
 #include "program/calls.h"
 #include "program/data.h"
 #include "program/dimensions.h"
+#include "program/patterns.h"
 #include "syntax/parser.h"
 
 namespace groma {
@@ -46,12 +49,15 @@ class Compiler {
     for (const Statement& statement : tree_.statements) {
       data_->statement_ranges.push_back(statement.range);
       origin_ = ++number;
+      when_ = statement.when;
+      if (when_ != 0) data_->whens[number] = when_;
       std::visit([this](const auto& node) { enter(node); }, statement.node);
     }
     std::stable_sort(data_->shadowed_rows.begin(), data_->shadowed_rows.end(),
                      [](const StatementRow& a, const StatementRow& b) { return a.key < b.key; });
     // The tree is not needed any more, so the names move to the program.
     data_->names = std::move(tree_.name_table);
+    order_patterns(*data_, diags_);
     check_dimensions(*data_, calls.order, diags_);
     data_->has_errors = diags_.has_errors();
     return data_;
@@ -110,12 +116,16 @@ class Compiler {
   void build(const std::vector<FunctionId>& order) {
     CodeBuilder builder(tree_, definitions_, *data_, diags_);
     for (FunctionId function : order) builder.build_function(function);
-    std::uint32_t global = 0;
+    std::uint32_t global = 0, number = 0;
     for (const Statement& statement : tree_.statements) {
+      ++number;
       if (const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node)) {
         builder.build_top_assignment(*assign, global++, statement.range);
       } else if (const auto* print = std::get_if<syntax::PrintStatement>(&statement.node)) {
         builder.build_top_print(*print, statement.range);
+      } else if (const auto* when = std::get_if<syntax::WhenStatement>(&statement.node)) {
+        builder.build_condition(*when, number, statement.range);
+        data_->conditions[number] = data_->code[data_->top_level_actions.back().value].range;
       }
     }
   }
@@ -124,13 +134,21 @@ class Compiler {
 
   // Adds a row to the tables of statements. If its key already has a row, warns at `range` that an
   // earlier statement decides `what`. The new row is then kept in `shadowed_rows`, unless the
-  // earlier row belongs to the same statement.
+  // earlier row belongs to the same statement. Each `when` block has keys of its own.
   template <typename What>
   void add(StatementRow row, Range range, const What& what) {
     row.statement = origin_;
-    const StatementRow* known = data_->add_row(row);
+    row.when = when_;
+    const StatementRow* known = nullptr;
+    if (when_ == 0) {
+      known = data_->add_row(row);
+    } else {
+      const auto [first, is_new] = conditional_.try_emplace({when_, row.key}, row);
+      if (!is_new) known = &first->second;
+      if (known == nullptr || known->statement != origin_) data_->conditional_rows.push_back(row);
+    }
     if (known == nullptr) return;
-    if (known->statement != origin_) data_->shadowed_rows.push_back(row);
+    if (when_ == 0 && known->statement != origin_) data_->shadowed_rows.push_back(row);
     const Range first =
         known->statement == origin_ ? range : data_->statement_ranges[known->statement - 1];
     Diagnostic& diagnostic =
@@ -144,7 +162,7 @@ class Compiler {
     }
   }
 
-  // Returns a task for messages: "`foo`" or "every task".
+  // Returns a task for messages: "`foo`" or "every task". A pattern is shown as it is written.
   std::string task_words(NameId task) const {
     return task == kStarName ? std::string("every task") : fmt::format("`{}`", text(task));
   }
@@ -460,6 +478,7 @@ class Compiler {
   void enter(const syntax::PrintStatement&) {}
   void enter(const syntax::ReturnStatement&) {}
   void enter(const syntax::DefStatement&) {}
+  void enter(const syntax::WhenStatement&) {}
 
   // Limit on the pairs of task and region in all statements together, because long lists multiply.
   // Pairs that are named twice count twice.
@@ -470,6 +489,10 @@ class Compiler {
   std::shared_ptr<ProgramData> data_ = std::make_shared<ProgramData>();
   ProgramDefinitions definitions_;
   std::uint32_t origin_ = 0;
+  // The number of the `when` statement in whose block the statement stands (StatementRow::when).
+  std::uint32_t when_ = 0;
+  // The first row for each key in each `when` block.
+  std::map<std::pair<std::uint32_t, StatementKey>, StatementRow> conditional_;
   std::size_t pairs_ = 0;
 };
 

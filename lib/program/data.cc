@@ -1,6 +1,8 @@
 // The index over the rows of statements, and the words for types and members.
 #include "program/data.h"
 
+#include <utility>
+
 #include "groma/result.h"
 
 namespace groma::program {
@@ -27,6 +29,47 @@ const StatementRow* ProgramData::add_row(const StatementRow& row) {
   row_index.insert(hash_of(row.key), static_cast<std::uint32_t>(rows.size()));
   rows.push_back(row);
   return nullptr;
+}
+
+std::shared_ptr<const ProgramData> with_conditions(std::shared_ptr<const ProgramData> program,
+                                                   const std::set<std::uint32_t>& holding,
+                                                   Diagnostics& diags) {
+  auto made = std::make_shared<ProgramData>(*program);
+  made->rows.clear();
+  made->shadowed_rows.clear();
+  made->conditional_rows.clear();
+  made->row_index = {};
+  // The statement about which the last warning was.
+  std::uint32_t warned = 0;
+  // The blocks come first, because a statement in a block is more specific than one outside.
+  for (const StatementRow& row : program->conditional_rows) {
+    if (!holding.contains(row.when)) {
+      made->conditional_rows.push_back(row);
+      continue;
+    }
+    const StatementRow* known = made->add_row(row);
+    if (known == nullptr || known->statement == row.statement) continue;
+    made->shadowed_rows.push_back(row);
+    // compile() has warned about statements of the same block.
+    if (known->when == row.when || warned == row.statement) continue;
+    warned = row.statement;
+    diags
+        .report(DiagId::kShadowedStatement, program->statement_ranges[row.statement - 1],
+                "on this machine, part of what the statement says")
+        .note("by this statement, whose `when` holds here too",
+              program->statement_ranges[known->statement - 1]);
+  }
+  std::vector<StatementRow> shadowed;
+  for (const StatementRow& row : program->rows) {
+    if (made->add_row(row) != nullptr) shadowed.push_back(row);
+  }
+  made->shadowed_rows.insert(made->shadowed_rows.end(), shadowed.begin(), shadowed.end());
+  made->shadowed_rows.insert(made->shadowed_rows.end(), program->shadowed_rows.begin(),
+                             program->shadowed_rows.end());
+  std::stable_sort(made->shadowed_rows.begin(), made->shadowed_rows.end(),
+                   [](const StatementRow& a, const StatementRow& b) { return a.key < b.key; });
+  made->unbound = std::move(program);
+  return made;
 }
 
 // Returns a type for messages, such as "an integer".

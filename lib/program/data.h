@@ -4,8 +4,12 @@
 
 #include <array>
 #include <compare>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/names.h"
@@ -153,11 +157,12 @@ struct IndexRange {
 
 // An executable statement of a function's body or of the program's top level.
 struct ExecutableStatement {
-  enum class Kind : std::uint8_t { kAssign, kPrint, kReturn };
+  enum class Kind : std::uint8_t { kAssign, kPrint, kReturn, kWhen };
   Kind kind = Kind::kAssign;
   // The variable that a kAssign sets. It is a slot of the function; at top level it is a global.
+  // For kWhen, the number of the `when` statement (StatementRow::when).
   std::uint32_t target = 0;
-  // The code of the value, for kAssign and kReturn.
+  // The code of the value, for kAssign and kReturn, or of the condition, for kWhen.
   CodeId value = kNoCode;
   // The index in ProgramData::strings of the text that a kPrint prints.
   std::uint32_t text = 0;
@@ -219,8 +224,8 @@ struct GlobalVariable {
 
 // ---------------------------------------------------------------------------------------- tables
 
-// The region in a statement's key: kStarName for `*`, the NameId of the region's name, or the
-// position of the region's requirement with the upper bit set.
+// The region in a statement's key: kStarName for `*`, the NameId of the region's name or of a name
+// pattern, or the position of the region's requirement with the upper bit set.
 using RegionKey = std::uint32_t;
 inline constexpr RegionKey position_key(std::uint32_t position) { return 0x80000000U | position; }
 
@@ -259,7 +264,8 @@ enum class TableId : std::uint8_t {
 };
 
 // The key under which a statement is found: the table for its kind, and the processor or memory
-// kind, the task and the region that the statement is about.
+// kind, the task and the region that the statement is about. The task and the region are names,
+// name patterns or `*`.
 struct StatementKey {
   TableId table = TableId::kTask;
   PlaceKey place = kAnyPlace;
@@ -274,6 +280,9 @@ struct StatementRow {
   StatementKey key;
   // The number of the statement in the order of the program's text, from 1, as in DecisionOrigin.
   std::uint32_t statement = 0;
+  // The number of the `when` statement in whose block the statement stands, counted in the same
+  // way. 0: in none.
+  std::uint32_t when = 0;
   // The number of kinds of a kTask or kRegion row. The kinds stand in the order of the statement
   // and without duplicates.
   std::uint8_t kind_count = 0;
@@ -284,6 +293,11 @@ struct StatementRow {
   std::int64_t value = 0;
 };
 
+// The name patterns in the statements of one table, the most specific first.
+struct TablePatterns {
+  std::vector<NameId> tasks, regions;
+};
+
 // All data of a program.
 struct ProgramData {
   Source source;
@@ -291,13 +305,25 @@ struct ProgramData {
 
   // The range of each statement. The statement with DecisionOrigin o is at index o - 1.
   std::vector<Range> statement_ranges;
+  // The ranges of the conditions of `when` statements, by the numbers of these statements.
+  std::map<std::uint32_t, Range> conditions;
+  // The number of the `when` statement around a statement, for the statements in blocks.
+  std::map<std::uint32_t, std::uint32_t> whens;
+  // The name patterns of each table, by TableId.
+  std::array<TablePatterns, 9> patterns;
   // The rows that can decide something: for each key that occurs, the row of the first statement
-  // with this key.
+  // with this key. Before the program is bound to a machine, these are the rows of the statements
+  // outside `when` blocks. After that, a row of a block comes before those outside blocks.
   std::vector<StatementRow> rows;
   // The rows that an earlier row with the same key hides, sorted by key and then by their place in
   // the text.
   std::vector<StatementRow> shadowed_rows;
   FlatIndex row_index;
+  // The rows of the statements in `when` blocks, in the order of the text. If the program is bound
+  // to a machine, only those of the blocks whose conditions do not hold there.
+  std::vector<StatementRow> conditional_rows;
+  // For a program with `when` blocks that is bound to a machine: the program before that.
+  std::shared_ptr<const ProgramData> unbound;
   std::vector<StatedLayout> layouts;
 
   std::vector<CodeNode> code;
@@ -316,10 +342,21 @@ struct ProgramData {
   std::uint32_t top_level_slot_count = 0;
   bool has_errors = false;
 
+  const TablePatterns& patterns_of(TableId table) const {
+    return patterns[static_cast<std::size_t>(table)];
+  }
+  TablePatterns& patterns_of(TableId table) { return patterns[static_cast<std::size_t>(table)]; }
+
   // Returns the row with exactly this key, or null.
   const StatementRow* find_row(const StatementKey& key) const;
   // Adds a row and returns null. If the key already has a row, returns that row and adds nothing.
   const StatementRow* add_row(const StatementRow& row);
 };
+
+// Returns the program as it acts on a machine where the `when` statements hold whose numbers are in
+// `holding`. Warns about statements of different blocks that decide the same.
+std::shared_ptr<const ProgramData> with_conditions(std::shared_ptr<const ProgramData> program,
+                                                   const std::set<std::uint32_t>& holding,
+                                                   Diagnostics& diags);
 
 }  // namespace groma::program

@@ -188,6 +188,9 @@ void DimensionCheck::visit(const ExecutableStatement& action) {
     case ExecutableStatement::Kind::kPrint:
       visit_list(action.args);
       break;
+    case ExecutableStatement::Kind::kWhen:
+      visit(action.value);
+      break;
     case ExecutableStatement::Kind::kReturn:
       results_[current_] = visit(action.value);
       break;

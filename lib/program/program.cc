@@ -18,37 +18,59 @@ using program::TableId;
 
 namespace {
 
-// Returns the id of a task's or region's name, or kNone if the program never mentions the name.
-NameId id_of(const program::ProgramData& data, std::string_view name) {
-  return data.names.find(name);
-}
-
 DecisionOrigin origin_of(const StatementRow& row) { return {row.statement}; }
 
-// Calls one_key(task, region) for each pair of words with which a statement can name a region of a
-// task, the most specific pair first, until one_key returns true. Pairs with the task's name come
-// before pairs with the task `*`. For each of the two, the region comes by its position, then by
-// its aliases in their order, then as `*`.
+// Calls use(id) for the words besides `*` with which the statements of a table can name a task, the
+// most specific first, until `use` returns true: the name, then the patterns that match it.
 template <typename Use>
-void for_region_keys(const program::ProgramData& data, std::string_view task,
+bool for_task_names(const program::ProgramData& data, TableId table, std::string_view task,
+                    const Use& use) {
+  const NameId id = data.names.find(task);
+  if (id != FlatIndex::kNone && id != kStarName && use(id)) return true;
+  const std::vector<NameId>& patterns = data.patterns_of(table).tasks;
+  return std::any_of(patterns.begin(), patterns.end(), [&](NameId pattern) {
+    return data.names.stands_for(pattern, task) && use(pattern);
+  });
+}
+
+// As for_task_names(), and then calls use(id) for `*`.
+template <typename Use>
+bool for_task_words(const program::ProgramData& data, TableId table, std::string_view task,
+                    const Use& use) {
+  return for_task_names(data, table, task, use) || use(kStarName);
+}
+
+// Calls one_key(task, region) for each pair of words with which a statement of a table can name a
+// region of a task, the most specific pair first, until one_key returns true. The words for the
+// task come in the order of for_task_words(). For each of them, the region comes by its position,
+// then by its aliases in their order, then by the patterns that match an alias, then as `*`.
+template <typename Use>
+void for_region_keys(const program::ProgramData& data, TableId table, std::string_view task,
                      const RegionNames& region, const Use& one_key) {
-  // Tries the keys that name the region of the task, by position and by names.
-  const auto exact_region = [&](NameId task_id) {
+  // The ids of the names and patterns for the region.
+  std::vector<NameId> words;
+  for (std::string_view alias : region.aliases) {
+    const NameId id = data.names.find(alias);
+    if (id != FlatIndex::kNone && id != kStarName) words.push_back(id);
+  }
+  for (const NameId pattern : data.patterns_of(table).regions) {
+    const auto matches = [&](std::string_view alias) {
+      return data.names.stands_for(pattern, alias);
+    };
+    if (std::any_of(region.aliases.begin(), region.aliases.end(), matches)) {
+      words.push_back(pattern);
+    }
+  }
+  for_task_words(data, table, task, [&](NameId task_id) {
     if (region.position >= 0 && region.position < 0x80000000) {
       const auto position = static_cast<std::uint32_t>(region.position);
       if (one_key(task_id, program::position_key(position))) return true;
     }
-    for (std::string_view alias : region.aliases) {
-      const NameId id = id_of(data, alias);
-      if (id != FlatIndex::kNone && id != kStarName && one_key(task_id, id)) return true;
+    for (const NameId id : words) {
+      if (one_key(task_id, id)) return true;
     }
-    return false;
-  };
-  const NameId task_id = id_of(data, task);
-  const bool known = task_id != FlatIndex::kNone && task_id != kStarName;
-  if (known && (exact_region(task_id) || one_key(task_id, kStarName))) return;
-  if (exact_region(kStarName)) return;
-  one_key(kStarName, kStarName);
+    return one_key(task_id, kStarName);
+  });
 }
 
 // Calls use(row) for the rows that apply to a region of a task, those with the most specific key
@@ -57,7 +79,7 @@ void for_region_keys(const program::ProgramData& data, std::string_view task,
 template <typename Use>
 void for_region(const program::ProgramData& data, TableId table, std::string_view task,
                 const RegionNames& region, std::span<const PlaceKey> places, const Use& use) {
-  for_region_keys(data, task, region, [&](NameId task_id, RegionKey region_key) {
+  for_region_keys(data, table, task, region, [&](NameId task_id, RegionKey region_key) {
     for (PlaceKey place : places) {
       if (const StatementRow* row = data.find_row({table, place, task_id, region_key}))
         return use(*row);
@@ -66,28 +88,31 @@ void for_region(const program::ProgramData& data, TableId table, std::string_vie
   });
 }
 
-// Returns the row for the task by name, otherwise the row for `*`, or null. For each of them the
-// places are tried in their order.
+// Returns the row for the task by the first word of for_task_words() that has one, or null. For
+// each word the places are tried in their order.
 const StatementRow* find_task(const program::ProgramData& data, TableId table,
                               std::string_view task, std::span<const PlaceKey> places) {
-  for (NameId id : {id_of(data, task), kStarName}) {
-    if (id == FlatIndex::kNone) continue;
+  const StatementRow* row = nullptr;
+  for_task_words(data, table, task, [&](NameId id) {
     for (PlaceKey place : places) {
-      if (const StatementRow* row = data.find_row({table, place, id, kStarName})) return row;
+      row = data.find_row({table, place, id, kStarName});
+      if (row != nullptr) return true;
     }
-  }
-  return nullptr;
+    return false;
+  });
+  return row;
 }
 
-// Returns the function bound to the task by name, otherwise to the processor kind, otherwise to
-// `*`.
+// Returns the function bound to the task by name or pattern, otherwise to the processor kind,
+// otherwise to `*`.
 std::optional<MappingFunctionDecision> find_map(const program::ProgramData& data, TableId table,
                                                 std::string_view task,
                                                 std::optional<ProcKind> kind) {
   const StatementRow* row = nullptr;
-  const NameId id = id_of(data, task);
-  if (id != FlatIndex::kNone && id != kStarName)
+  for_task_names(data, table, task, [&](NameId id) {
     row = data.find_row({table, program::kAnyPlace, id});
+    return row != nullptr;
+  });
   if (row == nullptr && kind) row = data.find_row({table, place_key(*kind)});
   if (row == nullptr) row = data.find_row({table});
   if (row == nullptr) return std::nullopt;
@@ -99,6 +124,17 @@ std::optional<MappingFunctionDecision> find_map(const program::ProgramData& data
 Program::Program() : data_(std::make_shared<program::ProgramData>()) {}
 
 const Source& Program::source() const { return data_->source; }
+
+bool Program::has_conditions() const { return !data_->conditions.empty(); }
+
+DecisionOrigin Program::when_of(DecisionOrigin origin) const {
+  const auto found = data_->whens.find(origin.statement);
+  return found == data_->whens.end() ? DecisionOrigin{} : DecisionOrigin{found->second};
+}
+
+Range Program::condition_range(DecisionOrigin when) const {
+  return data_->conditions.at(when.statement);
+}
 
 Range Program::range(DecisionOrigin origin) const {
   GROMA_CHECK(origin.statement > 0 && origin.statement <= data_->statement_ranges.size());
@@ -220,45 +256,48 @@ std::vector<Match> Program::matches(const MatchQuery& query) const {
   // statements with equal keys would otherwise make every query slow.
   std::size_t shadowed = 0;
   // Several rows of one statement may apply, but the statement is listed once.
-  const auto add = [&](const StatementRow& row, bool is_shadowed) {
+  const auto add = [&](const StatementRow& row, const StatementRow* by) {
     const auto same = [&](const Match& match) { return match.origin == origin_of(row); };
     if (std::any_of(found.begin(), found.end(), same)) return;
-    found.push_back({origin_of(row), is_shadowed});
+    found.push_back(
+        {origin_of(row), by != nullptr, by != nullptr && by->when != 0 && row.when == 0});
   };
   // Adds the row that decides for the key, and the rows with the same key that it hides.
   const auto add_key = [&](const program::StatementKey& key) {
     const StatementRow* row = data.find_row(key);
     if (row == nullptr) return;
-    add(*row, false);
+    add(*row, nullptr);
     const auto [begin, end] = std::equal_range(
         data.shadowed_rows.begin(), data.shadowed_rows.end(), StatementRow{key},
         [](const StatementRow& a, const StatementRow& b) { return a.key < b.key; });
-    for (auto at = begin; at != end && shadowed < kMaxShadowed; ++at, ++shadowed) add(*at, true);
+    for (auto at = begin; at != end && shadowed < kMaxShadowed; ++at, ++shadowed) add(*at, row);
   };
-  const NameId task = id_of(data, query.task);
-  const bool named = task != FlatIndex::kNone && task != kStarName;
   const std::vector<PlaceKey> places = places_of(query);
   switch (query.statement) {
     case MappingStatement::kRegion:
     case MappingStatement::kLayout:
     case MappingStatement::kCollectMemory:
-      for_region_keys(data, query.task, query.region, [&](NameId task_id, RegionKey region) {
+      for_region_keys(data, table, query.task, query.region, [&](NameId task_id, RegionKey region) {
         for (PlaceKey place : places) add_key({table, place, task_id, region});
         return false;
       });
       break;
     case MappingStatement::kIndexTaskMap:
     case MappingStatement::kSingleTaskMap:
-      if (named) add_key({table, program::kAnyPlace, task});
+      for_task_names(data, table, query.task, [&](NameId task) {
+        add_key({table, program::kAnyPlace, task});
+        return false;
+      });
       for (PlaceKey place : places) add_key({table, place});
       break;
     case MappingStatement::kTask:
     case MappingStatement::kInstanceLimit:
     case MappingStatement::kControlReplicate:
     case MappingStatement::kTaskSteal:
-      for (NameId id : {named ? task : kStarName, kStarName}) {
-        for (PlaceKey place : places) add_key({table, place, id});
-      }
+      for_task_words(data, table, query.task, [&](NameId task) {
+        for (PlaceKey place : places) add_key({table, place, task});
+        return false;
+      });
       break;
   }
   return found;
@@ -275,7 +314,7 @@ Range Program::function_source_range(FunctionId function) const {
 }
 
 std::optional<FunctionId> Program::find_function(std::string_view name) const {
-  const NameId id = id_of(*data_, name);
+  const NameId id = data_->names.find(name);
   for (FunctionId i = 0; i < data_->functions.size(); ++i) {
     if (data_->functions[i].name == id) return i;
   }

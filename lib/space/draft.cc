@@ -10,6 +10,7 @@
 
 #include "app/data.h"
 #include "explain/explain_query.h"
+#include "groma/evaluate.h"
 #include "syntax/lexer.h"
 
 namespace groma::tuning {
@@ -140,6 +141,11 @@ MappingDraft DraftMaker::draft_without_decisions(const std::string& text) const 
   base->functions = edit::EditableMapping(text).definition_keys();
   Diagnostics ignored(Source("mapping", text));
   base->program = compile(ignored.source(), ignored);
+  // The machine decides which `when` blocks act.
+  if (base->program.has_conditions()) {
+    const auto bound = bind(base->program, machine_, ignored);
+    if (bound) base->program = bound->program();
+  }
   MappingDraft draft;
   for (const Task& task : tasks_) {
     draft.tasks.emplace_back().arguments.resize(task.arguments.size());

@@ -86,6 +86,10 @@ class Dumper {
     return fmt::format("def {} ({}){}", text(n.name.id), list, body);
   }
 
+  std::string inner(const WhenStatement& n) const {
+    return fmt::format("when {} {}", expr(n.condition), n.count);
+  }
+
   // Returns the task names of a statement, in parentheses and separated by spaces.
   std::string names(IndexRange list) const {
     std::string joined;

@@ -196,7 +196,17 @@ void add_names(std::vector<Production>& table) {
   table.push_back({"word",
                    seq(chars({{'A', 'Z'}, {'_', '_'}, {'a', 'z'}}), many(rule("word-char"))), true,
                    ""});
-  table.push_back({"path-name", one_of(rule("free-name"), path, rule("quoted-name")), false, ""});
+  // A pattern has one `*`, which may stand for the last part of a path.
+  table.push_back({"path", path, false, ""});
+  table.push_back(
+      {"path-start", seq(rule("word"), many(seq(separator, rule("word"))), separator), false, ""});
+  table.push_back({"pattern",
+                   seq(one_of(rule("free-name"), rule("path"), rule("path-start")), text("*"),
+                       optional(rule("free-name"))),
+                   false, ""});
+  table.push_back({"path-name",
+                   one_of(rule("free-name"), rule("path"), rule("quoted-name"), rule("pattern")),
+                   false, ""});
 }
 
 // ------------------------------------------------------------------------------------ statements
@@ -204,7 +214,8 @@ void add_names(std::vector<Production>& table) {
 // Adds the start of the grammar: lines, comments, and the choice between all statements.
 void add_program(std::vector<Production>& table) {
   const GrammarItem blank = optional(text("\n"));
-  const GrammarItem code = one_of(seq(rule("statement"), rule("end")), rule("function"));
+  const GrammarItem code =
+      one_of(seq(rule("statement"), rule("end")), rule("function"), rule("when"));
   const GrammarItem comment = seq(rule("comment"), text("\n"));
   table.push_back(
       {"program", seq(rule("line"), many(seq(blank, rule("line")))), false,
@@ -213,12 +224,21 @@ void add_program(std::vector<Production>& table) {
   table.push_back({"end", seq(text(";"), rule("line-end")), false, ""});
   table.push_back(
       {"line-end", seq(optional(seq(text("  "), rule("comment"))), text("\n")), false, ""});
-  std::vector<GrammarItem> statements;
+  table.push_back(
+      {"statement", one_of(rule("decision"), rule("assign"), rule("print")), false, ""});
+  std::vector<GrammarItem> decisions;
   for (const char* name : {"task", "region", "layout", "limit", "collect", "index-map",
-                           "single-map", "replicate", "steal", "assign", "print"}) {
-    statements.push_back(rule(name));
+                           "single-map", "replicate", "steal"}) {
+    decisions.push_back(rule(name));
   }
-  table.push_back({"statement", compound(Kind::kChoice, std::move(statements)), false, ""});
+  table.push_back({"decision", compound(Kind::kChoice, std::move(decisions)), false, ""});
+  // A block of statements that act on some machines only.
+  const GrammarItem inner = seq(text("  "), rule("when-line"));
+  table.push_back({"when",
+                   seq(text("when "), rule("expr"), text(" {"), rule("line-end"), inner,
+                       many(seq(blank, inner)), text("}"), rule("line-end")),
+                   false, ""});
+  table.push_back({"when-line", one_of(seq(rule("decision"), rule("end")), comment), false, ""});
 }
 
 // Adds the statements that decide something: `Task`, `Region`, `Layout` and so on.

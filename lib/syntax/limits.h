@@ -23,6 +23,10 @@ inline constexpr std::size_t kMaxExprs = 3'000'000;
 // application at most once.
 inline constexpr std::size_t kMaxListItems = 65'536;
 
+// The limit on the different name patterns of a program. A query about a name that was not seen
+// before compares the name with all of them.
+inline constexpr std::size_t kMaxPatterns = 1'024;
+
 // The largest position that a program may use to name a region among the requirements of a task.
 inline constexpr std::int64_t kMaxPosition = 65'535;
 

@@ -87,6 +87,9 @@ class Parser {
   void parse_control_word(std::vector<Statement>& into, bool in_body);
   void parse_controlled_statements(std::vector<Statement>& into, bool in_body, std::size_t column);
   bool at_end_of_body() const;
+  bool at_when() const;
+  void parse_when(std::vector<Statement>& into);
+  bool at_definition() const;
   bool parse_task(Statement& made);
   bool parse_region(Statement& made);
   bool parse_layout(Statement& made);
@@ -108,14 +111,29 @@ class Parser {
   // ---- parts of statements
 
   bool at_processor_kind() const { return at_token(TokenKind::kProcWord); }
-  IndexRange parse_names(std::string_view of_what, bool kind_follows = false);
-  NameUse parse_path_name(std::string_view of_what);
-  NameId join_path_name(Range range);
+  // The lists of names. In those of a statement with regions, a `*` directly behind a name may also
+  // be a word of its own, as in `Region a* GPU FBMEM`.
+  enum class NameList : std::uint8_t {
+    kTasks,
+    kRegionTasks,
+    kRegionRegions,
+    kLayoutTasks,
+    kLayoutRegions,
+    kCollectTasks,
+    kCollectRegions,
+  };
+  IndexRange parse_names(NameList list_kind, bool kind_follows = false);
+  NameUse parse_path_name(std::string_view of_what, NameList list_kind);
+  bool at_adjacent(TokenKind kind) const;
+  bool accept_pattern_star(Range name, NameList list_kind);
+  bool star_stands_alone(NameList list_kind) const;
+  bool at_statement_end() const;
+  std::string joined_path_name(Range range) const;
   NameUse parse_reserved_name(std::string_view of_what);
   enum class NamedThing : std::uint8_t { kFunction, kParameter, kVariable };
   NameUse parse_identifier(NamedThing what);
-  IndexRange parse_regions();
-  RegionRef parse_region_ref();
+  IndexRange parse_regions(NameList list_kind);
+  RegionRef parse_region_ref(NameList list_kind);
   StatementPlace parse_place(bool memory_too);
   KindWord parse_kind_word(TokenKind kind, bool last);
   IndexRange parse_kind_words(TokenKind kind);
@@ -204,6 +222,10 @@ class Parser {
   bool after_mistake_ = false;
   // True if a statement of the current function had an error.
   bool body_broken_ = false;
+  // The number of the `when` statement whose block is read, as in Statement::when.
+  std::uint32_t when_ = 0;
+  // A `*` behind a name that was read and is the next word of the statement.
+  std::optional<Range> separate_star_;
   // True if the program exceeded a limit. The parsing then ends.
   bool stopped_ = false;
 };

@@ -37,7 +37,7 @@ std::optional<AlignOp> align_operator(TokenKind kind) {
 // `kind_follows` is true if the word after the names must be a processor kind. A processor kind
 // directly before `,`, `;` or the end is then more likely that word than a name, so a name is
 // reported as missing.
-IndexRange Parser::parse_names(std::string_view of_what, bool kind_follows) {
+IndexRange Parser::parse_names(NameList list_kind, bool kind_follows) {
   IndexRange list{static_cast<std::uint32_t>(tree_.names.size()), 0};
   if (panic_) return list;
   if (at_token(TokenKind::kStar)) {
@@ -52,24 +52,27 @@ IndexRange Parser::parse_names(std::string_view of_what, bool kind_follows) {
       (next_.kind == TokenKind::kSemicolon || next_.kind == TokenKind::kEnd || next_.line_start ||
        next_.kind == TokenKind::kInt || next_.kind == TokenKind::kScopeWord);
   if (name_missing) {
-    report_expected(fmt::format("the name of a {} or `*`", of_what));
+    report_expected("the name of a task or `*`");
     return list;
   }
   do {
     if (list.count == kMaxListItems) report_exceeded_limit(kMaxListItems, "names in a list");
     const bool ends = next_.kind == TokenKind::kSemicolon || next_.line_start;
     if (list.count > 0 && at_token(TokenKind::kProcWord) && ends) {
-      report_expected(fmt::format("the name of a {}", of_what));
+      report_expected("the name of a task");
     }
     if (panic_) break;
-    tree_.names.push_back(parse_path_name(of_what));
+    tree_.names.push_back(parse_path_name("task", list_kind));
     ++list.count;
   } while (!panic_ && accept_token(TokenKind::kComma));
   return list;
 }
 
 // name : WORD (('.' | '::') WORD)* | STRING
-NameUse Parser::parse_path_name(std::string_view of_what) {
+// A name without quotes may also be a pattern: a `*` stands directly behind a word, or behind `.`
+// or
+// `::`, and more of the name directly behind the `*`.
+NameUse Parser::parse_path_name(std::string_view of_what, NameList list_kind) {
   NameUse name;
   name.range = token_.range;
   if (at_next_statement()) {
@@ -88,25 +91,98 @@ NameUse Parser::parse_path_name(std::string_view of_what) {
   advance_token();
   // If a path such as `a.b` has no white space inside, its text in the source is the name.
   // Otherwise its parts are joined into a new text.
-  bool contiguous = true;
-  while (at_token(TokenKind::kDot) || at_token(TokenKind::kColonColon)) {
-    contiguous =
-        contiguous && token_.range.begin == last_end_ && next_.range.begin == token_.range.end;
-    advance_token();
-    if (!is_word(token_.kind)) {
-      report_expected("a name");
-      return name;
+  bool contiguous = true, pattern = false;
+  while (true) {
+    name.range.end = last_end_;
+    if (at_token(TokenKind::kDot) || at_token(TokenKind::kColonColon)) {
+      contiguous =
+          contiguous && token_.range.begin == last_end_ && next_.range.begin == token_.range.end;
+      advance_token();
+      if (at_token(TokenKind::kStar)) {
+        pattern = true;
+      } else if (!is_word(token_.kind)) {
+        report_expected("a name");
+        return name;
+      }
+      advance_token();
+    } else if (last_kind_ != TokenKind::kStar && at_adjacent(TokenKind::kStar)) {
+      if (!accept_pattern_star(name.range, list_kind)) break;
+      pattern = true;
+    } else if (last_kind_ == TokenKind::kStar &&
+               (at_adjacent(TokenKind::kName) || at_adjacent(TokenKind::kInt))) {
+      advance_token();
+    } else {
+      break;
     }
-    advance_token();
   }
-  name.range.end = last_end_;
-  name.id = contiguous ? tree_.name_table.intern_name(source_text(name.range))
-                       : join_path_name(name.range);
+  const std::string_view text = source_text(name.range);
+  if (pattern) {
+    name.id = tree_.name_table.intern_pattern(contiguous ? std::string(text)
+                                                         : joined_path_name(name.range));
+    if (tree_.name_table.patterns().size() > kMaxPatterns) {
+      report_exceeded_limit(kMaxPatterns, "name patterns");
+    }
+  } else {
+    name.id = contiguous ? tree_.name_table.intern_name(text)
+                         : tree_.name_table.intern_copy(joined_path_name(name.range));
+  }
   return name;
 }
 
+// Returns true if the token has this kind and stands directly behind the token before it.
+bool Parser::at_adjacent(TokenKind kind) const {
+  return at_token(kind) && token_.range.begin == last_end_;
+}
+
+// Reads the `*` directly behind a name. Returns true if it belongs to the name, which is then a
+// pattern. Otherwise it is the next word of the statement, as in the original language.
+bool Parser::accept_pattern_star(Range name, NameList list_kind) {
+  const Range star = token_.range;
+  advance_token();
+  if (!star_stands_alone(list_kind)) return true;
+  separate_star_ = star;
+  const std::string_view text = source_text(name);
+  diags_.report(DiagId::kSeparateStar, Range{name.begin, star.end}, text, text)
+      .note("as a pattern it would leave a word of the statement missing")
+      .fix({"write a space", {{{star.begin, star.begin}, " "}}, true});
+  return false;
+}
+
+// Returns true if the `*` that was just read is a word of its own, because the tokens after it fit
+// the statement only then.
+bool Parser::star_stands_alone(NameList list_kind) const {
+  const bool path = next_.kind == TokenKind::kDot || next_.kind == TokenKind::kColonColon;
+  const bool proc = at_token(TokenKind::kProcWord) && !path;
+  const bool memory = at_token(TokenKind::kMemWord) && !path;
+  const bool star = at_token(TokenKind::kStar);
+  const bool next_ends = next_.kind == TokenKind::kSemicolon || next_.kind == TokenKind::kEnd ||
+                         next_.kind == TokenKind::kRightBrace || next_.line_start;
+  switch (list_kind) {
+    case NameList::kTasks:
+    case NameList::kCollectRegions:
+      return false;
+    case NameList::kRegionTasks:
+      return proc || (star && next_.kind == TokenKind::kMemWord);
+    case NameList::kRegionRegions:
+      return memory;
+    case NameList::kLayoutTasks:
+      return proc || memory || (star && (next_.kind == TokenKind::kConstraintWord || next_ends));
+    case NameList::kLayoutRegions:
+      return at_token(TokenKind::kConstraintWord) || at_statement_end();
+    case NameList::kCollectTasks:
+      return at_statement_end();
+  }
+  return false;
+}
+
+// Returns true if the statement can only end before the token.
+bool Parser::at_statement_end() const {
+  return at_token(TokenKind::kSemicolon) || at_token(TokenKind::kEnd) ||
+         at_token(TokenKind::kRightBrace) || token_.line_start;
+}
+
 // Returns the name of a path that has white space or comments inside: its text without them.
-NameId Parser::join_path_name(Range range) {
+std::string Parser::joined_path_name(Range range) const {
   std::string joined;
   const Source piece("", std::string(source_text(range)));
   Diagnostics silent(piece);
@@ -114,7 +190,7 @@ NameId Parser::join_path_name(Range range) {
   for (Token t = pieces.next_token(); t.kind != TokenKind::kEnd; t = pieces.next_token()) {
     joined += piece.text(t.range);
   }
-  return tree_.name_table.intern_copy(joined);
+  return joined;
 }
 
 // Reports a reserved word in the place of a name, and reads it as if it were quoted. Any other
@@ -160,9 +236,15 @@ NameUse Parser::parse_identifier(NamedThing what) {
 }
 
 // WHICH : '*' | (INT | name) (',' (INT | name))*
-IndexRange Parser::parse_regions() {
+IndexRange Parser::parse_regions(NameList list_kind) {
   IndexRange list{static_cast<std::uint32_t>(tree_.region_refs.size()), 0};
   if (panic_) return list;
+  if (separate_star_) {
+    tree_.region_refs.push_back({false, kStarName, *separate_star_});
+    separate_star_.reset();
+    list.count = 1;
+    return list;
+  }
   if (at_token(TokenKind::kStar)) {
     tree_.region_refs.push_back({false, kStarName, token_.range});
     advance_token();
@@ -172,14 +254,14 @@ IndexRange Parser::parse_regions() {
   do {
     if (list.count == kMaxListItems) report_exceeded_limit(kMaxListItems, "regions in a list");
     if (panic_) break;
-    tree_.region_refs.push_back(parse_region_ref());
+    tree_.region_refs.push_back(parse_region_ref(list_kind));
     ++list.count;
   } while (!panic_ && accept_token(TokenKind::kComma));
   return list;
 }
 
 // Reads one region of WHICH: a requirement's position (at most kMaxPosition) or a region's name.
-RegionRef Parser::parse_region_ref() {
+RegionRef Parser::parse_region_ref(NameList list_kind) {
   if (!at_token(TokenKind::kInt)) {
     // If a processor kind stands directly before a memory kind, it is the third word of the Region
     // statement, so the region, its second word, is missing.
@@ -189,7 +271,7 @@ RegionRef Parser::parse_region_ref() {
       report_expected("a region's name or position, or `*`");
       return {};
     }
-    const NameUse name = parse_path_name("region");
+    const NameUse name = parse_path_name("region", list_kind);
     return {false, name.id, name.range};
   }
   const Range range = token_.range;
@@ -204,7 +286,11 @@ RegionRef Parser::parse_region_ref() {
 // A memory is allowed only if `memory_too`. VIRTUAL cannot have a layout.
 StatementPlace Parser::parse_place(bool memory_too) {
   StatementPlace place;
-  place.word.range = token_.range;
+  place.word.range = separate_star_.value_or(token_.range);
+  if (separate_star_) {
+    separate_star_.reset();
+    return place;
+  }
   if (panic_ || accept_token(TokenKind::kStar)) return place;
   if (at_token(TokenKind::kMemWord) && !memory_too) {
     report_expected("a processor kind or `*` before the memories");

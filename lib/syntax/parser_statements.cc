@@ -33,6 +33,7 @@ void Parser::parse_statement(std::vector<Statement>& into, bool in_body) {
     return;
   }
   const std::uint32_t begin = token_.range.begin;
+  if (!in_body && at_when()) return parse_when(into);
   if (at_control_word()) {
     parse_control_word(into, in_body);
     // The caller's loop ends only if every call reads at least one token.
@@ -49,6 +50,8 @@ void Parser::parse_statement(std::vector<Statement>& into, bool in_body) {
   if (token_.range.begin == begin && !at_token(TokenKind::kRightBrace))
     advance_token();  // Every call must read at least one token.
   made.end = std::max(begin, last_end_);
+  made.when = in_body ? 0 : when_;
+  separate_star_.reset();
   // A statement is complete if neither its text nor its end had a mistake.
   const bool whole = complete && (body_read || !recovered_);
   if (in_body && !whole) body_broken_ = true;
@@ -96,9 +99,76 @@ bool Parser::parse_top_statement(Statement& made) {
       return parse_def(made);
     case StatementKind::kReturn:
     case StatementKind::kAssign:
+    case StatementKind::kWhen:
       break;
   }
   return false;
+}
+
+// Returns true at the head of a `when` block. `when` is not reserved: no other statement begins
+// with this name, except an assignment to it.
+bool Parser::at_when() const {
+  return at_token(TokenKind::kName) && next_.kind != TokenKind::kAssign &&
+         source_text(token_.range) == "when";
+}
+
+// Returns true at an assignment, a `print` or a function, which cannot stand in a `when` block.
+bool Parser::at_definition() const {
+  return at_statement_word(StatementKind::kDef) || at_statement_word(StatementKind::kPrint) ||
+         (begins_statement() && at_token(TokenKind::kName));
+}
+
+// when : 'when' expr '{' decision* '}'
+// Appends the head, then the statements of the block.
+void Parser::parse_when(std::vector<Statement>& into) {
+  const NestingLevel level(*this);
+  const Range word = token_.range;
+  const std::uint32_t outer = when_;
+  if (outer != 0) {
+    diags_.report(DiagId::kMisplacedStatement, word, "when", "in a `when` block")
+        .help("write one block, and join the conditions with `&&`");
+  }
+  advance_token();
+  if (panic_) return finish_statement(false);  // Nested too deep.
+  WhenStatement node;
+  node.condition = parse_expression();
+  if (!panic_ && !at_token(TokenKind::kLeftBrace)) report_expected("`{`");
+  const std::size_t head = into.size();
+  into.emplace_back();
+  brackets_ = 0;
+  recovered_ = panic_;
+  if (!panic_ || skip_to_function_body()) {
+    const Token opening = token_;
+    panic_ = recovered_ = false;
+    advance_token();
+    when_ = static_cast<std::uint32_t>(head) + 1;
+    while (!at_token(TokenKind::kEnd) && !at_token(TokenKind::kRightBrace)) {
+      if (at_definition()) {
+        // In the first column, it probably stands behind the block, whose `}` is missing.
+        if (token_.line_start && token_indentation() == 0) break;
+        const bool assigns = at_token(TokenKind::kName);
+        diags_
+            .report(DiagId::kMisplacedStatement, token_.range,
+                    fmt::format("{}{}", source_text(token_.range), assigns ? " =" : ""),
+                    "in a `when` block")
+            .help(assigns
+                      ? "assign outside the block, and choose the value with `condition ? a : b`"
+                      : "write it outside the block");
+      }
+      parse_statement(into, false);
+    }
+    if (!accept_token(TokenKind::kRightBrace)) {
+      diags_.report(DiagId::kUnclosedBracket, token_.range, "}", describe_token(token_))
+          .note("the `when` block begins here", opening.range);
+      recovered_ = true;
+    }
+  }
+  panic_ = false;
+  when_ = outer;
+  node.count = static_cast<std::uint32_t>(into.size() - head - 1);
+  into[head].node = node;
+  into[head].range = {word.begin, last_end_};
+  into[head].end = last_end_;
 }
 
 // body : assign | print | return
@@ -315,7 +385,7 @@ bool Parser::report_unknown_statement(Statement& made, bool in_body) {
 // task : Task NAMES PROC (',' PROC)*
 bool Parser::parse_task(Statement& made) {
   TaskStatement node;
-  node.names = parse_names("task", at_processor_kind());
+  node.names = parse_names(NameList::kTasks, at_processor_kind());
   node.procs = parse_kind_words(TokenKind::kProcWord);
   made.node = node;
   return true;
@@ -324,8 +394,8 @@ bool Parser::parse_task(Statement& made) {
 // region : Region NAMES WHICH PLACE MEM (',' MEM)*
 bool Parser::parse_region(Statement& made) {
   RegionStatement node;
-  node.names = parse_names("task");
-  node.which = parse_regions();
+  node.names = parse_names(NameList::kRegionTasks);
+  node.which = parse_regions(NameList::kRegionRegions);
   node.place = parse_place(false);
   node.memories = parse_kind_words(TokenKind::kMemWord);
   made.node = node;
@@ -335,8 +405,8 @@ bool Parser::parse_region(Statement& made) {
 // layout : Layout NAMES WHICH PLACE constraint*
 bool Parser::parse_layout(Statement& made) {
   LayoutStatement node;
-  node.names = parse_names("task");
-  node.which = parse_regions();
+  node.names = parse_names(NameList::kLayoutTasks);
+  node.which = parse_regions(NameList::kLayoutRegions);
   node.place = parse_place(true);
   node.constraints = parse_constraints();
   made.node = node;
@@ -346,7 +416,7 @@ bool Parser::parse_layout(Statement& made) {
 // limit : InstanceLimit NAMES [PROC] INT [SAME_NODE | Machine]
 bool Parser::parse_instance_limit(Statement& made) {
   InstanceLimitStatement node;
-  node.names = parse_names("task", at_processor_kind());
+  node.names = parse_names(NameList::kTasks, at_processor_kind());
   const bool kind = is_word(token_.kind) && !at_next_statement();
   if (!panic_ && kind) node.proc = parse_kind_word(TokenKind::kProcWord, false);
   node.limit = parse_integer("the number of instances that may run at a time");
@@ -383,8 +453,8 @@ LimitScope Parser::parse_limit_scope() {
 // collect : CollectMemory NAMES WHICH
 bool Parser::parse_collect_memory(Statement& made) {
   CollectMemoryStatement node;
-  node.names = parse_names("task");
-  node.which = parse_regions();
+  node.names = parse_names(NameList::kCollectTasks);
+  node.which = parse_regions(NameList::kCollectRegions);
   made.node = node;
   return true;
 }
@@ -398,7 +468,7 @@ bool Parser::parse_task_map(Statement& made, bool index) {
   if (at_token(TokenKind::kProcWord) && !path) {
     node.proc = parse_kind_word(TokenKind::kProcWord, false);
   } else {
-    node.names = parse_names("task");
+    node.names = parse_names(NameList::kTasks);
   }
   node.function = parse_identifier(NamedThing::kFunction);
   made.node = node;
@@ -408,7 +478,7 @@ bool Parser::parse_task_map(Statement& made, bool index) {
 // replicate : ControlReplicate NAMES
 bool Parser::parse_control_replicate(Statement& made) {
   ControlReplicateStatement node;
-  node.names = parse_names("task");
+  node.names = parse_names(NameList::kTasks);
   made.node = node;
   return true;
 }
@@ -416,7 +486,7 @@ bool Parser::parse_control_replicate(Statement& made) {
 // steal : TaskSteal NAMES PROC (SAME_NODE | ANY_NODE)
 bool Parser::parse_task_steal(Statement& made) {
   TaskStealStatement node;
-  node.names = parse_names("task", at_processor_kind());
+  node.names = parse_names(NameList::kTasks, at_processor_kind());
   node.proc = parse_kind_word(TokenKind::kProcWord, false);
   if (!panic_) {
     if (at_token(TokenKind::kScopeWord)) {
@@ -533,7 +603,7 @@ bool Parser::skip_to_function_body() {
   while (!at_token(TokenKind::kEnd) && !at_token(TokenKind::kRightBrace) &&
          !at_token(TokenKind::kSemicolon)) {
     if (at_token(TokenKind::kLeftBrace)) return true;
-    if (token_.line_start && begins_statement()) return false;
+    if (token_.line_start && (begins_statement() || at_when())) return false;
     advance_token();
   }
   return false;

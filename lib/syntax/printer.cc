@@ -3,6 +3,7 @@
 #include "syntax/printer.h"
 
 #include <algorithm>
+#include <span>
 
 namespace groma::syntax {
 namespace {
@@ -14,7 +15,10 @@ class Printer {
 
   // Returns the whole program, with the comments after the last statement.
   std::string program() {
-    for (const Statement& statement : tree_.statements) print_statement(statement);
+    // The head of a `when` block also prints the statements of the block.
+    for (const Statement& statement : tree_.statements) {
+      if (statement.when == 0) print_statement(statement);
+    }
     flush_own_lines(static_cast<std::uint32_t>(tree_.source.text().size()) + 1);
     return std::move(out_);
   }
@@ -270,15 +274,32 @@ class Printer {
       separator = ", ";
     }
     put(") {");
+    print_block(Tree::entries_of(tree_.body_statements, node.body),
+                node.params.count == 0
+                    ? node.name.range.end
+                    : tree_.params[node.params.begin + node.params.count - 1].name.range.end,
+                statement);
+  }
+
+  void print_node(const WhenStatement& node, const Statement& statement) {
+    put("when");
+    print_after(node.condition, " ");
+    put(" {");
+    const auto number = static_cast<std::size_t>(&statement - tree_.statements.data());
+    print_block(std::span(tree_.statements).subspan(number + 1, node.count),
+                tree_.exprs[node.condition].range.end, statement);
+  }
+
+  // Writes the statements of a block behind its `{`, each on a line that is indented by one step,
+  // and the `}`. The head of the block ends at byte `head_end` of the source; blank lines and
+  // comments of the block are counted from there.
+  void print_block(std::span<const Statement> body, std::uint32_t head_end,
+                   const Statement& statement) {
     if (inside_broken_) indent_ -= 2;
     inside_broken_ = false;
     opened_ = true;
-    const auto body = Tree::entries_of(tree_.body_statements, node.body);
-    // Blank lines and comments of the body are counted from the end of the head.
-    last_end_ = node.params.count == 0
-                    ? node.name.range.end
-                    : tree_.params[node.params.begin + node.params.count - 1].name.range.end;
-    if (!body.empty()) flush_after_brace(body.front().range.begin);
+    last_end_ = head_end;
+    flush_after_brace(body.empty() ? statement.range.end : body.front().range.begin);
     out_ += '\n';
     opened_ = true;
     ++indent_;

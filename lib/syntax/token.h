@@ -81,8 +81,9 @@ enum class StatementKind : std::uint8_t {
   kPrint,
   kDef,
   kReturn,
-  // An assignment, which does not begin with a reserved word.
+  // An assignment and a `when` block, which do not begin with a reserved word.
   kAssign,
+  kWhen,
 };
 
 enum class ConstraintWord : std::uint8_t {

@@ -120,7 +120,8 @@ struct Expr {
 
 // ------------------------------------------------------------------------------------- statements
 
-// One occurrence of a name in the source text.
+// One occurrence of a name in the source text. The name of a task may be a pattern
+// (NameTable::is_pattern).
 struct NameUse {
   NameId id = kStarName;
   Range range;
@@ -132,7 +133,8 @@ struct KindWord {
   Range range;
 };
 
-// A region that a statement names: by a name, by a position among the task's requirements, or `*`.
+// A region that a statement names: by a name or a pattern, by a position among the task's
+// requirements, or `*`.
 struct RegionRef {
   bool is_position = false;
   // The position if `is_position` is true, otherwise the NameId.
@@ -203,6 +205,12 @@ struct TaskStealStatement {
   KindWord proc;
   StealScope scope = StealScope::kSameNode;
 };
+// The head of a `when` block. The statements of the block follow in Tree::statements.
+struct WhenStatement {
+  ExprId condition = kNoExpr;
+  // The number of statements in the block.
+  std::uint32_t count = 0;
+};
 struct AssignStatement {
   NameUse target;
   ExprId value = kNoExpr;
@@ -236,12 +244,16 @@ struct DefStatement {
 struct Statement {
   std::variant<TaskStatement, RegionStatement, LayoutStatement, InstanceLimitStatement,
                CollectMemoryStatement, TaskMapStatement, ControlReplicateStatement,
-               TaskStealStatement, AssignStatement, PrintStatement, ReturnStatement, DefStatement>
+               TaskStealStatement, AssignStatement, PrintStatement, ReturnStatement, DefStatement,
+               WhenStatement>
       node;
   // The range of the statement without its `;`.
   Range range;
   // The end of the statement with its `;`, if it has one.
   std::uint32_t end = 0;
+  // The number of the WhenStatement in Tree::statements in whose block the statement stands,
+  // counted from 1. 0: in none.
+  std::uint32_t when = 0;
 };
 
 // A parsed program.
@@ -257,7 +269,7 @@ struct Tree {
   std::vector<Param> params;
   // The statements of functions.
   std::vector<Statement> body_statements;
-  // The statements of the program, in order.
+  // The statements of the program, in order. The statements of a `when` block follow its head.
   std::vector<Statement> statements;
   // The comments of the source text, if the caller asked for them.
   std::vector<SourceComment> comments;

@@ -26,6 +26,46 @@
 namespace groma::testing {
 namespace {
 
+// Name patterns and `when` blocks.
+constexpr const char* kSelectors = R"(
+m = Machine(GPU);
+def first(Task task) { return m[task.ipoint[0] % m.size[0], 0]; }
+def last(Task task) { return m[m.size[0] - 1, task.ipoint[0] % m.size[1]]; }
+Task * CPU;
+Task calc_* GPU, CPU;
+Task calc_new_* OMP;
+Task c*w_charges IO;
+Task calc_new_charge CPU;
+Region * * GPU FBMEM;
+Region calc_* gh*t GPU ZCMEM;
+Region calc_* ghost GPU SYSMEM;
+Region c* 1 * RDMEM;
+Layout * ns::* * AOS;
+Layout calc_* * FBMEM C_order;
+IndexTaskMap calc_* first;
+IndexTaskMap GPU last;
+InstanceLimit calc_* GPU 4;
+when m.volume > 4 {
+  Task calc_new_* GPU;
+  Task * OMP;
+  Region * * GPU ZCMEM, FBMEM;
+  Region * late_* * SOCKMEM;
+  Layout * * * F_order Compact;
+  InstanceLimit calc_* 3 Machine;
+  IndexTaskMap calc_* last;
+  ControlReplicate main, calc_*;
+  CollectMemory * gh*;
+  TaskSteal calc_* GPU ANY_NODE;
+}
+when m.size[0] == 2 || m.volume == 0 {
+  Task * IO;
+  Region * * GPU SYSMEM;
+  SingleTaskMap init_* where;
+  TaskSteal * GPU SAME_NODE;
+}
+def where(Task task) { return Machine(CPU)[0, 0]; }
+)";
+
 struct Writer {
   std::string text = "#include \"emit/emitted.h\"\n\n";
   std::string list;
@@ -185,6 +225,16 @@ class Bound final : public given::testing::Emitted {
       "    return std::nullopt;\n");
   made += "\n private:\n  Machine machine_;\n";
   if (has("explicit Mapping")) made += "  std::unique_ptr<Mapping> mapping_;\n";
+  // What depends on the machine is decided by an object.
+  if (has("bool when_1 = ")) {
+    for (const std::string_view from : {"= Mapping::", " Mapping::", "(Mapping::"}) {
+      for (auto at = made.find(from); at != std::string::npos; at = made.find(from, at + 1)) {
+        const std::string_view rest = std::string_view(made).substr(at + from.size());
+        if (rest.starts_with("Function")) continue;
+        made.replace(at + from.size() - 9, 9, "mapping_->");
+      }
+    }
+  }
   return made + "};\n\n}  // namespace " + space + "\n\n";
 }
 
@@ -257,6 +307,7 @@ int run(int argc, char** argv) {
         writer.write(std::string(file.name), std::string(file.text));
     }
   }
+  if (std::strcmp(argv[2], "dsl") == 0) writer.write("selectors", kSelectors);
   for (std::uint64_t seed = from; seed < from + count; ++seed) {
     if (std::strcmp(argv[2], "drawn") == 0) {
       const Benchmark& benchmark = benchmarks()[seed % benchmarks().size()];

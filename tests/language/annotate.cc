@@ -239,7 +239,8 @@ class Annotator {
       } else if (const auto options = directive(lines_[i], "place")) {
         if (bound) place_on(*bound, place_query(words_of(*options)), i + 1);
       } else if (const auto question = directive(lines_[i], "ask")) {
-        after_[i + 1].push_back("# answer: " + Asker(program, words_of(*question)).answer());
+        const Program& asked = bound ? bound->program() : program;
+        after_[i + 1].push_back("# answer: " + Asker(asked, words_of(*question)).answer());
       }
     }
     made_.text = joined(with_answers());

@@ -17,7 +17,8 @@ namespace groma::testing {
 //   # machine: p100x4:nodes=2        binds the program there; `x.json` is below tests/language/machines
 //   # place: --task t --domain 4x4   places a launch on the machine named last, with the options of
 //                                    `groma place` (--function, --from, --lower, --parent)
-//   # ask: task t                    asks the program which statement decides: task T, memories T R K,
+//   # ask: task t                    asks the program, bound to the machine named last if there is
+//                                    one, which statement decides: task T, memories T R K,
 //                                    layout T R K M, index T K, single T K, limit T K, collect T R,
 //                                    replicate T, steal T K; a region R is `position` or
 //                                    `position:alias,alias`; a kind K may be `-` for index and single

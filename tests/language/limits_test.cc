@@ -131,6 +131,17 @@ TEST(Limits, PairsOfTaskAndRegion) {
             large);
 }
 
+TEST(Limits, NamePatterns) {
+  const auto pattern = [](std::size_t i) { return "n" + std::to_string(i) + "*"; };
+  EXPECT_EQ(errors_of("Task " + list(syntax::kMaxPatterns, pattern) + " GPU\n"), "");
+  EXPECT_EQ(errors_of("Task " + list(syntax::kMaxPatterns + 1, pattern) + " GPU\n"),
+            "[program-too-large] the mapping has more than 1024 name patterns\n");
+  // Many long patterns that are equally specific end soon.
+  const std::string tail(20'000, 'x');
+  const auto longest = [&](std::size_t i) { return name(i + 1000) + "*" + tail; };
+  EXPECT_EQ(errors_of("Task " + list(syntax::kMaxPatterns, longest) + " GPU\n"), "");
+}
+
 // f0 returns 1, and each other function calls the one before it.
 std::string chain(int length) {
   std::string text = "def f0(int i) { return i }\n";

@@ -48,6 +48,7 @@ class Generator {
     for (int i = random_.between(0, 3); i > 0; --i) make_helper();
     for (int i = random_.between(1, 3); i > 0; --i) make_mapping_function();
     for (int i = random_.between(0, 8); i > 0; --i) pieces_.push_back(table_statement());
+    for (int i = random_.between(0, 2); i > 0; --i) pieces_.push_back(when_block());
     program_.machine = "nodes=" + std::to_string(random_.between(1, 6)) +
                        ",gpu=" + std::to_string(random_.between(1, 6)) +
                        ",cpu=" + std::to_string(random_.between(1, 4)) +
@@ -117,6 +118,9 @@ class Generator {
   // -------- table statements
 
   std::string task_name() {
+    if (random_.chance(10)) {
+      return random_.pick({"t*", "init_*", "up*_voltages", "ns::*", "a.Task.*", "a*b*_c", "ma*"});
+    }
     if (random_.chance(20)) {
       return random_.pick({"h.init", "ns::task", "a.Task.b", "\"my task\"", "\"GPU\"",
                            "\"a \\\"b\\\" \\\\ c\"", "\"caf\xC3\xA9\""});
@@ -137,7 +141,8 @@ class Generator {
       if (random_.chance(40)) {
         number(random_.between(0, 12));
       } else {
-        put(random_.pick({"r", "ghost_region", "all.wires", "\"a region\"", "rp_shared"}));
+        put(random_.pick({"r", "ghost_region", "all.wires", "\"a region\"", "rp_shared", "gh*",
+                          "all.*", "r*"}));
       }
     }
   }
@@ -164,10 +169,29 @@ class Generator {
     while (random_.chance(35)) put(","), make();
   }
 
-  Tokens table_statement() {
+  // Some statements that act only on machines with a random property.
+  Tokens when_block() {
     enter_function(false);
     return piece([this] {
-      switch (random_.below(8)) {
+      put("when");
+      if (random_.chance(80)) {
+        put("Machine", "(", proc(), ")", ".", "volume", random_.pick({"==", "<", ">="}));
+        number(random_.between(0, 12));
+      } else {
+        disjunction(2);
+      }
+      put("{");
+      for (int i = random_.between(0, 3); i > 0; --i) {
+        for (const std::string& token : table_statement(false)) put(token);
+      }
+      put("}");
+    });
+  }
+
+  Tokens table_statement(bool print = true) {
+    enter_function(false);
+    return piece([&] {
+      switch (random_.below(print ? 8 : 7)) {
         case 0:
           put("Task"), names(), some([this] { put(proc()); });
           break;

@@ -13,6 +13,7 @@ bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 // Whether the tokens may touch. Signs that would make one do not.
 bool may_touch(const std::string& left, const std::string& right) {
   if (left.empty() || right.empty()) return true;
+  if (left.size() > 1 && left.back() == '*') return !in_word(right.front());  // A name pattern.
   if (in_word(left.back()) || left.back() == '"')
     return !in_word(right.front()) && right.front() != '"' && right.front() != '.';
   constexpr std::string_view kAlone = "()[]{},;";

@@ -246,8 +246,14 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     }
     // @end
     // @if replicates
+    // @if conditional_replicates
+    const bool default_choice = output.replicate;
+    // @end
     output.replicate = Mapping::replicates(task.get_task_name()) && can_replicate(context, task);
     if (output.replicate) output.map_locally = false;
+    // @if conditional_replicates
+    if (!shared_->mapping.replicates_any()) output.replicate = default_choice;
+    // @end
     // @end
     // @if limits
     // The replay of a trace asks no mapper, so the task is not traced.

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/name_pattern.h"
 #include "groma/kinds.h"
 
 namespace groma::emit {
@@ -18,6 +20,16 @@ struct Region {
   std::int64_t position = 0;
   std::vector<std::string> names;
 };
+// @end
+// @if region_patterns
+
+// Returns true if the pattern matches one of the names.
+inline bool any_matches(const std::vector<std::string>& names, std::string_view pattern) {
+  for (const std::string& name : names) {
+    if (matches_pattern(name, pattern)) return true;
+  }
+  return false;
+}
 // @end
 // @if layouts || instances
 

@@ -91,13 +91,14 @@ Explained explained(const std::string& text, const ExplainQuery& query = {},
 }
 
 constexpr auto kPrecedence = 0, kShadowed = 1, kNothingNew = 2, kInner = 3, kVirtual = 4,
-               kPrivilege = 5;
+               kPrivilege = 5, kCondition = 6;
 static_assert(static_cast<int>(OverruledStatement::Reason::kPrecedence) == kPrecedence &&
               static_cast<int>(OverruledStatement::Reason::kShadowed) == kShadowed &&
               static_cast<int>(OverruledStatement::Reason::kNothingNew) == kNothingNew &&
               static_cast<int>(OverruledStatement::Reason::kInner) == kInner &&
               static_cast<int>(OverruledStatement::Reason::kVirtual) == kVirtual &&
-              static_cast<int>(OverruledStatement::Reason::kPrivilege) == kPrivilege);
+              static_cast<int>(OverruledStatement::Reason::kPrivilege) == kPrivilege &&
+              static_cast<int>(OverruledStatement::Reason::kCondition) == kCondition);
 
 TEST(Explain, KindsByTheMostSpecificStatement) {
   const Explained e = explained("Task * OMP, GPU\nTask work IO, GPU\nTask work CPU\nTask init CPU");
@@ -107,6 +108,27 @@ TEST(Explain, KindsByTheMostSpecificStatement) {
   ASSERT_EQ(kind.passed.size(), 1U);
   EXPECT_EQ(kind.passed[0].kind, ProcKind::kIo);
   EXPECT_EQ(kind.passed[0].why, "the machine has none");
+}
+
+TEST(Explain, PatternsAndConditions) {
+  const Explained e = explained(
+      "Task * CPU\nTask w* CPU, GPU\nTask wo*k GPU\nTask nothing_* GPU\n"
+      "Region * gh* * ZCMEM\nRegion * * * FBMEM\n"
+      "when Machine(GPU).volume == 4 { Task wo*k CPU; Region * * * SYSMEM, ZCMEM }\n"
+      "when Machine(GPU).volume > 4 { Task * OMP; Region * * * SOCKMEM }\n");
+  EXPECT_EQ(e.who(e.task("work").kind),
+            "Task wo*k CPU over Task wo*k GPU (6) | Task w* CPU, GPU (0) | Task * CPU (0)");
+  EXPECT_EQ(e.over(e.task("work").requirements[0].beaten), " over Region * * * FBMEM (6)");
+  EXPECT_EQ(e.lines(e.result->unmatched), "Task nothing_* GPU");
+  EXPECT_EQ(e.lines(e.result->inactive), "Task * OMP | Region * * * SOCKMEM");
+  const std::string text = draw(*e.result, e.bound.program());
+  EXPECT_THAT(text, HasSubstr("Task wo*k CPU, when Machine(GPU).volume == 4\n"));
+  EXPECT_THAT(text, HasSubstr("(a statement in a `when` block says it)"));
+  EXPECT_THAT(text, HasSubstr("Statements in blocks whose conditions do not hold here:\n"));
+  const auto json = nlohmann::json::parse(to_json(*e.result, e.bound.program(), e.diags));
+  EXPECT_EQ(json["inactive"][0]["when"], "Machine(GPU).volume > 4");
+  // A pattern that matches no name is reported as a name is.
+  EXPECT_THAT(render(e.diags), HasSubstr("`nothing_*` [unknown-task]"));
 }
 
 TEST(Explain, ATaskThatCanRunNowhereIsAnError) {

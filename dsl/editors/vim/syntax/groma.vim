@@ -8,6 +8,7 @@ syntax case match
 
 syntax keyword gromaStatement Task Region Layout InstanceLimit CollectMemory IndexTaskMap
 syntax keyword gromaStatement SingleTaskMap ControlReplicate TaskSteal print return
+syntax match gromaStatement   /^\s*\zswhen\>\ze\s*[^ =]/
 syntax keyword gromaDefine    def nextgroup=gromaFunction skipwhite
 syntax keyword gromaRepeat    for in
 syntax keyword gromaProcessor CPU GPU OMP IO PY PROC

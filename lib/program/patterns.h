@@ -1,0 +1,14 @@
+// The order of name patterns such as `calc_*`, by which the most specific one decides.
+#pragma once
+
+#include "groma/diagnostics.h"
+#include "program/data.h"
+
+namespace groma::program {
+
+// Fills data.patterns: in each list, the patterns with more characters besides `*` come first.
+// Among equal ones the first in the text comes first; warns about those that can match the same
+// name.
+void order_patterns(ProgramData& data, Diagnostics& diags);
+
+}  // namespace groma::program
