@@ -424,7 +424,9 @@ class Printer {
   }
 
   // Writes an expression, in parentheses if it binds more loosely than `least`.
+  // Prints nothing for the missing expression of a text with errors.
   void print_expr(ExprId id, int least) {
+    if (id == kNoExpr) return;
     const Expr& expr = tree_.exprs[id];
     flush_inside(expr.range.begin);
     const bool parens = tightness(expr) < least;

@@ -44,8 +44,8 @@ Offer offer(const std::string& words) {
 
 std::set<std::string> listed(const std::string& command, const char* list) {
   std::set<std::string> names;
-  const auto json = nlohmann::json::parse(test::run(command).out);
-  for (const auto& item : json[list]) names.insert(item["name"]);
+  const auto all = nlohmann::json::parse(test::run(command).out);
+  for (const auto& item : all[list]) names.insert(item["name"]);
   return names;
 }
 
@@ -150,8 +150,6 @@ TEST(Completion, RefusesWrongUsage) {
 
 // ---- Real shells
 
-bool has(const std::string& program) { return test::run("command -v " + program).exit_code == 0; }
-
 // `words` is the line as bash divides it for a completion function: at spaces, colons and `=`.
 std::string in_bash(const std::string& line, const std::string& words) {
   return test::run("bash -c 'source <(groma completion bash); COMP_LINE=\"" + line +
@@ -176,7 +174,7 @@ std::string in_fish(const std::string& line) {
 }
 
 TEST(CompletionOfFish, CompletesWordsAndFiles) {
-  if (!has("fish")) GTEST_SKIP() << "there is no fish";
+  if (!test::is_installed("fish")) GTEST_SKIP() << "there is no fish";
   EXPECT_THAT(in_fish("groma gu"), testing::StartsWith("guide\tExplain the output"));
   EXPECT_THAT(in_fish("groma run --app cannon:size=mi"), HasSubstr("cannon:size=middle\t"));
   EXPECT_EQ(in_fish("groma check dsl/mappers/canno"), "dsl/mappers/cannon.mapper\n");
@@ -191,7 +189,7 @@ void expect_in_zsh(const std::string& line, const std::string& shown) {
 }
 
 TEST(CompletionOfZsh, CompletesWordsAndFiles) {
-  if (!has("zsh")) GTEST_SKIP() << "there is no zsh";
+  if (!test::is_installed("zsh")) GTEST_SKIP() << "there is no zsh";
   expect_in_zsh("groma gu", "guide");
   expect_in_zsh("groma run --app cannon:size=mi", "middle");
   expect_in_zsh("groma check dsl/mappers/canno", "cannon.mapper");

@@ -17,8 +17,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-bool has(const std::string& program) { return test::run("command -v " + program).exit_code == 0; }
-
 TEST(Manual, HasAPageForEachCommand) {
   const test::TemporaryFolder folder;
   ASSERT_EQ(test::run("groma manual --out '" + folder.path() + "/man1'").exit_code, 0);
@@ -31,13 +29,13 @@ TEST(Manual, HasAPageForEachCommand) {
   }
   // One process for all pages, since each of the tools takes some time to start.
   const std::string all = " '" + folder.path() + "'/man1/*.1";
-  if (has("mandoc")) {
+  if (test::is_installed("mandoc")) {
     EXPECT_EQ(test::run("mandoc -T lint" + all).out, "");
   }
-  if (has("groff")) {
+  if (test::is_installed("groff")) {
     EXPECT_EQ(test::run("groff -ww -man -T ascii -z" + all).err, "");
   }
-  if (!has("lexgrog")) return;
+  if (!test::is_installed("lexgrog")) return;
   const test::Outcome names = test::run("lexgrog" + all);
   EXPECT_EQ(names.exit_code, 0);
   EXPECT_THAT(names.out, HasSubstr("groma-check - print all diagnostics of mapping programs"));
@@ -51,7 +49,7 @@ std::string without_spaces(std::string text) {
 }
 
 TEST(Manual, SaysWhatTheHelpSays) {
-  if (!has("groff")) GTEST_SKIP() << "there is no groff";
+  if (!test::is_installed("groff")) GTEST_SKIP() << "there is no groff";
   for (const char* command : {"", "tune", "run", "domain emit", "completion"}) {
     const std::string name = command;
     const std::string page = without_spaces(

@@ -34,4 +34,8 @@ Outcome run(const std::string& line, const std::string& input) {
   return outcome;
 }
 
+bool is_installed(const std::string& program) {
+  return run("command -v " + program).exit_code == 0;
+}
+
 }  // namespace groma::test

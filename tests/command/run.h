@@ -18,4 +18,7 @@ Outcome run(const std::string& line, const std::string& input = "");
 
 std::string read_text(const std::string& path);
 
+// Returns true if this computer has the program.
+bool is_installed(const std::string& program);
+
 }  // namespace groma::test

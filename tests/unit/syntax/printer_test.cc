@@ -197,13 +197,17 @@ TEST(Printer, KeepsCommentsAnywhere) {
     Lexer lexer(sentence, diags, nullptr);
     std::string text;
     std::uint32_t copied = 0;
+    Token before{};
     for (Token token = lexer.next_token(); token.kind != TokenKind::kEnd;
-         token = lexer.next_token()) {
+         before = token, token = lexer.next_token()) {
       text += sentence.text({copied, token.range.begin});
       copied = token.range.begin;
       // At a line's start these begin a statement, whatever stood before.
       const bool begins = token.kind == TokenKind::kStatementWord && !token.line_start;
-      if (begins || random() % 8 != 0) continue;
+      // The words and stars of a name pattern stand together.
+      const bool in_pattern = token.range.begin == before.range.end &&
+                              (token.kind == TokenKind::kStar || before.kind == TokenKind::kStar);
+      if (begins || in_pattern || random() % 8 != 0) continue;
       text += random() % 2 == 0 ? " # " : "\n  // ";
       text += "c" + std::to_string(text.size()) + "\n";
     }
