@@ -1,6 +1,7 @@
 // The texts of `--help` that differ from those of CLI11.
 #include "help_formatter.h"
 
+#include <string_view>
 #include <utility>
 
 namespace driver {
@@ -18,13 +19,13 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) con
 // stands before the choice says nothing more.
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
   std::string text = CLI::Formatter::make_option_opts(option);
-  const std::string type = " " + option->get_type_name();
-  if (!text.starts_with(type)) return text;
+  const std::string type = option->get_type_name();
+  if (text.empty() || !std::string_view(text).substr(1).starts_with(type)) return text;
   if (const auto choice = type.find(":{"); choice != std::string::npos) {
-    return " " + text.substr(choice + 1);
+    return " " + text.substr(choice + 2);
   }
-  const bool repeats_name = option->get_positional() && type == " " + option->get_name(true);
-  return repeats_name ? text.substr(type.size()) : text;
+  const bool repeats_name = option->get_positional() && type == option->get_name(true);
+  return repeats_name ? text.substr(type.size() + 1) : text;
 }
 
 const HelpFormatter& help_formatter(const CLI::App& command) {
