@@ -141,8 +141,8 @@ class Generator {
       if (random_.chance(40)) {
         number(random_.between(0, 12));
       } else {
-        put(random_.pick({"r", "ghost_region", "all.wires", "\"a region\"", "rp_shared", "gh*",
-                          "all.*", "r*"}));
+        put(random_.pick(
+            {"r", "ghost_region", "all.wires", "\"a region\"", "rp_shared", "gh*", "all.*", "r*"}));
       }
     }
   }
