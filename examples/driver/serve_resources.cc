@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -107,6 +108,21 @@ std::vector<std::string> find_searches(const ServeSetup& setup, const Call& call
   return found;
 }
 
+// Returns the messages of the diagnostics that a command printed as JSON, and their cures.
+std::string messages_in(const std::string& printed) {
+  const nlohmann::json found = nlohmann::json::parse(printed, nullptr, false);
+  std::string text;
+  if (!found.is_object() || !found.contains("diagnostics")) return text;
+  for (const nlohmann::json& each : found["diagnostics"]) {
+    if (!each.is_object()) continue;
+    text += each.value("message", "") + "\n";
+    for (const nlohmann::json& help : each.value("help", nlohmann::json::array())) {
+      if (help.is_string()) text += "help: " + help.get<std::string>() + "\n";
+    }
+  }
+  return text;
+}
+
 // Returns the output of a command as a resource.
 Result<std::vector<ResourceText>> output_of(ServeSetup& setup, std::vector<std::string> words,
                                             const std::string& uri, const char* mime_type,
@@ -118,6 +134,7 @@ Result<std::vector<ResourceText>> output_of(ServeSetup& setup, std::vector<std::
   if (!why.empty()) return Error{Error::Code::kUnreadable, "the command " + why};
   if (outcome->code != 0) {
     std::string text = outcome->err.text;
+    if (text.empty()) text = messages_in(outcome->out.text);
     while (text.ends_with('\n')) text.pop_back();
     return Error{Error::Code::kUnknown, text};
   }
@@ -191,7 +208,10 @@ Result<std::vector<ResourceText>> read_resource(ServeSetup& setup, const std::st
   if (uri == kMachinesUri) return output_of(setup, {"machines", "--json"}, uri, kJson, call);
   if (uri == kApplicationsUri) return output_of(setup, {"apps", "--json"}, uri, kJson, call);
   const auto described = [&](const char* command, const Result<std::string>& spec) {
-    if (!spec) return Result<std::vector<ResourceText>>(spec.error());
+    if (!spec) {
+      return Result<std::vector<ResourceText>>(
+          Error{Error::Code::kUnknown, spec.error().message, spec.error().help});
+    }
     // A text that is not the name of a file could begin with a hyphen.
     if (spec->starts_with('-')) {
       return Result<std::vector<ResourceText>>(Error{Error::Code::kUnknown, "no such name"});

@@ -84,9 +84,14 @@ FrameReader::Frame FrameReader::begin_garbage(std::string problem) {
   return {"", std::move(problem)};
 }
 
+// The names of headers do not depend on the case of their letters.
 bool FrameReader::skip_garbage() {
-  const std::size_t header = buffer_.find(kLengthHeader);
-  in_garbage_ = header == std::string::npos;
+  const auto found = std::search(buffer_.begin(), buffer_.end(), kLengthHeader.begin(),
+                                 kLengthHeader.end(), [](char a, char b) {
+                                   return same_letters({&a, 1}, {&b, 1});
+                                 });
+  const auto header = static_cast<std::size_t>(found - buffer_.begin());
+  in_garbage_ = found == buffer_.end();
   // The end of the buffer may be the beginning of a header.
   const std::size_t kept = std::min(buffer_.size(), kLengthHeader.size() - 1);
   buffer_.erase(0, in_garbage_ ? buffer_.size() - kept : header);

@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 
 // Limit on the folders above a mapping that are looked into, and on the entries of the file.
 constexpr int kMaxFolders = 64;
+// Limit on the bytes of a path whose folders are searched. A longer one is none of this computer.
+constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::size_t kMaxMappingEntries = 1000;
 
 // Reads the tables of one file, and collects its problems.
@@ -142,7 +144,7 @@ WorkspaceFile parse_workspace_file(std::string path, std::string text) {
 }
 
 std::string find_workspace_file(const std::string& path) {
-  if (path.empty()) return "";
+  if (path.empty() || path.size() > kMaxPathBytes) return "";
   fs::path folder = fs::path(path).lexically_normal().parent_path();
   for (int i = 0; i < kMaxFolders; ++i) {
     std::error_code code;

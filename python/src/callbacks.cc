@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "errors.h"
@@ -79,8 +80,16 @@ Evaluation without_value(Evaluation::Status status, std::string why) {
   return evaluation;
 }
 
+// Returns the text of an exception. Characters that UTF-8 cannot hold become question marks; an
+// exception whose text cannot be made has none.
 std::string message_of(const nb::python_error& error) {
-  return nb::cast<std::string>(nb::str(error.value()));
+  try {
+    const nb::object bytes = nb::str(error.value()).attr("encode")("utf-8", "replace");
+    const auto text = nb::cast<nb::bytes>(bytes);
+    return {text.c_str(), text.size()};
+  } catch (const std::exception&) {
+    return "";
+  }
 }
 
 bool is_instance_of(const nb::python_error& error, const char* name) {

@@ -104,7 +104,10 @@ class PySearch {
   }
 
   void stop() {
-    stopped_ = true;
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+    }
     room_.notify_all();
   }
 

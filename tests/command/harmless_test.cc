@@ -425,10 +425,13 @@ TEST_F(Hidden, InSearches) {
   // A model that says such things.
   write("reply", "```task\nTask * GPU, OMP, CPU; # " + name_ + "\n```\n" + all_bytes());
   const std::string model = " --endpoint \"exec:cat '" + folder_ + "/reply'\" ";
-  for (const char* proposer : {"trace", "scientist", "hybrid"}) {
+  // A scientist can use no such reply. `trace` asks until replies are of no use, `hybrid` goes on
+  // without a model.
+  for (const auto& [proposer, exit_code] :
+       {std::pair("trace", 1), {"scientist", 1}, {"hybrid", 0}}) {
     expect_harmless("tune --app cannon:size=small --evaluations 3 --proposer " +
                         std::string(proposer) + model + "--out " + quoted(out),
-                    0);
+                    exit_code);
     expect_clean_files();
     fs::remove_all(out);
   }

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -38,8 +39,9 @@ void fill(void** buffers, void*) {
 std::atomic<int> runs = 0;
 void count(void**, void*) { ++runs; }
 
-std::atomic<bool> may_go = false;
+std::atomic<bool> may_go = false, is_waiting = false;
 void wait(void**, void*) {
+  is_waiting = true;
   while (!may_go) {
   }
 }
@@ -140,6 +142,7 @@ void run_coordinates() {
 // With one worker: the order of tasks of several priorities that wait together.
 void run_order() {
   submit(task_of(codelet("wait", wait, 0)));
+  while (!is_waiting) std::this_thread::yield();
   starpu_codelet* const notes = codelet("note", note, 0);
   constexpr int kPriorities[] = {0, 5, -3, 0, 9, 5, -3};
   for (int i = 0; i < 7; ++i) {

@@ -104,11 +104,15 @@ TEST(AskForMap, RefusesNonsense) {
 }
 
 TEST(AskForMap, EndlessTextIsBounded) {
-  const ScriptedModel model({std::string(std::size_t{1} << 20, 'k')});
-  const ModelAnswer answer = ask(model, {.repairs = 1});
-  EXPECT_FALSE(answer.point);
-  EXPECT_THAT(model.question(1), HasSubstr("at most 1000 are allowed"));
-  EXPECT_LT(model.question(1).size(), std::size_t{20000});
+  for (const auto& [bytes, why] :
+       {std::pair(std::size_t{1} << 20, "it was cut off at the limit of tokens"),
+        {std::size_t{1} << 11, "at most 1000 are allowed"}}) {
+    const ScriptedModel model({std::string(bytes, 'k')});
+    const ModelAnswer answer = ask(model, {.repairs = 1});
+    EXPECT_FALSE(answer.point);
+    EXPECT_THAT(model.question(1), HasSubstr(why));
+    EXPECT_LT(model.question(1).size(), std::size_t{20000});
+  }
 }
 
 TEST(AskForMap, AnswersWithoutAnEndUseUpTheirSteps) {

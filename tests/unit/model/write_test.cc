@@ -185,8 +185,11 @@ TEST(Write, AsksAgainAfterAReplyWithoutAMapping) {
   EXPECT_NE(nothing.refusal, "");
   EXPECT_EQ(nothing.rounds, 2);
   const ScriptedModel endless({fenced(std::string(100'000, '#') + "\n" + kGood)});
+  EXPECT_THAT(
+      write_with(endless, circuit_problem(), {.repairs = 0, .reply_tokens = 100'000}).refusal,
+      HasSubstr("100047 bytes"));
   EXPECT_THAT(write_with(endless, circuit_problem(), {.repairs = 0}).refusal,
-              HasSubstr("100047 bytes"));
+              HasSubstr("it was cut off at the limit of tokens"));
 }
 
 TEST(Write, ReportsAnEndpointThatFails) {
