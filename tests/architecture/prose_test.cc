@@ -18,7 +18,6 @@ using ::testing::IsEmpty;
 const std::vector<ForeignText> kForeign = {
     // Words of the Language Server Protocol.
     {"lib/language_server/language_server.cc", "$/cancelRequest", "the protocol"},
-    {"lib/language_server/protocol.cc", "Content-Length:", "the protocol"},
     // Files that only read what other programs print.
     {"lib/guide/printed_lines.cc", "", "the user's program"},
     {"lib/guide/results.cc", "", "Realm's logger"},

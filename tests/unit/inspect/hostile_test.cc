@@ -25,7 +25,7 @@ namespace {
 #if GROMA_SANITIZED
 constexpr double kSeconds = 40;
 #elif defined(__OPTIMIZE__)
-constexpr double kSeconds = 2;
+constexpr double kSeconds = 4;
 #else
 constexpr double kSeconds = 10;
 #endif

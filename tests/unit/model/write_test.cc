@@ -188,7 +188,8 @@ TEST(Write, AsksAgainAfterAReplyWithoutAMapping) {
   EXPECT_THAT(
       write_with(endless, circuit_problem(), {.repairs = 0, .reply_tokens = 100'000}).refusal,
       HasSubstr("100047 bytes"));
-  EXPECT_THAT(write_with(endless, circuit_problem(), {.repairs = 0}).refusal,
+  const ScriptedModel cut({fenced(std::string(100'000, '#') + "\n" + kGood)});
+  EXPECT_THAT(write_with(cut, circuit_problem(), {.repairs = 0}).refusal,
               HasSubstr("it was cut off at the limit of tokens"));
 }
 
