@@ -114,7 +114,7 @@ ToolResult refusal(const Error& error) {
   return {.text = groma::harmless_lines(text), .is_error = true};
 }
 
-ToolResult limited_result(const ServeSetup& setup, std::string text, std::string structured,
+ToolResult limited_result(const ServeSetup& setup, const std::string& text, std::string structured,
                           bool is_error) {
   ToolResult result;
   result.is_error = is_error;

@@ -80,7 +80,7 @@ std::string why_broken_off(const groma::CommandOutcome& outcome, double seconds)
 groma::serve::ToolResult refusal(const groma::Error& error);
 // Returns a tool's result, within the limits of the setup. What is too long is cut, and the text
 // says so.
-groma::serve::ToolResult limited_result(const ServeSetup& setup, std::string text,
+groma::serve::ToolResult limited_result(const ServeSetup& setup, const std::string& text,
                                         std::string structured, bool is_error);
 
 // Adds to a command line the options of the endpoint that the call may use: `asked`, or the first

@@ -336,7 +336,7 @@ constexpr std::array kTools = {
 };
 
 Json type_of(const ToolParameter& parameter) {
-  const Json text = {{"type", "string"}};
+  Json text = {{"type", "string"}};
   const auto number = [&](const char* type) {
     return Json{{"type", type}, {"minimum", parameter.least}, {"maximum", parameter.most}};
   };

@@ -164,7 +164,7 @@ ToolResult call_tune(ServeSetup& setup, const ToolDefinition& tool, const Call& 
           : read_tool_arguments(tool, arguments, setup.root, folder.path(), setup.allows_commands);
   if (!line) return refusal(line.error());
   const auto path_of = [&](const char* name) {
-    const std::string given = text_argument(arguments, name);
+    std::string given = text_argument(arguments, name);
     if (given.empty()) return given;
     const auto path =
         name == std::string_view("out") ? setup.root.new_path(given) : setup.root.folder(given);

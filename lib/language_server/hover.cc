@@ -125,7 +125,7 @@ class HoverWriter {
   void write_function(const Symbol& symbol) {
     if (symbol.definition) {
       std::string_view head = known_.source.text(known_.source.line_at(symbol.definition->begin));
-      head = head.substr(0, head.find_first_of("{"));
+      head = head.substr(0, head.find('{'));
       add(code_block(harmless(head, 200), "groma"));
     }
     write_picture([&](const ExplainedLaunch& launch) { return launch.function == symbol.name; });

@@ -47,7 +47,7 @@ class EventQueue {
     });
     if (closed_) return;
     bytes_ += bytes;
-    events_.push_back({std::move(event), bytes});
+    events_.emplace_back(std::move(event), bytes);
     filled_.notify_one();
   }
   // Replaces a request that waits by the note that the editor cancelled it.
