@@ -25,10 +25,12 @@ void set_piece(starpu_data_handle_t child, starpu_data_handle_t parent, int inde
 
 extern "C" {
 
-// What preload.cc looks for.
+// The symbol that preload.cc looks for.
+// NOLINTBEGIN(readability-identifier-naming): the name of an exported symbol
 extern const groma::starpu::PreloadPolicy groma_preload_policy;
 const groma::starpu::PreloadPolicy groma_preload_policy = {
     groma_starpu_policy, groma::starpu::forget, groma::starpu::set_name, groma::starpu::set_piece};
+// NOLINTEND(readability-identifier-naming)
 
 // What StarPU 1.4 looks for in the library that STARPU_SCHED_LIB names.
 starpu_sched_policy* starpu_get_sched_lib_policy(const char* name);
