@@ -109,6 +109,13 @@ class Session {
     Answer answer;
   };
   PlaceInDocument place_of(const Json& params);
+  // A place in a document, the symbols of the document, and the name at the place. `at` is null if
+  // there is no name. It belongs to the document.
+  struct NameInDocument : PlaceInDocument {
+    const Symbols* symbols = nullptr;
+    const Occurrence* at = nullptr;
+  };
+  NameInDocument name_of(const Json& params);
   std::optional<Range> range_of(const OpenDocument& document, const Json& params) const;
   Json locations(const OpenDocument& document, const std::vector<Occurrence>& places) const;
 

@@ -50,6 +50,14 @@ Session::PlaceInDocument Session::place_of(const Json& params) {
   return place;
 }
 
+Session::NameInDocument Session::name_of(const Json& params) {
+  NameInDocument name{place_of(params)};
+  if (name.document == nullptr) return name;
+  name.symbols = &symbols_of(*name.document);
+  name.at = name.symbols->at(name.offset);
+  return name;
+}
+
 // Returns the range of the parameters, or nullopt if they have none.
 std::optional<Range> Session::range_of(const OpenDocument& document, const Json& params) const {
   const auto start = find_position(params, {"range", "start"});
@@ -131,77 +139,69 @@ Session::Answer Session::completion(const Json&, const Json& params) {
 
 // Names of tasks and regions are defined by the application, so they have no definition here.
 Session::Answer Session::definition(const Json&, const Json& params) {
-  PlaceInDocument place = place_of(params);
-  if (place.document == nullptr) return place.answer;
-  const Symbols& symbols = symbols_of(*place.document);
-  const Occurrence* at = symbols.at(place.offset);
-  if (at == nullptr) return place.answer;
-  const auto& definition = symbols.symbols[at->symbol].definition;
+  NameInDocument name = name_of(params);
+  if (name.at == nullptr) return name.answer;
+  const std::uint32_t symbol = name.at->symbol;
+  const auto& definition = name.symbols->symbols[symbol].definition;
   if (definition) {
-    place.answer.result = locations(*place.document, {{*definition, at->symbol, true}}).front();
+    name.answer.result = locations(*name.document, {{*definition, symbol, true}}).front();
   }
-  return place.answer;
+  return name.answer;
 }
 
 Session::Answer Session::references(const Json&, const Json& params) {
-  PlaceInDocument place = place_of(params);
-  if (place.document == nullptr) return place.answer;
-  const Symbols& symbols = symbols_of(*place.document);
-  place.answer.result = Json::array();
-  const Occurrence* at = symbols.at(place.offset);
-  if (at == nullptr) return place.answer;
-  std::vector<Occurrence> places = symbols.of(at->symbol);
+  NameInDocument name = name_of(params);
+  if (name.document == nullptr) return name.answer;
+  name.answer.result = Json::array();
+  if (name.at == nullptr) return name.answer;
+  std::vector<Occurrence> places = name.symbols->of(name.at->symbol);
   if (!find_flag(params, {"context", "includeDeclaration"})) {
-    const auto& definition = symbols.symbols[at->symbol].definition;
+    const auto& definition = name.symbols->symbols[name.at->symbol].definition;
     std::erase_if(places, [&](const Occurrence& each) { return each.range == definition; });
   }
-  place.answer.result = locations(*place.document, places);
-  return place.answer;
+  name.answer.result = locations(*name.document, places);
+  return name.answer;
 }
 
 Session::Answer Session::highlights(const Json&, const Json& params) {
-  PlaceInDocument place = place_of(params);
-  if (place.document == nullptr) return place.answer;
-  const Symbols& symbols = symbols_of(*place.document);
-  place.answer.result = Json::array();
-  const Occurrence* at = symbols.at(place.offset);
-  if (at == nullptr) return place.answer;
+  NameInDocument name = name_of(params);
+  if (name.document == nullptr) return name.answer;
+  name.answer.result = Json::array();
+  if (name.at == nullptr) return name.answer;
   constexpr int kRead = 2, kWrite = 3;
-  for (const Occurrence& each : symbols.of(at->symbol)) {
-    place.answer.result.push_back({{"range", json_of(place.document->text, each.range, encoding_)},
-                                   {"kind", each.writes ? kWrite : kRead}});
+  for (const Occurrence& each : name.symbols->of(name.at->symbol)) {
+    name.answer.result.push_back({{"range", json_of(name.document->text, each.range, encoding_)},
+                                  {"kind", each.writes ? kWrite : kRead}});
   }
-  return place.answer;
+  return name.answer;
 }
 
 Session::Answer Session::prepare_rename(const Json&, const Json& params) {
-  PlaceInDocument place = place_of(params);
-  if (place.document == nullptr) return place.answer;
-  const Symbols& symbols = symbols_of(*place.document);
-  const Occurrence* at = symbols.at(place.offset);
-  if (at == nullptr) return place.answer;
-  place.answer.result = {{"range", json_of(place.document->text, at->range, encoding_)},
-                         {"placeholder", symbols.symbols[at->symbol].name}};
-  return place.answer;
+  NameInDocument name = name_of(params);
+  if (name.at == nullptr) return name.answer;
+  name.answer.result = {{"range", json_of(name.document->text, name.at->range, encoding_)},
+                        {"placeholder", name.symbols->symbols[name.at->symbol].name}};
+  return name.answer;
 }
 
 Session::Answer Session::rename(const Json&, const Json& params) {
-  PlaceInDocument place = place_of(params);
-  if (place.document == nullptr) return place.answer;
-  const auto name = find_text(params, {"newName"});
-  if (!name) return failed(ErrorCode::kInvalidParams, "`newName` is missing");
-  const Symbols& symbols = symbols_of(*place.document);
-  const Occurrence* at = symbols.at(place.offset);
-  if (at == nullptr) return failed(ErrorCode::kRequestFailed, "there is no name here");
-  const Renaming renaming = rename_symbol(analyse(*place.document).source, symbols, *at, *name);
+  NameInDocument name = name_of(params);
+  if (name.document == nullptr) return name.answer;
+  const auto new_name = find_text(params, {"newName"});
+  if (!new_name) return failed(ErrorCode::kInvalidParams, "`newName` is missing");
+  if (name.at == nullptr) {
+    return failed(ErrorCode::kRequestFailed, "the cursor is not on a name");
+  }
+  const Renaming renaming =
+      rename_symbol(analyse(*name.document).source, *name.symbols, *name.at, *new_name);
   if (!renaming.problem.empty()) return failed(ErrorCode::kRequestFailed, renaming.problem);
   Json edits = Json::array();
   for (const Range& range : renaming.places) {
     edits.push_back(
-        {{"range", json_of(place.document->text, range, encoding_)}, {"newText", renaming.text}});
+        {{"range", json_of(name.document->text, range, encoding_)}, {"newText", renaming.text}});
   }
-  place.answer.result = {{"changes", {{place.document->uri, std::move(edits)}}}};
-  return place.answer;
+  name.answer.result = {{"changes", {{name.document->uri, std::move(edits)}}}};
+  return name.answer;
 }
 
 Session::Answer Session::document_symbols(const Json&, const Json& params) {
