@@ -158,7 +158,7 @@ std::string find_workspace_file(const std::string& path) {
 
 // Compares from the left. After a mismatch it goes back to the last `*`, which then takes one
 // character more, so the time is at most the product of both lengths.
-bool matches_pattern(std::string_view pattern, std::string_view path) {
+bool matches_path_pattern(std::string_view pattern, std::string_view path) {
   std::size_t p = 0, at = 0, star = std::string_view::npos, star_at = 0;
   while (at < path.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -186,7 +186,7 @@ const WorkspaceValue* value_for(const WorkspaceFile& file, const std::string& pa
   const std::string relative =
       fs::path(path).lexically_normal().lexically_relative(folder).string();
   for (const MappingEntry& entry : file.mappings) {
-    if (entry.*special && matches_pattern(entry.files, relative)) return &*(entry.*special);
+    if (entry.*special && matches_path_pattern(entry.files, relative)) return &*(entry.*special);
   }
   return file.*general ? &*(file.*general) : nullptr;
 }

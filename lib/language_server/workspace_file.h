@@ -50,8 +50,9 @@ WorkspaceFile parse_workspace_file(std::string path, std::string text);
 // Returns the path of the nearest `groma.toml` in the folder of `path` or above it, or "".
 std::string find_workspace_file(const std::string& path);
 
-// Returns true if the pattern matches the whole path.
-bool matches_pattern(std::string_view pattern, std::string_view path);
+// Returns true if the pattern matches the whole path. `*` stands for any characters and `?` for
+// one, but neither for `/`.
+bool matches_path_pattern(std::string_view pattern, std::string_view path);
 
 // Returns the machine or the application that `file` names for the mapping at `path`, or null. The
 // first [[mapping]] that matches and has the value takes precedence.

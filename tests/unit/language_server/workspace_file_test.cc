@@ -52,13 +52,13 @@ TEST(WorkspaceFile, MistakesHaveTheirPlaces) {
 }
 
 TEST(WorkspaceFile, PatternsMatchWholePaths) {
-  EXPECT_TRUE(matches_pattern("*.mapper", "a.mapper"));
-  EXPECT_FALSE(matches_pattern("*.mapper", "b/a.mapper"));
-  EXPECT_TRUE(matches_pattern("b/*a*.mapper", "b/banana.mapper"));
-  EXPECT_TRUE(matches_pattern("?", "a"));
-  EXPECT_FALSE(matches_pattern("?", "/"));
-  EXPECT_FALSE(matches_pattern("a", "ab"));
-  EXPECT_FALSE(matches_pattern(std::string(2000, '*') + "b", std::string(2000, 'a')));
+  EXPECT_TRUE(matches_path_pattern("*.mapper", "a.mapper"));
+  EXPECT_FALSE(matches_path_pattern("*.mapper", "b/a.mapper"));
+  EXPECT_TRUE(matches_path_pattern("b/*a*.mapper", "b/banana.mapper"));
+  EXPECT_TRUE(matches_path_pattern("?", "a"));
+  EXPECT_FALSE(matches_path_pattern("?", "/"));
+  EXPECT_FALSE(matches_path_pattern("a", "ab"));
+  EXPECT_FALSE(matches_path_pattern(std::string(2000, '*') + "b", std::string(2000, 'a')));
 }
 
 TEST(WorkspaceFile, StandardInputAndDevicesAreRefused) {
