@@ -68,6 +68,17 @@ std::string outcome_words(const Evaluation& evaluation, const Evaluator& evaluat
   return words + ")";
 }
 
+// Returns how much better a text is than another, as words behind its value: a percentage below
+// 1 %, and otherwise the factor. `higher`: higher values are better.
+std::string gain_words(double gained, bool higher) {
+  if (gained > 1 && gained < 1.01) {
+    return fmt::format(", {:.2g} % {}", 100 * (gained - 1), higher ? "higher" : "faster");
+  }
+  return fmt::format(", {} times as {}",
+                     gained < 1000 ? fmt::format("{:.2f}", gained) : fmt::format("{:.3g}", gained),
+                     higher ? "high" : "fast");
+}
+
 // Returns a drift (Evaluation::Measurement) as "4.2 % slower" or "0.3 % faster".
 std::string drift_words(double drift) {
   return fmt::format("{:.1f} % {}", 100 * std::abs(drift - 1), drift < 1 ? "faster" : "slower");
@@ -130,19 +141,8 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   } else {
     const Evaluation& best = outcome.best->evaluation;
     std::string gain;
-    // Returns how much better the best is than the start: a percentage below 1 %, and otherwise a
-    // factor.
+    // The factor by which the best is better than the start; 1 if they cannot be compared.
     double gained = 1;
-    const auto times = [&](const Evaluation& of_best) {
-      gained = outcome.start->evaluation.score / of_best.score;
-      if (gained > 1 && gained < 1.01) {
-        return fmt::format(", {:.2g} % {}", 100 * (gained - 1), higher ? "higher" : "faster");
-      }
-      return fmt::format(
-          ", {} times as {}",
-          gained < 1000 ? fmt::format("{:.2f}", gained) : fmt::format("{:.3g}", gained),
-          higher ? "high" : "fast");
-    };
     // The measurements beside the start count more than those during the search, since the machine
     // may have changed in between.
     const std::optional<Evaluation>& beside = outcome.beside_start;
@@ -154,7 +154,8 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     } else if (outcome.start && outcome.start->number == outcome.best->number) {
       gain = ", nothing is better";
     } else if (outcome.start && outcome.start->evaluation.ok() && !(beside && !beside->ok())) {
-      gain = times(beside ? *beside : best);
+      gained = outcome.start->evaluation.score / (beside ? *beside : best).score;
+      gain = gain_words(gained, higher);
     }
     text += fmt::format("best   {}{} (step {}: {})\n", outcome_words(best, evaluator), gain,
                         outcome.best->number, harmless(outcome.best->proposal.why));
