@@ -162,10 +162,10 @@ struct NumberedPlacement {
   std::vector<DecisionOrigin> decided_by;
 };
 
-// Finds where every point of an index launch goes, like place(), but for launches of up to
-// kMaxNumberedPoints points and many times faster: whole rows are computed at once (index_map.h).
-// What the functions print is dropped. `query.parent` must not be set. Returns nullopt as place()
-// does.
+// Returns the processor of every point of an index launch. The launch may have kMaxNumberedPoints
+// points. This function is many times faster than place(), because it computes whole rows at once
+// (index_map.h). It drops what the mapping functions print. `query.parent` must not be set. Returns
+// nullopt as place() does.
 std::optional<NumberedPlacement> place_numbers(const BoundProgram& bound, const PlaceQuery& query,
                                                Diagnostics& diags, const Progress& progress = {});
 
