@@ -180,7 +180,10 @@ void add_explain(CLI::App& app, int* exit_code) {
   add_machine_option(*command, &options->machine);
   add_app_option(*command, &options->app);
   add_override_layouts_flag(*command, &options->override_layouts);
-  command->add_option("--task", options->query.task, "Print the decisions about this task only")
+  command
+      ->add_option("--task", options->query.task,
+                   "Print the decisions about this task only, or about the tasks of a pattern: "
+                   "'calc_*'")
       ->type_name(kTaskType);
   command->add_option("--region", options->query.region,
                       "Print the decisions about this region only: its name, or its position among "

@@ -111,7 +111,7 @@ std::optional<int> find_domain(const PlaceArguments& options, groma::PlaceQuery&
 // Returns the query that the options describe, without a domain that --domain names.
 groma::PlaceQuery parse_query(const PlaceArguments& options) {
   groma::PlaceQuery query;
-  query.task = options.task;
+  groma::set_task(options.task, &query);
   query.function = options.function;
   if (!options.from.empty()) query.from = groma::find_proc_kind(options.from);
   if (!options.parent.empty()) {
@@ -149,6 +149,7 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
       if (!launch.is_index && launch.depth > 0) parent = launch.parent;
       if (!launch.domain) continue;
       query.domain = *launch.domain;
+      if (query.parents.empty()) query.parents = each.above;
       // The launch runs on the kind that the mapping gives the task, unless --from names another
       // one.
       if (!query.from) query.from = each.kind.kind;
@@ -247,7 +248,8 @@ void add_place(CLI::App& app, int* exit_code) {
                       "The lower corner of the launch domain (default: 0 in each dimension)");
   auto* task = command
                    ->add_option("--task", options->task,
-                                "The task of the launch; its IndexTaskMap statement decides")
+                                "The task of the launch; its IndexTaskMap statement decides. "
+                                "'main > step' is the task `step` that `main` launches")
                    ->type_name(kTaskType);
   auto* function = command->add_option("--function", options->function,
                                        "Use this mapping function, whatever task it is bound to");

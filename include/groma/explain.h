@@ -34,9 +34,13 @@ inline constexpr std::int64_t kMaxPlaceSteps = 200'000'000;
 
 // The part of the application to explain. An empty member means all tasks or all regions.
 struct ExplainQuery {
+  // The name of the task, or a name pattern such as `calc_*`.
   std::string task;
-  // The name of the region, or the position of the requirement.
+  // The name or a name pattern of the region, or the position of the requirement.
   std::string region;
+  // Launches of a task that the selectors of these programs tell apart are explained separately,
+  // too, as those are that the explained program's own selectors tell apart.
+  std::vector<Program> also_selected_by = {};
 };
 
 // A statement that matches what the deciding statement matches, and why it did not decide.
@@ -168,6 +172,14 @@ struct ExplainedRequirement {
 // All decisions of a mapping about one task.
 struct ExplainedTask {
   std::string name;
+  // The number of the task in the application.
+  std::uint32_t number = 0;
+  // If selectors such as `main > step` tell launches of the task apart, there is one ExplainedTask
+  // for each group of launches, and this says which: "launched by main". Otherwise empty.
+  std::string selected;
+  // The names of the tasks above these launches, the launching task first. Empty if they do not
+  // matter.
+  std::vector<std::string> above = {};
   ExplainedKind kind;
   // The following members are set only if the task has a processor kind on which it can run.
   std::vector<ExplainedLaunch> launches;

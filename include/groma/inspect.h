@@ -90,6 +90,9 @@ inline constexpr std::int64_t kMaxPlaceSetItems = 1 << 22;
 struct PlaceQuery {
   // The name of a task, whose function the program's statements choose.
   std::string task;
+  // The names of the tasks above it, the launching task first, for statements that select the task
+  // by them. May be empty.
+  std::vector<std::string> parents = {};
   // The name of a mapping function.
   std::string function;
   // The domain of the index launch.
@@ -104,6 +107,10 @@ struct PlaceQuery {
   };
   std::optional<Parent> parent;
 };
+
+// Sets the task of a query and the tasks above it: `main > step > update` is the task `update` that
+// `step` launched, which `main` launched.
+void set_task(std::string_view path, PlaceQuery* query);
 
 // The result of place(): the processor of each point of a launch.
 struct Placement {

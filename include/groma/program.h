@@ -3,6 +3,7 @@
 // evaluates (evaluate.h).
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -70,6 +71,28 @@ struct StealDecision {
   DecisionOrigin origin;
 };
 
+// Limit on the tasks above a task that a statement can name.
+inline constexpr std::size_t kMaxTaskParents = 7;
+// A task of which the statements that decide are looked for. Statements may name it alone, or, as
+// in `main > step[dim=2]`, with the tasks above it and the form of its launch.
+struct LaunchedTask {
+  std::string_view name;
+  // The names of the tasks above it, its launching task first; at most kMaxTaskParents are looked
+  // at. The views must stay valid.
+  std::span<const std::string_view> parents = {};
+  // The number of dimensions of its launch domain, and 0 for a single task. -1: not known, so
+  // statements with `dim` do not match.
+  int dimensions = -1;
+
+  LaunchedTask() = default;
+  // Any text is a task of which nothing else is known.
+  template <typename Name>
+  requires std::convertible_to<const Name&, std::string_view> LaunchedTask(const Name& text)
+      : name(text) {}  // NOLINT(google-explicit-constructor)
+  LaunchedTask(std::string_view text, std::span<const std::string_view> above, int launch)
+      : name(text), parents(above), dimensions(launch) {}
+};
+
 // The kinds of statements that decide about tasks or data, in the order of program::TableId.
 enum class MappingStatement : std::uint8_t {
   kTask,
@@ -87,7 +110,7 @@ enum class MappingStatement : std::uint8_t {
 // use are ignored.
 struct MatchQuery {
   MappingStatement statement = MappingStatement::kTask;
-  std::string_view task;
+  LaunchedTask task;
   // The names of the region. Used by Region, Layout and CollectMemory.
   RegionNames region;
   // The processor kind on which the task runs.
@@ -127,37 +150,41 @@ class Program {
   // program as it acts on the machine.
   bool has_conditions() const;
 
+  // Returns true if a statement selects a task by the tasks above it or by the form of its launch.
+  // Otherwise tasks of the same name have the same decisions.
+  bool has_selectors() const;
+
   // ---- The rules "Which statement decides" of docs/language.md. If no statement decides, these
   // functions return nothing, and the default mapper decides.
 
-  // Returns the kinds of the Task statement for this name, otherwise of the one for `*`.
-  std::optional<TaskDecision> task(std::string_view name) const;
+  // Returns the kinds of the Task statement for this task.
+  std::optional<TaskDecision> task(const LaunchedTask& task) const;
   // Returns the memories of all matching Region statements, from the most specific statement to `*
   // *`.
-  std::vector<MemoryCandidate> memories(std::string_view task, const RegionNames& region,
+  std::vector<MemoryCandidate> memories(const LaunchedTask& task, const RegionNames& region,
                                         ProcKind kind) const;
   // Returns the layout of the first matching Layout statement, for data in `memory` of a task that
   // runs on `kind`.
-  std::optional<LayoutDecision> layout(std::string_view task, const RegionNames& region,
+  std::optional<LayoutDecision> layout(const LaunchedTask& task, const RegionNames& region,
                                        ProcKind kind, MemKind memory) const;
   // Return the function of the IndexTaskMap (SingleTaskMap) statement for this name, otherwise of
   // the one for the kind (if known), otherwise of the one for `*`.
-  std::optional<MappingFunctionDecision> index_function(std::string_view task,
+  std::optional<MappingFunctionDecision> index_function(const LaunchedTask& task,
                                                         std::optional<ProcKind> kind) const;
-  std::optional<MappingFunctionDecision> single_function(std::string_view task,
+  std::optional<MappingFunctionDecision> single_function(const LaunchedTask& task,
                                                          std::optional<ProcKind> kind) const;
   // Returns the limit of the InstanceLimit statement for this name and kind, otherwise for this
   // name, otherwise for `*` and the kind, otherwise for `*`. A limit of 0 means no limit.
-  std::optional<LimitDecision> instance_limit(std::string_view task, ProcKind kind) const;
+  std::optional<LimitDecision> instance_limit(const LaunchedTask& task, ProcKind kind) const;
   // Returns the CollectMemory statement by which this region is collected.
-  std::optional<DecisionOrigin> collect_memory(std::string_view task,
+  std::optional<DecisionOrigin> collect_memory(const LaunchedTask& task,
                                                const RegionNames& region) const;
   // Returns the ControlReplicate statement for this task. replicates_any() returns true if the
   // program has any such statement.
-  std::optional<DecisionOrigin> control_replicate(std::string_view task) const;
+  std::optional<DecisionOrigin> control_replicate(const LaunchedTask& task) const;
   bool replicates_any() const;
   // Returns the scope of the TaskSteal statement for this task and kind.
-  std::optional<StealDecision> task_steal(std::string_view task, ProcKind kind) const;
+  std::optional<StealDecision> task_steal(const LaunchedTask& task, ProcKind kind) const;
 
   // Returns every statement that matches, the most specific first. The first one that is not
   // shadowed decides. Region differs: within one key (task, region) the exact kind beats `*`, and

@@ -65,9 +65,38 @@ NameId NameTable::intern_pattern(std::string text) {
   return id;
 }
 
+NameId NameTable::intern_selector(TaskSelector selector, std::string text) {
+  const auto known = selector_ids_.find(selector);
+  if (known != selector_ids_.end()) return known->second;
+  const auto id = static_cast<NameId>(texts_.size());
+  owned_.push_back(std::move(text));
+  texts_.push_back(owned_.back());
+  patterns_.push_back(id);
+  selectors_.emplace(id, selector);
+  selector_ids_.emplace(std::move(selector), id);
+  return id;
+}
+
 bool NameTable::stands_for(NameId id, std::string_view name) const {
   if (id == kStarName) return true;
+  if (const TaskSelector* const selected = selector(id)) {
+    return stands_for(selected->path.back(), name);
+  }
   return is_pattern(id) ? matches_pattern(name, text(id)) : text(id) == name;
+}
+
+bool NameTable::stands_for_task(NameId id, std::string_view name,
+                                std::span<const std::string_view> parents, int dimensions) const {
+  if (!stands_for(id, name)) return false;
+  const TaskSelector* const selected = selector(id);
+  if (selected == nullptr) return true;
+  if (selected->dimensions >= 0 && selected->dimensions != dimensions) return false;
+  const std::size_t above = selected->path.size() - 1;
+  if (above > parents.size()) return false;
+  for (std::size_t i = 0; i < above; ++i) {
+    if (!stands_for(selected->path[above - 1 - i], parents[i])) return false;
+  }
+  return true;
 }
 
 NameId NameTable::find(std::string_view text) const {

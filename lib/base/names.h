@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,19 @@ inline std::uint64_t mix_bits(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// Limit on the tasks in the path of a selector.
+inline constexpr std::size_t kMaxSelectorPath = 8;
+
+// A selector such as `main > step > update[dim=2]`: it names a task by the tasks above it and by
+// the form of its launch.
+struct TaskSelector {
+  // The outermost task first, the selected task last. Each is a name, a pattern or kStarName.
+  std::vector<NameId> path;
+  // The number of dimensions of the launch domain, and 0 for a single task. -1: any launch.
+  int dimensions = -1;
+  friend auto operator<=>(const TaskSelector&, const TaskSelector&) = default;
+};
+
 // Maps names to ids. Texts are views of memory that the caller keeps alive (the Source), except the
 // texts given to intern_copy().
 class NameTable {
@@ -98,13 +112,28 @@ class NameTable {
   // Returns the id of a name pattern such as `calc_*`, and adds the pattern if it is new. find()
   // and the functions above never return this id, because a quoted name may have the same text.
   NameId intern_pattern(std::string text);
+  // Returns the id of a selector, and adds it if it is new, with the text that shows it. A selector
+  // counts as a pattern, because it too may stand for several names.
+  NameId intern_selector(TaskSelector selector, std::string text);
   // Returns the ids of all patterns, in the order in which they were added.
   const std::vector<NameId>& patterns() const { return patterns_; }
+  // Returns the selector with this id; null if the id is not that of a selector.
+  const TaskSelector* selector(NameId id) const {
+    const auto found = selectors_.find(id);
+    return found == selectors_.end() ? nullptr : &found->second;
+  }
+  const std::map<NameId, TaskSelector>& selectors() const { return selectors_; }
   bool is_pattern(NameId id) const {
     return std::binary_search(patterns_.begin(), patterns_.end(), id);
   }
-  // Returns true if the word `id` of a statement (`*`, a name or a pattern) stands for this name.
+  // Returns true if the word `id` of a statement (`*`, a name or a pattern) stands for this name. A
+  // selector stands for the names that its last word stands for.
   bool stands_for(NameId id, std::string_view name) const;
+  // Returns true if the word stands for a task of this name in this launch. `parents` are the names
+  // of the tasks above it, the launching task first; `dimensions` as in TaskSelector, with -1 if
+  // the launch is not known.
+  bool stands_for_task(NameId id, std::string_view name, std::span<const std::string_view> parents,
+                       int dimensions) const;
   // Returns the id of `text`, or FlatIndex::kNone.
   NameId find(std::string_view text) const;
   std::string_view text(NameId id) const { return texts_[id]; }
@@ -118,6 +147,8 @@ class NameTable {
   FlatIndex index_;
   std::vector<NameId> patterns_;
   std::map<std::string, NameId, std::less<>> pattern_ids_;
+  std::map<TaskSelector, NameId> selector_ids_;
+  std::map<NameId, TaskSelector> selectors_;
 };
 
 }  // namespace groma

@@ -29,11 +29,11 @@ std::string joined(const std::vector<Item>& items, std::string_view separator, c
 std::string_view as_written(const std::string& name) { return name; }
 
 // Returns a name as keys spell it: in one way, whether the statement quotes the name or not. A
-// position, such as "0", and a pattern, such as "calc_*", are returned as they are.
+// position, such as "0", and a pattern or selector, such as "calc_*", are returned as they are.
 std::string in_key(const std::string& name) {
   if (name.find_first_not_of("0123456789") == name.npos) return name;
   const bool is_quoted = name.starts_with('"');
-  if (!is_quoted && name.find('*') != name.npos) return name;
+  if (!is_quoted && name.find_first_of("*>[") != name.npos) return name;
   return syntax::name_as_written(is_quoted ? syntax::unescape_string(name) : name).value_or(name);
 }
 
@@ -64,7 +64,9 @@ struct Reader {
   // Returns a name as programs write it: in quotes if the source has quotes.
   std::string name(NameId id, Range range) const {
     const std::string text(tree.name_table.text(id));
-    return tree.source.text(range).starts_with('"') ? syntax::quote_string(text) : text;
+    const bool is_quoted =
+        !tree.name_table.is_pattern(id) && tree.source.text(range).starts_with('"');
+    return is_quoted ? syntax::quote_string(text) : text;
   }
   std::vector<std::string> names(syntax::IndexRange list) const {
     std::vector<std::string> all;

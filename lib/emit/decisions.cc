@@ -33,6 +33,10 @@ class Decisions {
       for (const StatementRow& row : *rows) tables_[row.key.table].push_back(&row);
     }
     if (!data_.conditional_rows.empty()) features_.insert("conditions");
+    if (!data_.names.selectors().empty()) {
+      features_.insert("selectors");
+      features_.insert("patterns");
+    }
   }
 
   // Returns the text of all functions. place() comes after both calls of maps(), because it writes
@@ -99,9 +103,19 @@ class Decisions {
   // test.
   using Sense = std::vector<std::tuple<std::uint32_t, PlaceKey, program::RegionKey>>;
 
-  // Calls use(rows, indent) for the statements (rows) about each named task, then for those about
-  // each pattern, the most specific first, then for those about `*`. Tasks with equal statements
-  // share one `if`.
+  // Returns the C++ test whether a pattern or selector stands for the task.
+  std::string test_of(NameId pattern) {
+    features_.insert("patterns");
+    const TaskSelector* const selector = data_.names.selector(pattern);
+    if (selector == nullptr) return fmt::format("matches_pattern(task, {})", name(pattern));
+    std::vector<std::string> path;
+    for (const NameId word : selector->path) path.push_back(name(word));
+    return fmt::format("selects({{{}}}, {}, task)", fmt::join(path, ", "), selector->dimensions);
+  }
+
+  // Calls use(rows, indent) for the statements (rows) about each selector of a name, then for those
+  // about each named task, then for those about each pattern, the most specific first, then for
+  // those about `*`. Tasks with equal statements share one `if`.
   template <typename Use>
   void by_task(const Rows& rows, const Use& use) {
     // Groups the rows by task, then the tasks by their rows. `order` keeps the groups in the order
@@ -121,6 +135,17 @@ class Decisions {
       if (alike[sense].empty()) order.push_back(sense);
       alike[sense].push_back(task);
     }
+    const auto write_patterns = [&](const std::vector<NameId>& patterns) {
+      for (const NameId pattern : patterns) {
+        const auto found = tasks.find(pattern);
+        if (found == tasks.end()) continue;
+        line(4, "if ({}) {{", test_of(pattern));
+        use(found->second, 6);
+        line(4, "}}");
+      }
+    };
+    const program::TablePatterns& patterns = data_.patterns_of(rows.front()->key.table);
+    write_patterns(patterns.selectors);
     for (const Sense& sense : order) {
       const std::vector<NameId>& names = alike[sense];
       std::string condition = "    if (";
@@ -141,14 +166,7 @@ class Decisions {
       use(tasks[names.front()], 6);
       line(4, "}}");
     }
-    for (const NameId pattern : data_.patterns_of(rows.front()->key.table).tasks) {
-      const auto found = tasks.find(pattern);
-      if (found == tasks.end()) continue;
-      features_.insert("patterns");
-      line(4, "if (matches_pattern(task, {})) {{", name(pattern));
-      use(found->second, 6);
-      line(4, "}}");
-    }
+    write_patterns(patterns.tasks);
     const auto any = tasks.find(kStarName);
     if (any != tasks.end()) use(any->second, 4);
   }
@@ -284,8 +302,9 @@ class Decisions {
   }
   // Return the text of the task, region or kind parameter of an emitted function for these
   // statements.
-  static std::string task(const Rows& rows) {
-    return parameter("std::string_view", "task", asks_task(rows));
+  std::string task(const Rows& rows) const {
+    const bool selects = !data_.names.selectors().empty();
+    return parameter(selects ? "const LaunchedTask&" : "std::string_view", "task", asks_task(rows));
   }
   static std::string region(const Rows& rows) {
     return parameter("const Region&", "region", asks_region(rows));

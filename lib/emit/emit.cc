@@ -123,7 +123,7 @@ std::string parts_of(emitting::EmittedCodeTemplates& parts, const Features& feat
   if (has("print")) add("print.h");
   if (has("patterns")) add("name_pattern.h");
   if (has("regions") || has("layouts") || has("collects") || has("steals") ||
-      has("shared_limits")) {
+      has("shared_limits") || has("selectors")) {
     add("statements.h");
   }
   return text;

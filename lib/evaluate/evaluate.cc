@@ -145,7 +145,13 @@ std::optional<PointTarget> FunctionEvaluator::place(FunctionId function, const T
     Diagnostic& diagnostic =
         diags.report(DiagId::kProcessorKindMismatch, program.function_source_range(function), name,
                      name_of(first.kind), task.name, name_of(*kind));
-    if (const auto decision = program.task(task.name)) {
+    // Selectors may give launches of a task other kinds, which are not known here.
+    const auto decision = program.task(task.name);
+    const auto says_kind = [&] {
+      return std::find(decision->kinds.begin(), decision->kinds.end(), *kind) !=
+             decision->kinds.end();
+    };
+    if (decision && says_kind()) {
       diagnostic.note(fmt::format("`{}` runs on {} on `{}` by this statement", task.name,
                                   name_of(*kind), state_->bound.machine().name()),
                       program.range(decision->origin));

@@ -14,6 +14,7 @@
 #include "explain/launch_loads.h"
 #include "explain/locate.h"
 #include "explain/statement_use.h"
+#include "explain/task_contexts.h"
 #include "groma/program_mapper.h"
 #include "groma/validate.h"
 #include "mapper/decisions.h"
@@ -87,7 +88,10 @@ class Explainer {
         shared_(ProgramMapper::share(bound)),
         loads_(bound, shared_, app, uses, diags, stop),
         site_{bound.shared_machine(), any_processor()},
-        processors_(first_of_each_node_type(machine_)) {}
+        selecting_(query.also_selected_by),
+        processors_(first_of_each_node_type(machine_)) {
+    selecting_.push_back(program_);
+  }
 
   // Explains the tasks that the query asks about, then lists the statements that decide nothing.
   // Returns nullopt if the caller wants to stop.
@@ -99,9 +103,12 @@ class Explainer {
     // explained, and the results for the other tasks are dropped.
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
       asked_ = asks_about(query_, app_.tasks[i]);
-      ExplainedTask task = explain_task(i);
-      if (must_stop()) return std::nullopt;
-      if (asked_) explanation.tasks.push_back(std::move(task));
+      for (TaskContext& context :
+           contexts_of(app_, uses_, static_cast<std::uint32_t>(i), selecting_)) {
+        ExplainedTask task = explain_task(i, context);
+        if (must_stop()) return std::nullopt;
+        if (asked_) explanation.tasks.push_back(std::move(task));
+      }
     }
     statements_.add_statements_without_effect(explanation);
     return explanation;
@@ -123,22 +130,35 @@ class Explainer {
   // if the query asks about the task, otherwise an object whose diagnostics nobody reads.
   Diagnostics& task_diags() { return asked_ ? diags_ : ignored_; }
 
-  // Explains one task. If no processor can run the task, only the choice of the kind is explained.
-  ExplainedTask explain_task(std::size_t number) {
-    const TaskLaunches& task = uses_[number];
+  // Explains one task for some of its launches. If no processor can run the task, only the choice
+  // of the kind is explained.
+  ExplainedTask explain_task(std::size_t number, TaskContext& context) {
+    const TaskLaunches& task = launches_ = std::move(context.launches);
+    ExplainedTask explained;
+    explained.above = std::move(context.above);
+    const ViewsAbove above(app_, explained.above);
+    parent_ = above.parent();
     const auto id = static_cast<std::uint32_t>(number);
     const app::DistinctLaunch first =
         task.launches.empty() ? unknown_use(id) : task.launches.front();
     const app::AppView views(app_, id, task.name_lists.front());
-    ExplainedTask explained;
     explained.name = app_.tasks[number].name;
-    explained.kind = explain_kind(views.view(first));
+    explained.number = id;
+    explained.selected = std::move(context.words);
+    explained.kind = explain_kind(view_of(views, first));
     if (!explained.kind.kind) return explained;
     const ProcKind kind = *explained.kind.kind;
     explain_launches(id, views, kind, explained);
     explain_requirements(id, kind, explained);
-    explain_options(views.view(first), kind, explained);
+    explain_options(view_of(views, first), kind, explained);
     return explained;
+  }
+
+  TaskView view_of(const app::AppView& views, const app::DistinctLaunch& launch,
+                   const Processor& processor = {}) const {
+    TaskView view = views.view(launch, processor);
+    view.parent = parent_;
+    return view;
   }
 
   // Returns a launch that stands for a task whose launches the application does not describe. Such
@@ -152,9 +172,10 @@ class Explainer {
   ExplainedKind explain_kind(const TaskView& view) {
     ExplainedKind explained;
     const auto decision = mapper::decide_kind(program_, view, machine_);
-    const auto statement = program_.task(view.name);
+    const mapper::TaskWords words(program_, view);
+    const auto statement = program_.task(words);
     static_cast<DecidingStatement&>(explained) =
-        statements_.note_decision({MappingStatement::kTask, view.name, {}, {}, {}},
+        statements_.note_decision({MappingStatement::kTask, words, {}, {}, {}},
                                   statement ? statement->origin : DecisionOrigin{});
     if (decision) explained.kind = decision->kind;
     for (ProcKind kind : statement ? statement->kinds : std::vector<ProcKind>{}) {
@@ -176,7 +197,7 @@ class Explainer {
   void explain_launches(std::uint32_t task, const app::AppView& views, ProcKind kind,
                         ExplainedTask& explained) {
     std::set<std::vector<std::int64_t>> seen;
-    for (const app::DistinctLaunch& use : uses_[task].launches) {
+    for (const app::DistinctLaunch& use : launches_.launches) {
       std::vector<std::int64_t> key{use.parent, use.depth};
       use.add_domain_to(key);
       if (!seen.insert(std::move(key)).second) continue;
@@ -194,7 +215,7 @@ class Explainer {
   ExplainedLaunch explain_launch(const app::AppView& views, const app::DistinctLaunch& use,
                                  bool is_index, ProcKind kind) {
     ExplainedLaunch explained;
-    TaskView view = views.view(use, *mapper::first_processor_from(machine_, kind, 0));
+    TaskView view = view_of(views, use, *mapper::first_processor_from(machine_, kind, 0));
     view.is_index = is_index;
     explained.domain = use.domain;
     explained.is_index = is_index;
@@ -202,9 +223,10 @@ class Explainer {
     explained.stays_on_node = use.launch != nullptr && use.launch->same_address_space;
     if (use.depth > 1) explained.parent = app_.tasks[static_cast<std::size_t>(use.parent)].name;
     const auto function = mapper::decide_function(program_, view, kind);
+    const mapper::TaskWords words(program_, view);
     static_cast<DecidingStatement&>(explained) = statements_.note_decision(
         {is_index ? MappingStatement::kIndexTaskMap : MappingStatement::kSingleTaskMap,
-         view.name,
+         words,
          {},
          kind,
          {}},
@@ -244,7 +266,7 @@ class Explainer {
   // names is explained once for each of these names. The results are in the order of the positions
   // of the requirements.
   void explain_requirements(std::uint32_t task, ProcKind kind, ExplainedTask& explained) {
-    const TaskLaunches& uses = uses_[task];
+    const TaskLaunches& uses = launches_;
     std::vector<std::vector<ExplainedRequirement>> by_position(
         app_.tasks[task].requirements.size());
     std::set<std::pair<std::size_t, app::Names>> seen;
@@ -280,7 +302,7 @@ class Explainer {
     // `processors` and the position of the requirement.
     std::vector<std::vector<InstanceChoice>> choices;
     for (const Processor& processor : processors) {
-      const TaskView view = views.view(launch, processor);
+      const TaskView view = view_of(views, launch, processor);
       const VariantView& variant = *mapper::best_variant(view, kind);
       MapTaskOutput choice;
       choice.processors = {processor};
@@ -307,7 +329,7 @@ class Explainer {
       }
       for (std::size_t p : distinct) {
         ExplainedRequirement one =
-            explain_requirement(views.view(launch, processors[p]), i, choices[p][i]);
+            explain_requirement(view_of(views, launch, processors[p]), i, choices[p][i]);
         if (distinct.size() > 1) one.node = processors[p].node;
         if (asks_about(query_, names, i)) explained[i].push_back(std::move(one));
       }
@@ -337,7 +359,8 @@ class Explainer {
     explained.is_virtual = choice.is_virtual;
     explained.inner = choice.is_virtual && choice.candidate_count == 0;
     const RegionNames names{position, requirement.aliases};
-    MatchQuery query{MappingStatement::kRegion, view.name, names, view.current.kind, {}};
+    const mapper::TaskWords words(program_, view);
+    MatchQuery query{MappingStatement::kRegion, words, names, view.current.kind, {}};
     if (!explained.is_mapped) return explained;
     explain_memories(query, view, choice, explained);
     explain_beaten_regions(query, choice, explained);
@@ -428,18 +451,19 @@ class Explainer {
   // Explains the limit on instances of the task, stealing, and replication. If a statement asks for
   // replication and the task is not replicated, gives the reason.
   void explain_options(const TaskView& view, ProcKind kind, ExplainedTask& explained) {
-    const auto limit = program_.instance_limit(view.name, kind);
+    const mapper::TaskWords words(program_, view);
+    const auto limit = program_.instance_limit(words, kind);
     if (limit) {
       explained.limit = limit->limit;
       if (limit->limit > 0) explained.limit_scope = limit->scope;
     }
     explained.limit_decided =
-        statements_.note_decision({MappingStatement::kInstanceLimit, view.name, {}, kind, {}},
+        statements_.note_decision({MappingStatement::kInstanceLimit, words, {}, kind, {}},
                                   limit ? limit->origin : DecisionOrigin{});
-    const auto steal = program_.task_steal(view.name, kind);
+    const auto steal = program_.task_steal(words, kind);
     if (steal) explained.steal = steal->scope;
     explained.stealing =
-        statements_.note_decision({MappingStatement::kTaskSteal, view.name, {}, kind, {}},
+        statements_.note_decision({MappingStatement::kTaskSteal, words, {}, kind, {}},
                                   steal ? steal->origin : DecisionOrigin{});
     TaskView start = view;
     // For a single task, select_task_options() would also call the mapping function that chooses
@@ -452,7 +476,7 @@ class Explainer {
     mapper.select_task_options(runtime, start, options);
     explained.replicated = options.replicate;
     explained.replication = statements_.note_decision(
-        {MappingStatement::kControlReplicate, view.name, {}, kind, {}}, options.replicate_origin);
+        {MappingStatement::kControlReplicate, words, {}, kind, {}}, options.replicate_origin);
     if (options.replicate || !options.replicate_origin) return;
     const char* const why = mapper::why_not_replicated(view);
     explained.why_not_replicated =
@@ -472,6 +496,12 @@ class Explainer {
   LaunchPointCounter loads_;
   MapperSite site_;
   bool asked_ = true;
+  // The programs whose selectors tell launches apart.
+  std::vector<Program> selecting_;
+  // The launches of the task that are explained, and the view of their launching task, which is
+  // null if it does not matter.
+  TaskLaunches launches_;
+  const TaskView* parent_ = nullptr;
   FirstProcessors processors_;
 };
 

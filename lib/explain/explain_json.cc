@@ -62,6 +62,7 @@ class JsonWriter {
   // the decision about its kind of processor.
   Json write(const ExplainedTask& task) const {
     Json json = {{"task", task.name}};
+    if (!task.selected.empty()) json["selected"] = task.selected;
     json["kind"] =
         decision(task.kind.kind ? Json(groma::name_of(*task.kind.kind)) : Json(nullptr), task.kind);
     json["kind"]["passed"] = Json::array();

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/name_pattern.h"
 #include "groma/spelling.h"
 
 namespace groma {
@@ -153,7 +154,7 @@ std::vector<TaskLaunches> launches_by_task(const app::Data& data, bool& complete
 }
 
 bool asks_about(const ExplainQuery& query, const app::Task& task) {
-  return query.task.empty() || query.task == task.name;
+  return query.task.empty() || query.task == task.name || matches_pattern(task.name, query.task);
 }
 
 // Returns true if the query asks about this requirement. The region of a query may be a name or a
@@ -161,7 +162,9 @@ bool asks_about(const ExplainQuery& query, const app::Task& task) {
 bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position) {
   const app::Names& own = names[position];
   return query.region.empty() || query.region == std::to_string(position) ||
-         std::find(own.begin(), own.end(), query.region) != own.end();
+         std::any_of(own.begin(), own.end(), [&](const std::string& name) {
+           return name == query.region || matches_pattern(name, query.region);
+         });
 }
 
 // Checks that the application has the task and the region of the query. Reports the missing name

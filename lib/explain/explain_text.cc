@@ -69,7 +69,8 @@ class TextWriter {
   // about its kind of processor.
   void write(const ExplainedTask& task) {
     text_ += '\n';
-    bold_line("task " + harmless(task.name));
+    bold_line(fmt::format("task {}{}{}", harmless(task.name), task.selected.empty() ? "" : ", ",
+                          task.selected));
     for (const ExplainedKind::SkippedKind& passed : task.kind.passed) {
       line(1, fmt::format("kind {}: no, {}", name_of(passed.kind), passed.why));
     }

@@ -64,6 +64,7 @@ TaskSlices LaunchSlices::slices_of(TaskView launch) {
   TaskView parent;
   const bool by_top = launch.depth == 1 && top_level_processor_;
   if (by_top) {
+    if (launch.parent != nullptr) parent = *launch.parent;
     parent.current = *top_level_processor_;
     parent.shards = static_cast<std::uint32_t>(std::max<std::size_t>(1, shards_.size()));
     launch.parent = &parent;

@@ -66,6 +66,9 @@ class NameChecker {
 
   // Checks all statements in the order of the text.
   void check() {
+    for (const syntax::NameUse& word : tree_.selected_names) {
+      look_at(DiagId::kUnknownTask, word.id, word.range, names_.tasks, seen_tasks_);
+    }
     for (const syntax::Statement& statement : tree_.statements) {
       std::visit([this](const auto& node) { look_at(node); }, statement.node);
     }
@@ -138,6 +141,8 @@ class NameChecker {
     const std::string_view text = tree_.name_table.text(name);
     const bool pattern = tree_.name_table.is_pattern(name);
     if (name == kStarName || (!pattern && known.contains(text))) return;
+    // The words of a selector are looked at one by one.
+    if (tree_.name_table.selector(name) != nullptr) return;
     if (seen.contains(name)) return;
     if (pattern && std::any_of(known.begin(), known.end(), [&](std::string_view each) {
           return matches_pattern(each, text);
@@ -148,6 +153,10 @@ class NameChecker {
     const std::vector<std::string_view> candidates(known.begin(), known.end());
     Diagnostic& diagnostic = diags_.report(id, range, app_.name, text).lower_to(Severity::kWarning);
     const bool is_region = id == DiagId::kUnknownRegion;
+    if (pattern) {
+      diagnostic.note(
+          fmt::format("no {} has a name that this pattern matches", is_region ? "region" : "task"));
+    }
     if (is_region && add_help_for_description_name(diagnostic, text, app_, uses_)) return;
     suggest(diagnostic, text, candidates);
   }

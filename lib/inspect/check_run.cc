@@ -8,6 +8,7 @@
 #include "evaluate/processors.h"
 #include "explain/explain_query.h"
 #include "explain/locate.h"
+#include "explain/task_contexts.h"
 #include "groma/index_map.h"
 #include "groma/inspect.h"
 #include "groma/program_mapper.h"
@@ -39,8 +40,8 @@ class VariantCheck {
     bool complete = true;
     const std::vector<TaskLaunches> uses = launches_by_task(app_, complete);
     for (std::uint32_t t = 0; t < uses.size(); ++t) {
-      for (const app::LaunchNames& names : uses[t].name_lists) {
-        if (check_task(t, names)) break;
+      for (const TaskContext& context : contexts_of(app_, uses, t, {program_})) {
+        if (check_context(t, context)) break;
       }
     }
   }
@@ -55,10 +56,23 @@ class VariantCheck {
     return std::any_of(begin, end, is_chosen) && !std::all_of(begin, end, is_chosen);
   }
 
+  // Checks some launches of a task. Returns true if there was a warning.
+  bool check_context(std::uint32_t number, const TaskContext& context) {
+    const auto& launches = context.launches.launches;
+    const app::DistinctLaunch launch =
+        launches.empty() ? app::DistinctLaunch{.task = number} : launches.front();
+    const ViewsAbove above(app_, context.above);
+    const auto& lists = context.launches.name_lists;
+    return std::any_of(lists.begin(), lists.end(), [&](const app::LaunchNames& names) {
+      const app::AppView views(app_, number, names);
+      TaskView view = views.view(launch);
+      view.parent = above.parent();
+      return check_task(view);
+    });
+  }
+
   // Checks the layouts that statements decide for one task. Returns true if there was a warning.
-  bool check_task(std::uint32_t number, const app::LaunchNames& names) {
-    const app::AppView views(app_, number, names);
-    const TaskView task = views.view(app::DistinctLaunch{.task = number});
+  bool check_task(const TaskView& task) {
     const auto kind = mapper::decide_kind(program_, task, machine_);
     if (!kind) return false;
     const auto processor = mapper::first_processor_from(machine_, kind->kind, 0);

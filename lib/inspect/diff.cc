@@ -14,6 +14,7 @@
 #include "evaluate/processors.h"
 #include "explain/explain_query.h"
 #include "explain/launch_slices.h"
+#include "explain/task_contexts.h"
 #include "explain/words.h"
 #include "groma/explain.h"
 #include "groma/program_mapper.h"
@@ -31,12 +32,13 @@ using Aspect = MappingDifference::Aspect;
 struct Mapping {
   // Explains all decisions of the mapping. explain() cannot fail here, because an empty query names
   // nothing.
+  // `also` are programs whose selectors tell launches apart, too.
   Mapping(const BoundProgram& bound, const Workload& workload, Diagnostics& diags,
-          const std::function<bool()>& stop = {})
+          const std::function<bool()>& stop = {}, const std::vector<Program>& also = {})
       : program(bound.program()),
         machine(bound.shared_machine()),
         shared(ProgramMapper::share(bound, nullptr, stop)),
-        explanation(explain(bound, workload, {}, diags).value()) {}
+        explanation(explain(bound, workload, {"", "", also}, diags).value()) {}
 
   // Returns a new mapper object for a processor.
   std::unique_ptr<ProgramMapper> mapper(const Processor& local) const {
@@ -66,11 +68,18 @@ class MappingComparer {
   // the kinds of processors differ, the placement and the data of the task are not compared,
   // because they follow from the kind.
   std::vector<MappingDifference> differences(bool only_first = false) {
-    for (std::size_t t = 0; t < app_.tasks.size(); ++t) {
+    // Both explanations have the same groups of launches, unless the mappings have selectors and
+    // were explained alone.
+    const std::size_t count = std::min(a_.explanation.tasks.size(), b_.explanation.tasks.size());
+    for (std::size_t t = 0; t < count; ++t) {
       if (only_first && !differences_.empty()) break;
-      task_ = t;
       const ExplainedTask& a = a_.explanation.tasks[t];
       const ExplainedTask& b = b_.explanation.tasks[t];
+      if (a.number != b.number) break;
+      task_ = a.number;
+      selected_ = a.selected;
+      const ViewsAbove above(app_, a.above);
+      parent_ = above.parent();
       if (a.kind.kind != b.kind.kind) {
         add(Aspect::kKind, {kind_words(a), a.kind.by}, {kind_words(b), b.kind.by});
       } else if (a.kind.kind) {
@@ -93,6 +102,7 @@ class MappingComparer {
     MappingDifference& one = differences_.emplace_back();
     one.what = what;
     one.task = app_.tasks[task_].name;
+    if (!selected_.empty()) one.task += ", " + selected_;
     one.a = std::move(a);
     one.b = std::move(b);
     return one;
@@ -126,7 +136,8 @@ class MappingComparer {
         differs = one.function != other.function;
       } else {
         app::DistinctLaunch use{.task = number, .domain = one.domain, .depth = one.depth};
-        const TaskView view = views.view(use, *mapper::first_processor_from(*a_.machine, kind, 0));
+        TaskView view = views.view(use, *mapper::first_processor_from(*a_.machine, kind, 0));
+        view.parent = parent_;
         const std::int64_t apart = count_apart(view);
         differs = apart > 0;
         points += one.domain->count();
@@ -172,12 +183,16 @@ class MappingComparer {
     if (!launch.example || launch.is_index) return true;
     const int number = launch.parent.empty() ? app_.top_level : app_.find_task(launch.parent);
     if (number < 0) return true;
-    const ExplainedTask& by = a_.explanation.tasks[static_cast<std::size_t>(number)];
-    if (!by.kind.kind) return true;
+    const auto& tasks = a_.explanation.tasks;
+    const auto by = std::find_if(tasks.begin(), tasks.end(), [&](const ExplainedTask& each) {
+      return each.number == static_cast<std::uint32_t>(number);
+    });
+    if (by == tasks.end() || !by->kind.kind) return true;
     const app::DistinctLaunch use{.task = static_cast<std::uint32_t>(task_), .depth = launch.depth};
     TaskView parent;
     parent.name = app_.tasks[static_cast<std::size_t>(number)].name;
-    parent.current = *mapper::first_processor_from(*a_.machine, *by.kind.kind, 0);
+    if (parent_ != nullptr) parent = *parent_;
+    parent.current = *mapper::first_processor_from(*a_.machine, *by->kind.kind, 0);
     TaskView task = views.view(use, *launch.example);
     task.parent = &parent;
     return run_alike(task);
@@ -317,6 +332,9 @@ class MappingComparer {
   const std::vector<TaskLaunches>& uses_;
   LaunchSlices slices_of_a_, slices_of_b_;
   std::size_t task_ = 0;
+  // Which launches of the task are compared, and the view of their launching task.
+  std::string selected_;
+  const TaskView* parent_ = nullptr;
   // True if the comparison of placements includes the target processors, which are all processors
   // that may run a task.
   bool targets_ = true;
@@ -366,10 +384,13 @@ MappingDecisions::MappingDecisions(MappingDecisions&&) noexcept = default;
 MappingDecisions& MappingDecisions::operator=(MappingDecisions&&) noexcept = default;
 MappingDecisions::~MappingDecisions() = default;
 
-bool MappingDecisions::are_complete() const { return parts_->mapping.explanation.all_launches; }
+// Two mappings with selectors may divide the launches of a task differently.
+bool MappingDecisions::are_complete() const {
+  return parts_->mapping.explanation.all_launches && !parts_->mapping.program.has_selectors();
+}
 
 bool MappingDecisions::are_same_as(const MappingDecisions& other) const {
-  return are_complete() && !first_difference_from(other);
+  return are_complete() && other.are_complete() && !first_difference_from(other);
 }
 
 std::optional<MappingDifference> MappingDecisions::first_difference_from(
@@ -469,8 +490,8 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
                  const Progress& progress) {
   SimulateOptions quick = options;
   quick.record = false;
-  const Mapping first(a, workload, diags_a, options.stop);
-  const Mapping second(b, workload, diags_b, options.stop);
+  const Mapping first(a, workload, diags_a, options.stop, {b.program()});
+  const Mapping second(b, workload, diags_b, options.stop, {a.program()});
   MappingDiff diff;
   bool are_all_compared = true;
   const auto uses = launches_by_task(workload.data(), are_all_compared);

@@ -18,7 +18,12 @@ using inspect::PlacingFunction;
 class Decider {
  public:
   Decider(const BoundProgram& bound, const PlaceQuery& query, Diagnostics& diags)
-      : program_(bound.program()), machine_(bound.machine()), query_(query), diags_(diags) {}
+      : program_(bound.program()),
+        machine_(bound.machine()),
+        query_(query),
+        diags_(diags),
+        parents_(query.parents.begin(), query.parents.end()),
+        task_(query.task, parents_, query.parent ? 0 : query.domain.box.dimensions()) {}
 
   // Returns the function and the statements that chose it. Returns nullopt, after a diagnostic, if
   // no statement decides or a name is unknown.
@@ -31,7 +36,7 @@ class Decider {
       decision.function = *function;
       return decision;
     }
-    if (const auto task = program_.task(query_.task)) {
+    if (const auto task = program_.task(task_)) {
       decision.kind = first_present(*task);
       if (!decision.kind) return std::nullopt;
       decision.origins.push_back(task->origin);
@@ -91,8 +96,8 @@ class Decider {
   // Returns the function for a single task if the query gives a parent, otherwise that for an index
   // launch.
   std::optional<MappingFunctionDecision> lookup(std::optional<ProcKind> kind) const {
-    return query_.parent ? program_.single_function(query_.task, kind)
-                         : program_.index_function(query_.task, kind);
+    return query_.parent ? program_.single_function(task_, kind)
+                         : program_.index_function(task_, kind);
   }
 
   // Returns the function for the task. Without a kind, the function must be the same for all kinds.
@@ -115,7 +120,7 @@ class Decider {
       diagnostic.note("it depends on the kind of processor that the task runs on")
           .help("say which: `--from GPU`, or write a Task statement");
     } else {
-      if (!query_.parent && program_.single_function(query_.task, kind)) {
+      if (!query_.parent && program_.single_function(task_, kind)) {
         diagnostic.note("a SingleTaskMap statement does, for single tasks")
             .help("give a parent instead of a launch: `--parent NODE,PROCESSOR`");
         return std::nullopt;
@@ -141,6 +146,8 @@ class Decider {
   const Machine& machine_;
   const PlaceQuery& query_;
   Diagnostics& diags_;
+  const std::vector<std::string_view> parents_;
+  const LaunchedTask task_;
 };
 
 // Returns the extents of a box: "4x4".
@@ -210,6 +217,16 @@ bool check_domain(const PlaceQuery& query, std::int64_t max_points, Diagnostics&
 }
 
 }  // namespace inspect
+
+void set_task(std::string_view path, PlaceQuery* query) {
+  constexpr std::string_view kLaunches = " > ";
+  query->parents.clear();
+  for (std::size_t at; (at = path.find(kLaunches)) != path.npos;) {
+    query->parents.insert(query->parents.begin(), std::string(path.substr(0, at)));
+    path.remove_prefix(at + kLaunches.size());
+  }
+  query->task = path;
+}
 
 // Returns the number of all processors of the kind, with and without points.
 std::int64_t Placement::processor_count() const {

@@ -49,11 +49,12 @@ class DecisionCollector {
                       std::span<const DecisionOrigin> by, const std::string& subject) {
     for (const OverruledStatement& each : beaten) {
       if (each.origin != statement_) continue;
-      std::string words(overruled_words(each.reason));
+      const bool is_less = each.reason == OverruledStatement::Reason::kPrecedence;
+      std::string words(is_less ? "this statement is less specific" : overruled_words(each.reason));
       for (const DecisionOrigin& origin : by) {
         if (!origin) continue;
         const Position at = program_.source().position(program_.range(origin).begin);
-        words = fmt::format("line {} decides, `{}` ({})", at.line, statement_text(program_, origin),
+        words = fmt::format("line {}, `{}`, decides: {}", at.line, statement_text(program_, origin),
                             words);
         break;
       }
@@ -62,7 +63,8 @@ class DecisionCollector {
   }
 
   void collect(const ExplainedTask& task) {
-    const std::string name = harmless(task.name);
+    const std::string name =
+        harmless(task.name) + (task.selected.empty() ? "" : ", " + task.selected);
     note(
         task.kind,
         task.kind.kind ? fmt::format("kind {}", name_of(*task.kind.kind)) : "no kind, runs nowhere",

@@ -37,6 +37,10 @@ class SymbolFinder {
         visit_top_level(statement);
       }
     }
+    // The names in selectors such as `main > step`.
+    for (const NameUse& word : tree_.selected_names) {
+      if (word.id != kStarName) add_foreign(SymbolKind::kTask, tasks_, word.id, word.range);
+    }
     auto& all = symbols_.occurrences;
     std::stable_sort(all.begin(), all.end(), [](const Occurrence& a, const Occurrence& b) {
       return a.range.begin < b.range.begin;
@@ -150,7 +154,8 @@ class SymbolFinder {
       add_foreign(SymbolKind::kRegion, regions_, region.value, region.range);
     }
   }
-  // Adds a name that the application defines. A pattern is not a name.
+  // Adds a name that the application defines. A pattern is not a name, and the names in a selector
+  // are added on their own.
   void add_foreign(SymbolKind kind, Scope& scope, NameId name, Range range) {
     if (tree_.name_table.is_pattern(name)) return;
     const auto found = scope.find(name);

@@ -126,10 +126,10 @@ void TaskList::add(TaskViews& views, MapperContext context, const Legion::Task& 
   const Legion::Task* above = task.get_parent_task();
   if (above == nullptr) return;
   if (above != parent_) {
-    views.fill_parent(context, *above, current, parents_.emplace_back());
+    views.fill_parents(context, *above, current, parents_.emplace_back());
     parent_ = above;
   }
-  views_.back().parent = &parents_.back();
+  views_.back().parent = &parents_.back().front();
 }
 
 // ---- HookBufferPool: the pool of buffers

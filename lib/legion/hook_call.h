@@ -106,7 +106,7 @@ class TaskList {
  private:
   std::vector<TaskView> views_;
   std::vector<const Legion::Task*> tasks_;
-  std::deque<TaskView> parents_;
+  std::deque<ParentViews> parents_;
   // The Legion task that the last element of parents_ describes.
   const Legion::Task* parent_ = nullptr;
 };

@@ -70,9 +70,9 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Mappable& o
     view.name = facts_of_task(context, *task).name;
   }
   if (const Legion::Task* parent = operation.get_parent_task()) {
-    fill_parent(context, *parent, near, storage.parent);
+    fill_parents(context, *parent, near, storage.parents);
     storage.parent_id = 0;
-    view.parent = &storage.parent;
+    view.parent = &storage.parents.front();
   }
   storage.requirements.clear();
   storage.regions.clear();

@@ -355,9 +355,14 @@ class OverlayMapper final : public OwningForwardingMapper {
     unsigned heard = 0;
   };
 
-  // Returns the kinds of statements that name the task. The result is cached by task id. A task
-  // that no statement names is noted, because its name may be what a misspelt statement meant.
+  // Returns the kinds of statements that name the task.
   StatementSet statements(const Legion::Task& task) {
+    return statements_naming(task) | mentions_->statements_selecting(task);
+  }
+  // Returns the kinds of statements with the task's name or a pattern of it. The result is cached
+  // by task id. A task that no statement names is noted, because its name may be what a misspelt
+  // statement meant.
+  StatementSet statements_naming(const Legion::Task& task) {
     const std::lock_guard lock(mutex_);
     const auto found = statements_.find(task.task_id);
     if (found != statements_.end()) return found->second;
@@ -489,13 +494,15 @@ void OverlayMapper::permit_steal_request(MapperContext context, const StealReque
 }  // namespace
 
 // Collects the kinds of statements by the names of the tasks in them.
-StatementsByTask::StatementsByTask(const Program& program) {
+StatementsByTask::StatementsByTask(const Program& program) : program_(program) {
   const program::ProgramData& data = program.data();
   for (const program::StatementRow& row : data.rows) {
-    const std::string name(data.names.text(row.key.task));
-    StatementSet& set = row.key.task == kStarName             ? all_
-                        : data.names.is_pattern(row.key.task) ? patterns_[name]
-                                                              : names_[name];
+    const NameId task = row.key.task;
+    const std::string name(data.names.text(task));
+    StatementSet& set = task == kStarName                      ? all_
+                        : data.names.selector(task) != nullptr ? selectors_[task]
+                        : data.names.is_pattern(task)          ? patterns_[name]
+                                                               : names_[name];
     set.set(static_cast<std::size_t>(row.key.table));
   }
 }
@@ -505,6 +512,25 @@ StatementSet StatementsByTask::statements_naming(const std::string& task) const 
   StatementSet set = found == names_.end() ? all_ : all_ | found->second;
   for (const auto& [pattern, statements] : patterns_) {
     if (matches_pattern(task, pattern)) set |= statements;
+  }
+  return set;
+}
+
+StatementSet StatementsByTask::statements_selecting(const Legion::Task& task) const {
+  StatementSet set;
+  if (selectors_.empty()) return set;
+  std::vector<std::string_view> parents;
+  const Legion::Task* above = task.get_parent_task();
+  while (above != nullptr && parents.size() < kMaxTaskParents) {
+    parents.emplace_back(above->get_task_name());
+    above = above->get_parent_task();
+  }
+  const int dimensions = task.is_index_space ? task.index_domain.get_dim() : 0;
+  for (const auto& [selector, statements] : selectors_) {
+    const NameTable& names = program_.data().names;
+    if (names.stands_for_task(selector, task.get_task_name(), parents, dimensions)) {
+      set |= statements;
+    }
   }
   return set;
 }

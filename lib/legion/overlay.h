@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "base/names.h"
 #include "groma/program.h"
 
 namespace groma::legion {
@@ -23,6 +24,9 @@ class StatementsByTask {
  public:
   explicit StatementsByTask(const Program& program);
   StatementSet statements_naming(const std::string& task) const;
+  // Returns the kinds of statements with a selector, such as `main > step`, that stands for the
+  // task.
+  StatementSet statements_selecting(const Legion::Task& task) const;
 
  private:
   // The kinds of statements about all tasks (`*`).
@@ -30,6 +34,8 @@ class StatementsByTask {
   std::map<std::string, StatementSet> names_;
   // The kinds of statements about the tasks that a pattern matches.
   std::map<std::string, StatementSet> patterns_;
+  std::map<NameId, StatementSet> selectors_;
+  Program program_;
 };
 
 // Makes a mapper that answers each hook as `own`, the program's mapper, and then changes what a

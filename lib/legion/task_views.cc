@@ -148,9 +148,10 @@ void TaskViews::fill(MapperContext context, const Legion::Task& task, const Proc
 }
 
 // Fills in the view of a parent task: its name, depth, processor and shards, but no regions or
-// variants.
-void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
-                            const Processor& otherwise, TaskView& view) {
+// variants. The views of the tasks above it have names and depths alone.
+void TaskViews::fill_parents(MapperContext context, const Legion::Task& parent,
+                             const Processor& otherwise, ParentViews& views) {
+  TaskView& view = views.front();
   view = {};
   view.id = parent.task_id;
   view.name = facts_of_task(context, parent).name;
@@ -158,6 +159,15 @@ void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
   view.current = machine_.processor(parent.current_proc).value_or(otherwise);
   view.local = view.current.node == node_;
   view.shards = static_cast<std::uint32_t>(parent.get_total_shards());
+  const Legion::Task* above = parent.get_parent_task();
+  for (std::size_t i = 1; i < views.size() && above != nullptr; ++i) {
+    views[i] = {};
+    views[i].id = above->task_id;
+    views[i].name = facts_of_parent(context, *above).name;
+    views[i].depth = above->get_depth();
+    views[i - 1].parent = &views[i];
+    above = above->get_parent_task();
+  }
 }
 
 // Returns all names of tasks and regions seen so far.
@@ -197,12 +207,12 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
     const Legion::UniqueID id = parent->get_unique_id();
     // Consecutive tasks often have the same parent. The view of the parent is then reused.
     if (storage.parent_id != id) {
-      fill_parent(context, *parent, current, storage.parent);
+      fill_parents(context, *parent, current, storage.parents);
       // If mappings cannot name the parent's processor, the view of the parent shows the processor
       // `current` of this call, so the next call must not reuse the view.
       storage.parent_id = machine_.processor(parent->current_proc) ? id : 0;
     }
-    view.parent = &storage.parent;
+    view.parent = &storage.parents.front();
   }
   if (task.is_index_space && task.sharding_space.exists()) {
     const Legion::Domain space = runtime_->get_index_space_domain(context, task.sharding_space);
@@ -237,11 +247,16 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
 // are for the same task as the call before, whose entry is therefore tried first.
 TaskViews::SeenTask& TaskViews::facts_of_task(MapperContext context, const Legion::Task& task) {
   if (last_ != nullptr && last_->task == task.task_id) return *last_;
+  return *(last_ = &facts_of_parent(context, task));
+}
+
+// Returns the same for a task that is only a parent in this call.
+TaskViews::SeenTask& TaskViews::facts_of_parent(MapperContext context, const Legion::Task& task) {
   auto found = known_.find(task.task_id);
   if (found == known_.end()) {
     found = known_.emplace(task.task_id, look_up(context, task)).first;
   }
-  return *(last_ = &found->second);
+  return found->second;
 }
 
 // Returns the task's facts with the variants that exist now. The program may register variants

@@ -3,6 +3,7 @@
 
 #include <legion.h>
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "groma/program.h"
 #include "groma/task_view.h"
 #include "legion/launch_points.h"
 #include "legion/machine_map.h"
@@ -113,13 +115,16 @@ struct RegionFacts {
   std::int64_t points = 0;
 };
 
+// The views of the tasks above a task, its parent first.
+using ParentViews = std::array<TaskView, kMaxTaskParents>;
+
 // The objects to which one view of a task refers. They are reused for later views. A mapper object
 // has one storage for each of its hooks that run at the same time.
 struct ViewStorage {
   TaskView view;
-  TaskView parent;
-  // The unique id of the parent task that the view `parent` shows. 0 if the next call must make
-  // this view again.
+  ParentViews parents;
+  // The unique id of the parent task that `parents` shows first. 0 if the next call must make these
+  // views again.
   Legion::UniqueID parent_id = 0;
   std::vector<RequirementView> requirements;
   // The cached facts to which `requirements` refer.
@@ -165,10 +170,10 @@ class TaskViews {
   // long lists of tasks.
   void fill(MapperContext context, const Legion::Task& task, const Processor& current,
             TaskView& view);
-  // Fills in the view of a task's parent task. If the parent runs on a processor that mappings
-  // cannot name, the view shows the processor `otherwise`.
-  void fill_parent(MapperContext context, const Legion::Task& parent, const Processor& otherwise,
-                   TaskView& view);
+  // Fills in the views of the tasks above a task. If its parent runs on a processor that mappings
+  // cannot name, the view of the parent shows the processor `otherwise`.
+  void fill_parents(MapperContext context, const Legion::Task& parent, const Processor& otherwise,
+                    ParentViews& views);
   // names() returns the names of all tasks and regions that were seen so far. name() and variants()
   // return the name and the variants of one task, which are empty if the task was not seen.
   groma::mapper::NamesOfRun names() const;
@@ -211,6 +216,7 @@ class TaskViews {
   };
 
   SeenTask& facts_of_task(MapperContext context, const Legion::Task& task);
+  SeenTask& facts_of_parent(MapperContext context, const Legion::Task& task);
   // Returns the task's facts with the variants that exist now.
   const SeenTask& current_facts_of_task(MapperContext context, const Legion::Task& task);
   SeenTask look_up(MapperContext context, const Legion::Task& task);

@@ -202,9 +202,25 @@ class LogJudge {
     }
   }
 
+  // Returns true if a selector such as `main > step` may stand for the task. A log does not tell
+  // the launches of a task apart, so nothing can be said about the statements for it.
+  bool is_selected(std::string_view task) {
+    bool selected = false;
+    const program::ProgramData& data = program_.data();
+    if (data.names.selectors().empty()) return false;
+    for (const program::StatementRow& row : data.rows) {
+      const bool is_selector = data.names.selector(row.key.task) != nullptr;
+      if (!is_selector || !data.names.stands_for(row.key.task, task)) continue;
+      hidden({row.statement}, "which task launched it does not stand in a log");
+      selected = true;
+    }
+    return selected;
+  }
+
   // Compares the processor kind on which a task ran with the Task statements. For the statements
   // about functions, limits and stealing, notes whether a log can show them.
   void judge(const MapperLog::Task& task) {
+    if (is_selected(task.name)) return;
     const std::string got = task.kind ? std::string(name_of(*task.kind)) : "a utility processor";
     const auto kinds = program_.task(task.name);
     if (kinds) {
@@ -242,7 +258,7 @@ class LogJudge {
 
   // Compares the logged memory and layout of a region requirement with the statements about it.
   void judge(const MapperLog::Data& data) {
-    if (!data.kind) return;
+    if (!data.kind || is_selected(data.task)) return;
     std::vector<std::string_view> names;
     const auto& known = data.has_names ? data.names : known_names_[{data.task, data.position}];
     names.assign(known.begin(), known.end());

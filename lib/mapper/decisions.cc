@@ -13,12 +13,27 @@
 
 namespace groma::mapper {
 
+TaskWords::TaskWords(const Program& program, const TaskView& task) : task_(task.name) {
+  if (!program.has_selectors()) return;
+  std::size_t count = 0;
+  for (const TaskView* above = task.parent; above != nullptr && count < parents_.size();
+       above = above->parent) {
+    parents_[count++] = above->name;
+  }
+  const int dimensions = task.domain.dimensions();
+  const int unknown = -1;
+  task_ = {task.name, std::span(parents_).first(count),
+           !task.is_index   ? 0
+           : dimensions > 0 ? dimensions
+                            : unknown};
+}
+
 // Returns the first kind that the machine has and for which the task has a variant. A Task
 // statement gives the order of the kinds; without one, the kind that the program's own mapper chose
 // comes first, then the order of the default mapper.
 std::optional<ProcessorKindDecision> decide_kind(const Program& program, const TaskView& task,
                                                  const Machine& machine) {
-  const auto decision = program.task(task.name);
+  const auto decision = program.task(TaskWords(program, task));
   const auto usable = [&](ProcKind kind) {
     return machine.has(kind) && best_variant(task, kind) != nullptr;
   };
@@ -38,7 +53,7 @@ std::optional<ProcessorKindDecision> decide_kind(const Program& program, const T
 // Returns the error for a task that no processor can run. The notes list the variants of the task
 // and the kinds of the machine.
 Diagnostic no_kind_error(const Program& program, const TaskView& task, const Machine& machine) {
-  const auto decision = program.task(task.name);
+  const auto decision = program.task(TaskWords(program, task));
   if (!decision) return no_variant_error(task, machine);
   std::vector<std::string_view> wanted;
   std::vector<std::string_view> variants;
@@ -65,9 +80,9 @@ namespace {
 
 // Replaces the candidates of the choice with the memories of the Region statements, each memory
 // once. Returns false, and changes nothing, if no statement names a memory.
-bool add_candidates(const Program& program, const TaskView& task, const RegionNames& names,
+bool add_candidates(const Program& program, const LaunchedTask& task, const RegionNames& names,
                     ProcKind kind, const LayoutSpec& otherwise, InstanceChoice* choice) {
-  const std::vector<MemoryCandidate> memories = program.memories(task.name, names, kind);
+  const std::vector<MemoryCandidate> memories = program.memories(task, names, kind);
   if (memories.empty()) return false;
   choice->candidate_count = 0;
   for (const MemoryCandidate& memory : memories) {
@@ -83,12 +98,12 @@ bool add_candidates(const Program& program, const TaskView& task, const RegionNa
 
 // Sets the layout of each candidate from the Layout statements, joined with what the variant
 // demands.
-void decide_layouts(const Program& program, const TaskView& task, const RegionNames& names,
+void decide_layouts(const Program& program, const LaunchedTask& task, const RegionNames& names,
                     ProcKind kind, const LayoutSpec& demanded, InstanceChoice* choice) {
   for (std::size_t i = 0; i < choice->candidate_count; ++i) {
     InstanceCandidate& candidate = choice->candidates_in_order[i];
     if (candidate.memory == MemKind::kVirtual) continue;
-    const auto layout = program.layout(task.name, names, kind, candidate.memory);
+    const auto layout = program.layout(task, names, kind, candidate.memory);
     if (!layout) continue;
     candidate.layout = complete_layout({layout->layout, layout->named}, demanded);
     candidate.layout_origin = layout->origin;
@@ -121,7 +136,8 @@ InstanceChoice decide_requirement(const Program& program, const TaskView& task,
       default_choice_of_requirement(requirement, variant, position, processor, machine, settings);
   if (requirement.empty()) return choice;
   const RegionNames names{position, requirement.aliases};
-  const auto collect = program.collect_memory(task.name, names);
+  const TaskWords words(program, task);
+  const auto collect = program.collect_memory(words, names);
   if (collect && requirement.privilege == Privilege::kReadOnly) {
     choice.untracked = true;
     choice.collect_priority = kCollectFirst;
@@ -131,12 +147,12 @@ InstanceChoice decide_requirement(const Program& program, const TaskView& task,
                          requirement.privilege != Privilege::kReduce && !requirement.output;
   if (untouched) return choice;
   const LayoutSpec demanded = demanded_layout(variant, position);
-  const bool said = add_candidates(program, task, names, processor.kind, demanded, &choice);
+  const bool said = add_candidates(program, words, names, processor.kind, demanded, &choice);
   if (said) {
     choice.is_virtual = virtual_first(choice, processor, machine);
     if (choice.is_virtual) choice.virtual_origin = choice.candidates().back().memory_origin;
   }
-  if (!choice.is_virtual) decide_layouts(program, task, names, processor.kind, demanded, &choice);
+  if (!choice.is_virtual) decide_layouts(program, words, names, processor.kind, demanded, &choice);
   return choice;
 }
 
@@ -144,8 +160,8 @@ InstanceChoice decide_requirement(const Program& program, const TaskView& task,
 // `kind` is known.
 std::optional<MappingFunctionDecision> decide_function(const Program& program, const TaskView& task,
                                                        std::optional<ProcKind> kind) {
-  return task.is_index ? program.index_function(task.name, kind)
-                       : program.single_function(task.name, kind);
+  const TaskWords words(program, task);
+  return task.is_index ? program.index_function(words, kind) : program.single_function(words, kind);
 }
 
 // Returns the decision of ControlReplicate. If the program has such statements, a task that none of
@@ -153,7 +169,7 @@ std::optional<MappingFunctionDecision> decide_function(const Program& program, c
 std::optional<ReplicateDecision> decide_replication(const Program& program, const TaskView& task,
                                                     ProcKind kind) {
   if (!program.replicates_any()) return std::nullopt;
-  const auto origin = program.control_replicate(task.name);
+  const auto origin = program.control_replicate(TaskWords(program, task));
   if (!origin) return ReplicateDecision{};
   return ReplicateDecision{can_replicate(task, kind), *origin};
 }

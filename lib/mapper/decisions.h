@@ -3,13 +3,29 @@
 // `explain` shows them.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "groma/machine.h"
 #include "groma/mapper.h"
 #include "groma/program.h"
 
 namespace groma::mapper {
+
+// The words by which statements select the task of a view: its name and, if the program has
+// selectors, the tasks above it and the form of its launch. Refers to the view.
+class TaskWords {
+ public:
+  TaskWords(const Program& program, const TaskView& task);
+  TaskWords(const TaskWords&) = delete;
+  TaskWords& operator=(const TaskWords&) = delete;
+  operator const LaunchedTask&() const { return task_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::array<std::string_view, kMaxTaskParents> parents_;
+  LaunchedTask task_;
+};
 
 struct ProcessorKindDecision {
   ProcKind kind = ProcKind::kCpu;

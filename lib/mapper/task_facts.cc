@@ -43,10 +43,11 @@ TaskFacts make_facts(const Program& program, const MapperSite& site, const TaskV
     made.reads_name = function.reads_name;
     made.reads_rank = function.reads_rank;
   }
-  if (const auto limit = program.instance_limit(task.name, kind)) {
+  const TaskWords words(program, task);
+  if (const auto limit = program.instance_limit(words, kind)) {
     made.limit = {limit->limit, keeper_of(*limit, kind, site)};
   }
-  made.steal = program.task_steal(task.name, kind);
+  made.steal = program.task_steal(words, kind);
   return made;
 }
 
@@ -82,6 +83,20 @@ const std::vector<InstanceChoice>& ChoiceCache::add_choice_list(
 bool TaskFacts::can_count_instances(const TaskView& task, const MapperRuntime& runtime) const {
   const Capabilities can = runtime.capabilities();
   return !task.rendezvous && can.events && (can.messages || !limit.keeper);
+}
+
+// Returns the number of the task's context. Contexts that were forgotten get new numbers, under
+// which no facts are known.
+std::uint32_t TaskFactsCache::find_context(const TaskView& task) {
+  std::vector<TaskId> context{static_cast<TaskId>(task.domain.dimensions())};
+  for (const TaskView* above = task.parent; above != nullptr && context.size() <= kMaxTaskParents;
+       above = above->parent) {
+    context.push_back(above->id);
+  }
+  if (contexts_.size() >= kMaxFacts) contexts_.clear();
+  const auto [found, is_new] = contexts_.try_emplace(std::move(context), last_context_ + 1);
+  if (is_new) ++last_context_;
+  return found->second;
 }
 
 // Makes the facts of a task and caches them in place of facts that are out of date.

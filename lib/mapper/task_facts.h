@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -123,13 +124,15 @@ struct TaskFacts {
 };
 
 // The facts of all tasks that one mapper object is asked about. The key is the task's id, whether
-// the launch is an index launch, its tag and the kind that the program's own mapper chose.
+// the launch is an index launch, its tag, the kind that the program's own mapper chose and, if the
+// program has selectors, the tasks above and the dimensions of the launch.
 class TaskFactsCache {
  public:
   // Returns the facts of a task, which are valid until the next call. They are made again if the
   // task has another name or another number of variants than before.
   TaskFacts& facts_of(const Program& program, const MapperSite& site, const TaskView& task) {
-    const TaskFactsKey key{task.id, task.is_index, task.tag, task.own_kind};
+    const TaskFactsKey key{task.id, task.is_index, task.tag, task.own_kind,
+                           program.has_selectors() ? find_context(task) : 0};
     const auto found = known_.find(key);
     const bool holds = found != known_.end() && found->second.name == task.name &&
                        found->second.variant_count == task.variants.size();
@@ -142,21 +145,28 @@ class TaskFactsCache {
     bool is_index = false;
     std::uint64_t tag = 0;
     std::optional<ProcKind> own_kind;
+    // The number of the tasks above and the dimensions of the launch. 0: they do not matter.
+    std::uint32_t context = 0;
     friend bool operator==(const TaskFactsKey&, const TaskFactsKey&) = default;
   };
   struct TaskFactsKeyHash {
     std::size_t operator()(const TaskFactsKey& key) const {
       const std::uint64_t mixed =
           (std::uint64_t{key.task} * 2 + (key.is_index ? 1 : 0)) * 0x9E3779B97F4A7C15U ^ key.tag ^
+          std::uint64_t{key.context} * 0xBF58476D1CE4E5B9U ^
           (key.own_kind ? static_cast<std::uint64_t>(*key.own_kind) + 1 : 0) << 32;
       return static_cast<std::size_t>(mixed ^ (mixed >> 29));
     }
   };
 
+  std::uint32_t find_context(const TaskView& task);
   TaskFacts& add_task_facts(const TaskFactsKey& key, const Program& program, const MapperSite& site,
                             const TaskView& task);
 
   std::unordered_map<TaskFactsKey, TaskFacts, TaskFactsKeyHash> known_;
+  // The numbers of contexts: the dimensions of the launch, then the ids of the tasks above.
+  std::map<std::vector<TaskId>, std::uint32_t> contexts_;
+  std::uint32_t last_context_ = 0;
 };
 
 }  // namespace groma::mapper

@@ -31,6 +31,14 @@ const StatementRow* ProgramData::add_row(const StatementRow& row) {
   return nullptr;
 }
 
+std::set<std::uint32_t> holding_conditions(const ProgramData& program) {
+  std::set<std::uint32_t> holding;
+  if (program.unbound == nullptr) return holding;
+  for (const auto& [number, range] : program.conditions) holding.insert(number);
+  for (const StatementRow& row : program.conditional_rows) holding.erase(row.when);
+  return holding;
+}
+
 std::shared_ptr<const ProgramData> with_conditions(std::shared_ptr<const ProgramData> program,
                                                    const std::set<std::uint32_t>& holding,
                                                    Diagnostics& diags) {

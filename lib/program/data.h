@@ -293,8 +293,11 @@ struct StatementRow {
   std::int64_t value = 0;
 };
 
-// The name patterns in the statements of one table, the most specific first.
+// The selectors and name patterns in the statements of one table, the most specific first.
 struct TablePatterns {
+  // The selectors whose last word is a name. They are more specific than this name alone.
+  std::vector<NameId> selectors;
+  // The patterns, and the selectors whose last word is a pattern or `*`.
   std::vector<NameId> tasks, regions;
 };
 
@@ -353,6 +356,9 @@ struct ProgramData {
   const StatementRow* add_row(const StatementRow& row);
 };
 
+// Returns the numbers of the `when` statements whose conditions hold; none if the program is not
+// bound to a machine.
+std::set<std::uint32_t> holding_conditions(const ProgramData& program);
 // Returns the program as it acts on a machine where the `when` statements hold whose numbers are in
 // `holding`. Warns about statements of different blocks that decide the same.
 std::shared_ptr<const ProgramData> with_conditions(std::shared_ptr<const ProgramData> program,

@@ -1,4 +1,4 @@
-// Orders the name patterns of a program and finds those whose order may surprise.
+// Orders the selectors and name patterns of a program and finds those whose order may surprise.
 #include "program/patterns.h"
 
 #include <algorithm>
@@ -11,9 +11,20 @@
 namespace groma::program {
 namespace {
 
-std::size_t specificity_of(std::string_view pattern) {
+std::size_t characters_of(std::string_view pattern) {
   return pattern.size() - static_cast<std::size_t>(std::count(pattern.begin(), pattern.end(), '*'));
 }
+
+// How specific a pattern or selector is. The first difference counts.
+struct Specificity {
+  // The characters of the pattern, or of the last word of the selector, besides `*`.
+  std::size_t characters = 0;
+  // The tasks above that the selector names, and one more if it names the form of the launch.
+  std::size_t above = 0;
+  // The characters of the tasks above.
+  std::size_t characters_above = 0;
+  friend auto operator<=>(const Specificity&, const Specificity&) = default;
+};
 
 // Returns true if some name matches both patterns. Takes a.size() * b.size() steps.
 bool can_match_one_name(std::string_view a, std::string_view b) {
@@ -51,7 +62,7 @@ class PatternOrder {
     std::vector<NameId> patterns;
     for (const auto& [pattern, statement] : first) patterns.push_back(pattern);
     std::sort(patterns.begin(), patterns.end(), [&](NameId a, NameId b) {
-      const std::size_t of_a = specificity(a), of_b = specificity(b);
+      const Specificity of_a = specificity(a), of_b = specificity(b);
       return of_a != of_b ? of_a > of_b : std::pair(first.at(a), a) < std::pair(first.at(b), b);
     });
     for (std::size_t i = 0; i < patterns.size(); ++i) {
@@ -65,14 +76,41 @@ class PatternOrder {
 
  private:
   std::string_view text(NameId pattern) const { return data_.names.text(pattern); }
-  std::size_t specificity(NameId pattern) const { return specificity_of(text(pattern)); }
+  Specificity specificity(NameId pattern) const {
+    const TaskSelector* const selector = data_.names.selector(pattern);
+    if (selector == nullptr) return {characters_of(text(pattern))};
+    Specificity found{characters_of(text(selector->path.back())), selector->path.size() - 1};
+    for (std::size_t i = 0; i < found.above; ++i) {
+      found.characters_above += characters_of(text(selector->path[i]));
+    }
+    if (selector->dimensions >= 0) ++found.above;
+    return found;
+  }
+  // Returns true if both can stand for one task.
+  bool can_meet(NameId a, NameId b) const {
+    const TaskSelector of_a = selector_of(a), of_b = selector_of(b);
+    if (of_a.dimensions >= 0 && of_b.dimensions >= 0 && of_a.dimensions != of_b.dimensions) {
+      return false;
+    }
+    // The paths end at the same task.
+    return std::equal(of_a.path.rbegin(),
+                      of_a.path.rbegin() +
+                          static_cast<std::ptrdiff_t>(std::min(of_a.path.size(), of_b.path.size())),
+                      of_b.path.rbegin(), [this](NameId one, NameId other) {
+                        return can_match_one_name(text(one), text(other));
+                      });
+  }
+  TaskSelector selector_of(NameId pattern) const {
+    const TaskSelector* const selector = data_.names.selector(pattern);
+    return selector == nullptr ? TaskSelector{{pattern}} : *selector;
+  }
 
   // Warns if some name matches both patterns, which are equally specific. Returns false if nothing
   // more is to be compared.
   bool compare(NameId a, NameId b, const FirstStatements& first) {
     steps_ -= static_cast<std::int64_t>(text(a).size() * text(b).size());
     if (steps_ < 0 || warnings_ == 0) return false;
-    if (!can_match_one_name(text(a), text(b))) return true;
+    if (!can_meet(a, b)) return true;
     --warnings_;
     diags_.report(DiagId::kEqualPatterns, data_.statement_ranges[first.at(b) - 1], text(a), text(b))
         .note("this one comes first", data_.statement_ranges[first.at(a) - 1]);
@@ -103,7 +141,15 @@ void order_patterns(ProgramData& data, Diagnostics& diags) {
     }
   }
   PatternOrder order(data, diags);
-  for (const auto& [table, first] : tasks) data.patterns_of(table).tasks = order.order(first);
+  for (const auto& [table, first] : tasks) {
+    TablePatterns& made = data.patterns_of(table);
+    for (const NameId pattern : order.order(first)) {
+      const TaskSelector* const selector = data.names.selector(pattern);
+      const bool is_named = selector != nullptr && selector->path.back() != kStarName &&
+                            !data.names.is_pattern(selector->path.back());
+      (is_named ? made.selectors : made.tasks).push_back(pattern);
+    }
+  }
   for (const auto& [table, first] : regions) data.patterns_of(table).regions = order.order(first);
 }
 

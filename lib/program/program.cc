@@ -20,22 +20,29 @@ namespace {
 
 DecisionOrigin origin_of(const StatementRow& row) { return {row.statement}; }
 
+static_assert(kMaxTaskParents + 1 == kMaxSelectorPath);
+
 // Calls use(id) for the words besides `*` with which the statements of a table can name a task, the
-// most specific first, until `use` returns true: the name, then the patterns that match it.
+// most specific first, until `use` returns true: the selectors of its name, the name, then the
+// patterns that match it.
 template <typename Use>
-bool for_task_names(const program::ProgramData& data, TableId table, std::string_view task,
+bool for_task_names(const program::ProgramData& data, TableId table, const LaunchedTask& task,
                     const Use& use) {
-  const NameId id = data.names.find(task);
+  const auto use_matching = [&](const std::vector<NameId>& patterns) {
+    return std::any_of(patterns.begin(), patterns.end(), [&](NameId pattern) {
+      return data.names.stands_for_task(pattern, task.name, task.parents, task.dimensions) &&
+             use(pattern);
+    });
+  };
+  if (use_matching(data.patterns_of(table).selectors)) return true;
+  const NameId id = data.names.find(task.name);
   if (id != FlatIndex::kNone && id != kStarName && use(id)) return true;
-  const std::vector<NameId>& patterns = data.patterns_of(table).tasks;
-  return std::any_of(patterns.begin(), patterns.end(), [&](NameId pattern) {
-    return data.names.stands_for(pattern, task) && use(pattern);
-  });
+  return use_matching(data.patterns_of(table).tasks);
 }
 
 // As for_task_names(), and then calls use(id) for `*`.
 template <typename Use>
-bool for_task_words(const program::ProgramData& data, TableId table, std::string_view task,
+bool for_task_words(const program::ProgramData& data, TableId table, const LaunchedTask& task,
                     const Use& use) {
   return for_task_names(data, table, task, use) || use(kStarName);
 }
@@ -45,7 +52,7 @@ bool for_task_words(const program::ProgramData& data, TableId table, std::string
 // task come in the order of for_task_words(). For each of them, the region comes by its position,
 // then by its aliases in their order, then by the patterns that match an alias, then as `*`.
 template <typename Use>
-void for_region_keys(const program::ProgramData& data, TableId table, std::string_view task,
+void for_region_keys(const program::ProgramData& data, TableId table, const LaunchedTask& task,
                      const RegionNames& region, const Use& one_key) {
   // The ids of the names and patterns for the region.
   std::vector<NameId> words;
@@ -77,7 +84,7 @@ void for_region_keys(const program::ProgramData& data, TableId table, std::strin
 // first, until `use` returns true. For each pair of a task and a region in the keys, only the first
 // place in `places` that has a row counts.
 template <typename Use>
-void for_region(const program::ProgramData& data, TableId table, std::string_view task,
+void for_region(const program::ProgramData& data, TableId table, const LaunchedTask& task,
                 const RegionNames& region, std::span<const PlaceKey> places, const Use& use) {
   for_region_keys(data, table, task, region, [&](NameId task_id, RegionKey region_key) {
     for (PlaceKey place : places) {
@@ -91,7 +98,7 @@ void for_region(const program::ProgramData& data, TableId table, std::string_vie
 // Returns the row for the task by the first word of for_task_words() that has one, or null. For
 // each word the places are tried in their order.
 const StatementRow* find_task(const program::ProgramData& data, TableId table,
-                              std::string_view task, std::span<const PlaceKey> places) {
+                              const LaunchedTask& task, std::span<const PlaceKey> places) {
   const StatementRow* row = nullptr;
   for_task_words(data, table, task, [&](NameId id) {
     for (PlaceKey place : places) {
@@ -106,7 +113,7 @@ const StatementRow* find_task(const program::ProgramData& data, TableId table,
 // Returns the function bound to the task by name or pattern, otherwise to the processor kind,
 // otherwise to `*`.
 std::optional<MappingFunctionDecision> find_map(const program::ProgramData& data, TableId table,
-                                                std::string_view task,
+                                                const LaunchedTask& task,
                                                 std::optional<ProcKind> kind) {
   const StatementRow* row = nullptr;
   for_task_names(data, table, task, [&](NameId id) {
@@ -127,6 +134,8 @@ const Source& Program::source() const { return data_->source; }
 
 bool Program::has_conditions() const { return !data_->conditions.empty(); }
 
+bool Program::has_selectors() const { return !data_->names.selectors().empty(); }
+
 DecisionOrigin Program::when_of(DecisionOrigin origin) const {
   const auto found = data_->whens.find(origin.statement);
   return found == data_->whens.end() ? DecisionOrigin{} : DecisionOrigin{found->second};
@@ -141,9 +150,8 @@ Range Program::range(DecisionOrigin origin) const {
   return data_->statement_ranges[origin.statement - 1];
 }
 
-// Returns the kinds of the Task statement for the name, otherwise of the one for `*`.
-std::optional<TaskDecision> Program::task(std::string_view name) const {
-  const StatementRow* row = find_task(*data_, TableId::kTask, name, {{program::kAnyPlace}});
+std::optional<TaskDecision> Program::task(const LaunchedTask& task) const {
+  const StatementRow* row = find_task(*data_, TableId::kTask, task, {{program::kAnyPlace}});
   if (row == nullptr) return std::nullopt;
   TaskDecision decision{{}, origin_of(*row)};
   for (std::size_t i = 0; i < row->kind_count; ++i) {
@@ -154,7 +162,7 @@ std::optional<TaskDecision> Program::task(std::string_view name) const {
 
 // Returns the memories of all matching statements, most specific first, so that later ones are
 // fallbacks.
-std::vector<MemoryCandidate> Program::memories(std::string_view task, const RegionNames& region,
+std::vector<MemoryCandidate> Program::memories(const LaunchedTask& task, const RegionNames& region,
                                                ProcKind kind) const {
   std::vector<MemoryCandidate> candidates;
   const PlaceKey places[] = {place_key(kind), program::kAnyPlace};
@@ -169,7 +177,7 @@ std::vector<MemoryCandidate> Program::memories(std::string_view task, const Regi
 
 // Returns the layout of the most specific statement. At equal keys, a statement for the memory
 // comes before one for the processor kind, and that before `*`.
-std::optional<LayoutDecision> Program::layout(std::string_view task, const RegionNames& region,
+std::optional<LayoutDecision> Program::layout(const LaunchedTask& task, const RegionNames& region,
                                               ProcKind kind, MemKind memory) const {
   std::optional<LayoutDecision> decision;
   const PlaceKey places[] = {place_key(memory), place_key(kind), program::kAnyPlace};
@@ -181,24 +189,25 @@ std::optional<LayoutDecision> Program::layout(std::string_view task, const Regio
   return decision;
 }
 
-std::optional<MappingFunctionDecision> Program::index_function(std::string_view task,
+std::optional<MappingFunctionDecision> Program::index_function(const LaunchedTask& task,
                                                                std::optional<ProcKind> kind) const {
   return find_map(*data_, TableId::kIndexMap, task, kind);
 }
 
 std::optional<MappingFunctionDecision> Program::single_function(
-    std::string_view task, std::optional<ProcKind> kind) const {
+    const LaunchedTask& task, std::optional<ProcKind> kind) const {
   return find_map(*data_, TableId::kSingleMap, task, kind);
 }
 
-std::optional<LimitDecision> Program::instance_limit(std::string_view task, ProcKind kind) const {
+std::optional<LimitDecision> Program::instance_limit(const LaunchedTask& task,
+                                                     ProcKind kind) const {
   const PlaceKey places[] = {place_key(kind), program::kAnyPlace};
   const StatementRow* row = find_task(*data_, TableId::kInstanceLimit, task, places);
   if (row == nullptr) return std::nullopt;
   return LimitDecision{row->value, static_cast<LimitScope>(row->kinds[0]), origin_of(*row)};
 }
 
-std::optional<DecisionOrigin> Program::collect_memory(std::string_view task,
+std::optional<DecisionOrigin> Program::collect_memory(const LaunchedTask& task,
                                                       const RegionNames& region) const {
   std::optional<DecisionOrigin> origin;
   for_region(*data_, TableId::kCollectMemory, task, region, {{program::kAnyPlace}},
@@ -209,7 +218,7 @@ std::optional<DecisionOrigin> Program::collect_memory(std::string_view task,
   return origin;
 }
 
-std::optional<DecisionOrigin> Program::control_replicate(std::string_view task) const {
+std::optional<DecisionOrigin> Program::control_replicate(const LaunchedTask& task) const {
   const StatementRow* row =
       find_task(*data_, TableId::kControlReplicate, task, {{program::kAnyPlace}});
   if (row == nullptr) return std::nullopt;
@@ -223,7 +232,7 @@ bool Program::replicates_any() const {
   return false;
 }
 
-std::optional<StealDecision> Program::task_steal(std::string_view task, ProcKind kind) const {
+std::optional<StealDecision> Program::task_steal(const LaunchedTask& task, ProcKind kind) const {
   const StatementRow* row = find_task(*data_, TableId::kTaskSteal, task, {{place_key(kind)}});
   if (row == nullptr) return std::nullopt;
   return StealDecision{static_cast<StealScope>(row->value), origin_of(*row)};

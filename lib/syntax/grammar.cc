@@ -104,10 +104,10 @@ std::vector<std::string> kind_words(TokenKind token, const std::vector<Kind>& ki
   return all;
 }
 
-// Returns a choice between task or region names, quoted where necessary. Without names, any name is
-// allowed. Returns nothing if there are names but none of them can be written.
-std::optional<GrammarItem> names_of(const std::vector<std::string>& names) {
-  if (names.empty()) return rule("path-name");
+// Returns a choice between task or region names, quoted where necessary. Without names, what the
+// rule `any` says is allowed. Returns nothing if there are names but none of them can be written.
+std::optional<GrammarItem> names_of(const std::vector<std::string>& names, const char* any) {
+  if (names.empty()) return rule(any);
   std::vector<std::string> written;
   for (const std::string& name : names) {
     if (auto text = name_as_written(name)) written.push_back(*std::move(text));
@@ -206,6 +206,13 @@ void add_names(std::vector<Production>& table) {
                    false, ""});
   table.push_back({"path-name",
                    one_of(rule("free-name"), rule("path"), rule("quoted-name"), rule("pattern")),
+                   false, ""});
+  // A task may be selected by the tasks above it and by the dimensions of its launch.
+  const GrammarItem below = seq(text(" > "), one_of(rule("path-name"), text("*")));
+  const GrammarItem form = seq(text("[dim="), chars({{'0', '9'}}), text("]"));
+  table.push_back({"selected-task",
+                   one_of(seq(rule("path-name"), many(below), optional(form)),
+                          seq(text("*"), some(below), optional(form)), seq(text("*"), form)),
                    false, ""});
 }
 
@@ -308,7 +315,8 @@ void add_parts(const GrammarNames& names, std::vector<Production>& table) {
   // If no task has requirements, the grammar allows no positions. If none of the given names can be
   // written, it allows only `*`.
   const bool positions = names.requirements != 0;
-  const std::optional<GrammarItem> tasks = names_of(names.tasks), regions = names_of(names.regions);
+  const std::optional<GrammarItem> tasks = names_of(names.tasks, "selected-task");
+  const std::optional<GrammarItem> regions = names_of(names.regions, "path-name");
   std::vector<GrammarItem> requirements;
   if (positions) requirements.push_back(rule("position"));
   if (regions) requirements.push_back(rule("region-name"));

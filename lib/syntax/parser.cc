@@ -150,6 +150,15 @@ bool Parser::at_next_statement() const {
   return token_.line_start && brackets_ == 0 && begins_statement();
 }
 
+// Adds a help to the first error of a statement in which a `*` stands directly before a name.
+// Returns true if there is one.
+bool Parser::help_with_pattern(Diagnostic& diagnostic) {
+  if (!star_before_name_) return false;
+  star_before_name_ = false;
+  diagnostic.help("a name pattern does not begin with `*`: a letter or `_` comes first");
+  return true;
+}
+
 // Reports that `what` was expected here. An error token was already reported by the lexer, so the
 // rest of its statement is skipped silently.
 void Parser::report_expected(std::string_view what) {

@@ -62,8 +62,11 @@ class Parser {
     if (panic_) return nullptr;
     panic_ = true;
     panic_brackets_ = brackets_;
-    return &diags_.report(id, range, args...);
+    Diagnostic& diagnostic = diags_.report(id, range, args...);
+    help_with_pattern(diagnostic);
+    return &diagnostic;
   }
+  bool help_with_pattern(Diagnostic& diagnostic);
   void report_expected(std::string_view what);
   void report_exceeded_limit(std::size_t limit, std::string_view what);
   void suggest_spellings(Diagnostic& diagnostic, Range range,
@@ -123,6 +126,9 @@ class Parser {
     kCollectRegions,
   };
   IndexRange parse_names(NameList list_kind, bool kind_follows = false);
+  NameUse parse_task(NameList list_kind);
+  NameUse parse_task_word(NameList list_kind);
+  static bool continues_selector(TokenKind kind);
   NameUse parse_path_name(std::string_view of_what, NameList list_kind);
   bool at_adjacent(TokenKind kind) const;
   bool accept_pattern_star(Range name, NameList list_kind);
@@ -226,6 +232,8 @@ class Parser {
   std::uint32_t when_ = 0;
   // A `*` behind a name that was read and is the next word of the statement.
   std::optional<Range> separate_star_;
+  // True if the statement has a `*` directly before a name, which may be meant as a name pattern.
+  bool star_before_name_ = false;
   // True if the program exceeded a limit. The parsing then ends.
   bool stopped_ = false;
 };

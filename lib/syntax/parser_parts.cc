@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "groma/geometry.h"
 #include "syntax/parser_impl.h"
 
 namespace groma::syntax {
@@ -33,16 +34,17 @@ std::optional<AlignOp> align_operator(TokenKind kind) {
 
 }  // namespace
 
-// NAMES : '*' | name (',' name)*
+// NAMES : '*' | task (',' task)*
 // `kind_follows` is true if the word after the names must be a processor kind. A processor kind
 // directly before `,`, `;` or the end is then more likely that word than a name, so a name is
 // reported as missing.
 IndexRange Parser::parse_names(NameList list_kind, bool kind_follows) {
   IndexRange list{static_cast<std::uint32_t>(tree_.names.size()), 0};
   if (panic_) return list;
-  if (at_token(TokenKind::kStar)) {
+  if (at_token(TokenKind::kStar) && !continues_selector(next_.kind)) {
     tree_.names.push_back({kStarName, token_.range});
     advance_token();
+    star_before_name_ = star_before_name_ || at_adjacent(TokenKind::kName);
     list.count = 1;
     if (at_token(TokenKind::kComma)) report_expected("nothing after `*`, which means all");
     return list;
@@ -62,10 +64,74 @@ IndexRange Parser::parse_names(NameList list_kind, bool kind_follows) {
       report_expected("the name of a task");
     }
     if (panic_) break;
-    tree_.names.push_back(parse_path_name("task", list_kind));
+    tree_.names.push_back(parse_task(list_kind));
     ++list.count;
   } while (!panic_ && accept_token(TokenKind::kComma));
   return list;
+}
+
+bool Parser::continues_selector(TokenKind kind) {
+  return kind == TokenKind::kGreater || kind == TokenKind::kLeftBracket;
+}
+
+// task : ('*' | name) ('>' ('*' | name))* ('[' 'dim' '=' INT ']')?
+NameUse Parser::parse_task(NameList list_kind) {
+  // A `*` alone stands for all tasks, so it is no item of a list.
+  NameUse task = at_token(TokenKind::kStar) && !continues_selector(next_.kind)
+                     ? parse_path_name("task", list_kind)
+                     : parse_task_word(list_kind);
+  if (panic_ || separate_star_ || !continues_selector(token_.kind)) return task;
+  TaskSelector selector{{task.id}};
+  const auto written = [&](const NameUse& word) {
+    const std::string_view text = source_text(word.range);
+    return text.starts_with('"') ? text : tree_.name_table.text(word.id);
+  };
+  std::string text(written(task));
+  tree_.selected_names.push_back(task);
+  while (!panic_ && accept_token(TokenKind::kGreater)) {
+    const NameUse word = parse_task_word(list_kind);
+    if (panic_) return task;
+    if (selector.path.size() == kMaxSelectorPath) {
+      report(DiagId::kProgramTooLarge, word.range, kMaxSelectorPath, "tasks in one path");
+      return task;
+    }
+    selector.path.push_back(word.id);
+    text += fmt::format(" > {}", written(word));
+    tree_.selected_names.push_back(word);
+  }
+  if (accept_token(TokenKind::kLeftBracket)) {
+    if (!at_token(TokenKind::kName) || source_text(token_.range) != "dim") {
+      report_expected("`dim=` and the number of dimensions of the launch, such as `[dim=2]`");
+      return task;
+    }
+    advance_token();
+    expect_token(TokenKind::kAssign);
+    const Range range = token_.range;
+    const std::int64_t dimensions = parse_integer("the number of dimensions");
+    if (!panic_ && (dimensions < 0 || dimensions > kMaxDimensions)) {
+      report(DiagId::kExpectedToken, range, fmt::format("a number from 0 to {}", kMaxDimensions),
+             fmt::format("`{}`", dimensions));
+    }
+    expect_token(TokenKind::kRightBracket);
+    if (panic_) return task;
+    selector.dimensions = static_cast<int>(dimensions);
+    text += fmt::format("[dim={}]", dimensions);
+  }
+  task.range.end = last_end_;
+  task.id = tree_.name_table.intern_selector(std::move(selector), std::move(text));
+  if (tree_.name_table.patterns().size() > kMaxPatterns) {
+    report_exceeded_limit(kMaxPatterns, "name patterns");
+  }
+  return task;
+}
+
+// Reads `*` or a name in the path of a selector.
+NameUse Parser::parse_task_word(NameList list_kind) {
+  if (!at_token(TokenKind::kStar)) return parse_path_name("task", list_kind);
+  const NameUse star{kStarName, token_.range};
+  advance_token();
+  star_before_name_ = star_before_name_ || at_adjacent(TokenKind::kName);
+  return star;
 }
 
 // name : WORD (('.' | '::') WORD)* | STRING
@@ -248,6 +314,7 @@ IndexRange Parser::parse_regions(NameList list_kind) {
   if (at_token(TokenKind::kStar)) {
     tree_.region_refs.push_back({false, kStarName, token_.range});
     advance_token();
+    star_before_name_ = star_before_name_ || at_adjacent(TokenKind::kName);
     list.count = 1;
     return list;
   }
@@ -320,9 +387,10 @@ KindWord Parser::parse_kind_word(TokenKind kind, bool last) {
     advance_token();
   } else if (at_token(TokenKind::kName) && !at_next_statement()) {
     word.value = 0;
-    suggest_spellings(diags_.report(processor ? DiagId::kUnknownProcessor : DiagId::kUnknownMemory,
-                                    token_.range, source_text(token_.range)),
-                      token_.range, kind);
+    Diagnostic& diagnostic =
+        diags_.report(processor ? DiagId::kUnknownProcessor : DiagId::kUnknownMemory, token_.range,
+                      source_text(token_.range));
+    if (!help_with_pattern(diagnostic)) suggest_spellings(diagnostic, token_.range, kind);
     advance_token();
     const bool ends =
         at_token(TokenKind::kSemicolon) || token_.line_start || at_token(TokenKind::kRightBrace);

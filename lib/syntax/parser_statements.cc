@@ -52,6 +52,7 @@ void Parser::parse_statement(std::vector<Statement>& into, bool in_body) {
   made.end = std::max(begin, last_end_);
   made.when = in_body ? 0 : when_;
   separate_star_.reset();
+  star_before_name_ = false;
   // A statement is complete if neither its text nor its end had a mistake.
   const bool whole = complete && (body_read || !recovered_);
   if (in_body && !whole) body_broken_ = true;

@@ -345,8 +345,10 @@ class Printer {
     if (comma != std::string_view::npos) put(",");
     flush_inside(range.begin);
     put(" ");
-    // A quoted name stays quoted. A path loses the white space that may stand inside it.
-    const bool quoted_name = tree_.source.text(range).starts_with('"');
+    // A quoted name stays quoted. A path loses the white space that may stand inside it. The text
+    // of a pattern or selector is its standard form.
+    const bool quoted_name =
+        !tree_.name_table.is_pattern(id) && tree_.source.text(range).starts_with('"');
     put(quoted_name ? quote_string(text(id)) : std::string(text(id)));
   }
 

@@ -120,8 +120,8 @@ struct Expr {
 
 // ------------------------------------------------------------------------------------- statements
 
-// One occurrence of a name in the source text. The name of a task may be a pattern
-// (NameTable::is_pattern).
+// One occurrence of a name in the source text. The name of a task may be a pattern or a selector
+// (NameTable::is_pattern, NameTable::selector).
 struct NameUse {
   NameId id = kStarName;
   Range range;
@@ -263,6 +263,8 @@ struct Tree {
   std::vector<Expr> exprs;
   std::vector<ExprId> expr_lists;
   std::vector<NameUse> names;
+  // The words of selectors, in the order of the text, with the ranges at which they stand.
+  std::vector<NameUse> selected_names;
   std::vector<KindWord> kind_words;
   std::vector<RegionRef> region_refs;
   std::vector<LayoutConstraint> constraints;

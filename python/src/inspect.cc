@@ -117,7 +117,7 @@ PyPlacement place_program(nb::handle program, nb::handle machine, const std::str
                        "place(program, machine, task=\"t\", ...)");
   }
   PyPlacement result{bound_of(program, machine), {}, {}};
-  result.query.task = task;
+  set_task(task, &result.query);
   result.query.function = function;
   result.query.domain = domain_of(extents, lower);
   result.query.from = kind_of(kind);
@@ -140,7 +140,7 @@ nb::tuple place_single_task(nb::handle program, nb::handle machine, const std::s
                             const std::optional<std::string>& kind) {
   PyBound bound = bound_of(program, machine);
   PlaceQuery query;
-  query.task = task;
+  set_task(task, &query);
   query.parent = PlaceQuery::Parent{node, index};
   query.from = kind_of(kind);
   const auto placed = place(bound.bound, query, bound.diags);
@@ -237,15 +237,18 @@ nb::tuple explain_program(nb::handle program, nb::handle app, nb::handle machine
   PyBound bound = bound_of(program, machine);
   std::optional<Explanation> made;
   std::string json, text, summary;
+  Interrupt interrupt;
   {
     const nb::gil_scoped_release released;
-    made = explain(bound.bound, with.workload, {task, region}, bound.diags);
+    made = explain(bound.bound, with.workload, {task, region}, bound.diags,
+                   [&] { return interrupt.should_stop(); });
     if (made) {
       json = to_json(*made, bound.bound.program(), bound.diags);
       text = draw(*made, bound.bound.program());
       summary = draw_summary(*made);
     }
   }
+  interrupt.rethrow();
   if (!made) raise(bound.diags);
   return nb::make_tuple(to_str(json), to_str(text), to_str(summary), to_list(bound.diags));
 }

@@ -1,6 +1,7 @@
 // Emitted programs, compiled, against the library: every point of many launches on many machines
 // against the reference evaluation, every decision against the Program's own answers.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -33,10 +34,38 @@ void add_names(const NameTable& table, NameId id, std::set<std::string>* names) 
 // Those that the program names, and one that it does not.
 std::vector<std::string> task_names(const Program& program) {
   std::set<std::string> names = {"nobody"};
+  const NameTable& table = program.data().names;
   for (const program::StatementRow& row : program.data().rows) {
-    if (row.key.task != kStarName) add_names(program.data().names, row.key.task, &names);
+    if (row.key.task == kStarName) continue;
+    const TaskSelector* const selector = table.selector(row.key.task);
+    add_names(table, selector == nullptr ? row.key.task : selector->path.back(), &names);
   }
   return {names.begin(), names.end()};
+}
+
+// The tasks of a program as its selectors may see them: below tasks that they name and below
+// others, in launches of each form.
+struct Launched {
+  std::string name;
+  std::vector<std::string_view> parents;
+  int dimensions = -1;
+  operator LaunchedTask() const { return {name, parents, dimensions}; }
+};
+std::vector<Launched> launched_tasks(const Program& program, const std::vector<int>& forms) {
+  std::vector<Launched> all;
+  for (const std::string& name : task_names(program)) {
+    if (!program.has_selectors()) {
+      all.push_back({name, {}, -1});
+      continue;
+    }
+    const std::vector<std::vector<std::string_view>> paths = {
+        {},      {"main"},         {"step"},          {"step", "main"},         {"start", "main"},
+        {"a b"}, {"main", "main"}, {"other", "main"}, {"step", "other", "main"}};
+    for (const auto& parents : paths) {
+      for (const int form : forms) all.push_back({name, parents, form});
+    }
+  }
+  return all;
 }
 std::vector<std::string> region_names(const Program& program) {
   std::set<std::string> names = {"nothing"};
@@ -60,7 +89,7 @@ struct Tally {
   long other_errors = 0;  // another mistake of the same statement: C++ leaves the order open
 };
 
-void compare_regions(const Program& program, const Emitted& emitted, const std::string& task,
+void compare_regions(const Program& program, const Emitted& emitted, const LaunchedTask& task,
                      const RegionNames& region, Tally* tally) {
   EXPECT_EQ(emitted.collects(task, region), program.collect_memory(task, region).has_value());
   for (std::size_t k : numbers<kProcKindCount>()) {
@@ -83,8 +112,10 @@ void compare_regions(const Program& program, const Emitted& emitted, const std::
 
 void compare_decisions(const Program& program, const Emitted& emitted, Tally* tally) {
   const std::vector<std::string> regions = region_names(program);
-  for (const std::string& task : task_names(program)) {
-    SCOPED_TRACE(task);
+  for (const Launched& each : launched_tasks(program, {-1, 0, 1, 2, 3})) {
+    const LaunchedTask task = each;
+    SCOPED_TRACE(fmt::format("{} below {} in {}", each.name, fmt::join(each.parents, " below "),
+                             each.dimensions));
     const auto kinds = program.task(task);
     EXPECT_EQ(emitted.kinds(task), kinds ? kinds->kinds : std::vector<ProcKind>());
     EXPECT_EQ(emitted.replicates(task), program.control_replicate(task).has_value());
@@ -132,8 +163,8 @@ class Points {
   Points(const BoundProgram& bound, const Emitted& emitted, Tally* tally)
       : bound_(bound), emitted_(emitted), tally_(tally), evaluator_(bound) {}
 
-  void compare(bool index, const std::string& name, ProcKind kind, TaskPoint task) {
-    task.name = name;
+  void compare(bool index, const LaunchedTask& name, ProcKind kind, TaskPoint task) {
+    task.name = name.name;
     const Program& program = bound_.program();
     const auto decision =
         index ? program.index_function(name, kind) : program.single_function(name, kind);
@@ -160,7 +191,7 @@ class Points {
     ADD_FAILURE() << "no error";
   }
 
-  void launch(const std::string& name, ProcKind kind, const Rect& domain) {
+  void launch(const LaunchedTask& name, ProcKind kind, const Rect& domain) {
     TaskPoint task;
     task.domain = domain;
     task.point = domain.lower;
@@ -188,12 +219,13 @@ const std::vector<Rect> kLaunches = {
 void compare_points(const BoundProgram& bound, const Emitted& emitted, Tally* tally) {
   Points points(bound, emitted, tally);
   const Program& program = bound.program();
-  for (const std::string& task : task_names(program)) {
+  for (Launched& each : launched_tasks(program, {-1})) {
     for (const ProcKind kind : {ProcKind::kGpu, ProcKind::kCpu, ProcKind::kOmp}) {
       for (const Rect& launch : kLaunches) {
         SCOPED_TRACE(
-            fmt::format("{} on {}, {} dimensions", task, name_of(kind), launch.dimensions()));
-        points.launch(task, kind, launch);
+            fmt::format("{} on {}, {} dimensions", each.name, name_of(kind), launch.dimensions()));
+        each.dimensions = launch.dimensions();
+        points.launch(each, kind, launch);
         if (::testing::Test::HasFailure()) return;
       }
       TaskPoint single;
@@ -201,7 +233,8 @@ void compare_points(const BoundProgram& bound, const Emitted& emitted, Tally* ta
       for (std::int64_t node = 0; node < bound.machine().node_count(); ++node) {
         single.parent = Processor{ProcKind::kGpu, node, node % 2};
         single.parent_name = "parent";
-        points.compare(false, task, kind, single);
+        each.dimensions = 0;
+        points.compare(false, each, kind, single);
       }
     }
   }

@@ -25,19 +25,19 @@ class Emitted {
     std::vector<Processor> processors;
     std::string error;
   };
-  virtual Answer place(bool index, std::string_view task, ProcKind kind,
+  virtual Answer place(bool index, const LaunchedTask& task, ProcKind kind,
                        const TaskPoint& point) const = 0;
 
-  virtual std::vector<ProcKind> kinds(std::string_view task) const = 0;
-  virtual std::vector<MemKind> memories(std::string_view task, const RegionNames& region,
+  virtual std::vector<ProcKind> kinds(const LaunchedTask& task) const = 0;
+  virtual std::vector<MemKind> memories(const LaunchedTask& task, const RegionNames& region,
                                         ProcKind kind) const = 0;
-  virtual std::optional<StatedLayout> layout(std::string_view task, const RegionNames& region,
+  virtual std::optional<StatedLayout> layout(const LaunchedTask& task, const RegionNames& region,
                                              ProcKind kind, MemKind memory) const = 0;
-  virtual bool collects(std::string_view task, const RegionNames& region) const = 0;
-  virtual std::int64_t limit(std::string_view task, ProcKind kind) const = 0;
-  virtual LimitScope limit_scope(std::string_view task, ProcKind kind) const = 0;
-  virtual bool replicates(std::string_view task) const = 0;
-  virtual std::optional<StealScope> steal(std::string_view task, ProcKind kind) const = 0;
+  virtual bool collects(const LaunchedTask& task, const RegionNames& region) const = 0;
+  virtual std::int64_t limit(const LaunchedTask& task, ProcKind kind) const = 0;
+  virtual LimitScope limit_scope(const LaunchedTask& task, ProcKind kind) const = 0;
+  virtual bool replicates(const LaunchedTask& task) const = 0;
+  virtual std::optional<StealScope> steal(const LaunchedTask& task, ProcKind kind) const = 0;
 };
 
 struct EmittedProgram {

@@ -66,6 +66,34 @@ when m.size[0] == 2 || m.volume == 0 {
 def where(Task task) { return Machine(CPU)[0, 0]; }
 )";
 
+// Statements that select tasks by those above them and by the form of the launch.
+constexpr const char* kPaths = R"(
+m = Machine(GPU);
+def first(Task task) { return m[task.ipoint[0] % m.size[0], 0]; }
+def last(Task task) { return m[m.size[0] - 1, task.ipoint[0] % m.size[1]]; }
+Task * CPU;
+Task main > update GPU;
+Task update OMP;
+Task main > step > update IO;
+Task st* > update, upd*[dim=2] GPU, CPU;
+Task update[dim=0] CPU;
+Task main > * OMP, CPU;
+Task "a b" > c.d[dim=1] GPU;
+Region * * GPU FBMEM;
+Region step > update * GPU ZCMEM;
+Region update[dim=1] 1 GPU SYSMEM;
+Region update ghost * RDMEM;
+Layout main > upd* gh* FBMEM AOS;
+IndexTaskMap update first;
+IndexTaskMap main > update last;
+IndexTaskMap *[dim=3] last;
+InstanceLimit step > update GPU 4;
+ControlReplicate main > step;
+CollectMemory * > update ghost;
+TaskSteal update[dim=2] GPU ANY_NODE;
+when m.volume > 4 { Task main > update OMP; }
+)";
+
 struct Writer {
   std::string text = "#include \"emit/emitted.h\"\n\n";
   std::string list;
@@ -78,7 +106,19 @@ struct Writer {
 // those of the text.
 std::string glue(const std::string& decisions, const std::string& space) {
   const auto has = [&](std::string_view what) { return decisions.find(what) != std::string::npos; };
-  std::string made = "\nnamespace " + space + " {\nnamespace given = ::groma;\n" + R"(
+  std::string made = "\nnamespace " + space + " {\nnamespace given = ::groma;\n";
+  made += has("struct LaunchedTask") ? R"(
+LaunchedTask words_of(const given::LaunchedTask& task) {
+  LaunchedTask words{task.name};
+  words.parents.assign(task.parents.begin(), task.parents.end());
+  words.dimensions = task.dimensions;
+  return words;
+}
+)"
+                                     : R"(
+[[maybe_unused]] std::string_view words_of(const given::LaunchedTask& task) { return task.name; }
+)";
+  made += R"(
 class Bound final : public given::testing::Emitted {
  public:
   std::string bind(const given::Machine& on) override {
@@ -106,17 +146,17 @@ class Bound final : public given::testing::Emitted {
                                   : "";
   made += "    return {};\n  }\n";
   made +=
-      "  Answer place(bool index, std::string_view task, given::ProcKind kind,\n"
+      "  Answer place(bool index, const given::LaunchedTask& task, given::ProcKind kind,\n"
       "               const given::TaskPoint& point) const override {\n"
       "    [[maybe_unused]] const auto on = static_cast<ProcKind>(kind);\n"
       "    Answer answer;\n    (void)index, (void)task, (void)point;\n";
   if (has("enum class Function")) {
     made += "    Mapping::Function function = Mapping::Function::none;\n";
     if (has("Function index_function(")) {
-      made += "    if (index) function = Mapping::index_function(task, on);\n";
+      made += "    if (index) function = Mapping::index_function(words_of(task), on);\n";
     }
     if (has("Function single_function(")) {
-      made += "    if (!index) function = Mapping::single_function(task, on);\n";
+      made += "    if (!index) function = Mapping::single_function(words_of(task), on);\n";
     }
     made += R"(
     if (function == Mapping::Function::none) return answer;
@@ -155,9 +195,10 @@ class Bound final : public given::testing::Emitted {
     made += fmt::format("  {} const override {{\n{}  }}\n", head,
                         has(fmt::format(" {}(", word)) ? body : otherwise);
   };
-  question("std::vector<given::ProcKind> kinds([[maybe_unused]] std::string_view task)", "kinds_of",
+  question("std::vector<given::ProcKind> kinds([[maybe_unused]] const given::LaunchedTask& task)",
+           "kinds_of",
            "    std::vector<given::ProcKind> all;\n"
-           "    for (const ProcKind kind : Mapping::kinds_of(task)) {\n"
+           "    for (const ProcKind kind : Mapping::kinds_of(words_of(task))) {\n"
            "      all.push_back(static_cast<given::ProcKind>(kind));\n    }\n    return all;\n",
            "    return {};\n");
   if (has("struct Region")) {
@@ -171,22 +212,24 @@ class Bound final : public given::testing::Emitted {
 )";
   }
   question(
-      "std::vector<given::MemKind> memories([[maybe_unused]] std::string_view task,\n"
+      "std::vector<given::MemKind> memories([[maybe_unused]] const given::LaunchedTask& task,\n"
       "      [[maybe_unused]] const given::RegionNames& region,\n"
       "      [[maybe_unused]] given::ProcKind kind)",
       "memories_of",
       "    std::vector<given::MemKind> all;\n"
       "    for (const MemKind memory :\n"
-      "         Mapping::memories_of(task, of(region), static_cast<ProcKind>(kind))) {\n"
+      "         Mapping::memories_of(words_of(task), of(region), static_cast<ProcKind>(kind))) {\n"
       "      all.push_back(static_cast<given::MemKind>(memory));\n    }\n    return all;\n",
       "    return {};\n");
   question(
-      "std::optional<given::StatedLayout> layout([[maybe_unused]] std::string_view task,\n"
+      "std::optional<given::StatedLayout> layout([[maybe_unused]] const given::LaunchedTask& "
+      "task,\n"
       "      [[maybe_unused]] const given::RegionNames& region,\n"
       "      [[maybe_unused]] given::ProcKind kind,\n"
       "      [[maybe_unused]] given::MemKind memory)",
       "layout_of",
-      "    const auto said = Mapping::layout_of(task, of(region), static_cast<ProcKind>(kind),\n"
+      "    const auto said = Mapping::layout_of(words_of(task), of(region), "
+      "static_cast<ProcKind>(kind),\n"
       "                                         static_cast<MemKind>(memory));\n"
       "    if (!said) return std::nullopt;\n"
       "    const LayoutSpec& layout = said->layout;\n"
@@ -198,28 +241,30 @@ class Bound final : public given::testing::Emitted {
       "said->named.alignment}};\n",
       "    return std::nullopt;\n");
   question(
-      "bool collects([[maybe_unused]] std::string_view task,\n"
+      "bool collects([[maybe_unused]] const given::LaunchedTask& task,\n"
       "      [[maybe_unused]] const given::RegionNames& region)",
-      "collects", "    return Mapping::collects(task, of(region));\n", "    return false;\n");
+      "collects", "    return Mapping::collects(words_of(task), of(region));\n",
+      "    return false;\n");
   question(
-      "std::int64_t limit([[maybe_unused]] std::string_view task,\n"
+      "std::int64_t limit([[maybe_unused]] const given::LaunchedTask& task,\n"
       "      [[maybe_unused]] given::ProcKind kind)",
-      "limit_of", "    return Mapping::limit_of(task, static_cast<ProcKind>(kind));\n",
+      "limit_of", "    return Mapping::limit_of(words_of(task), static_cast<ProcKind>(kind));\n",
       "    return 0;\n");
   question(
-      "given::LimitScope limit_scope([[maybe_unused]] std::string_view task,\n"
+      "given::LimitScope limit_scope([[maybe_unused]] const given::LaunchedTask& task,\n"
       "      [[maybe_unused]] given::ProcKind kind)",
       "limit_scope_of",
-      "    const LimitScope scope = Mapping::limit_scope_of(task, static_cast<ProcKind>(kind));\n"
+      "    const LimitScope scope = Mapping::limit_scope_of(words_of(task), "
+      "static_cast<ProcKind>(kind));\n"
       "    return static_cast<given::LimitScope>(scope);\n",
       "    return given::LimitScope::kProcessor;\n");
-  question("bool replicates([[maybe_unused]] std::string_view task)", "replicates",
-           "    return Mapping::replicates(task);\n", "    return false;\n");
+  question("bool replicates([[maybe_unused]] const given::LaunchedTask& task)", "replicates",
+           "    return Mapping::replicates(words_of(task));\n", "    return false;\n");
   question(
-      "std::optional<given::StealScope> steal([[maybe_unused]] std::string_view task,\n"
+      "std::optional<given::StealScope> steal([[maybe_unused]] const given::LaunchedTask& task,\n"
       "      [[maybe_unused]] given::ProcKind kind)",
       "steal_of",
-      "    const auto steal = Mapping::steal_of(task, static_cast<ProcKind>(kind));\n"
+      "    const auto steal = Mapping::steal_of(words_of(task), static_cast<ProcKind>(kind));\n"
       "    if (!steal) return std::nullopt;\n"
       "    return static_cast<given::StealScope>(*steal);\n",
       "    return std::nullopt;\n");
@@ -307,7 +352,10 @@ int run(int argc, char** argv) {
         writer.write(std::string(file.name), std::string(file.text));
     }
   }
-  if (std::strcmp(argv[2], "dsl") == 0) writer.write("selectors", kSelectors);
+  if (std::strcmp(argv[2], "dsl") == 0) {
+    writer.write("selectors", kSelectors);
+    writer.write("paths", kPaths);
+  }
   for (std::uint64_t seed = from; seed < from + count; ++seed) {
     if (std::strcmp(argv[2], "drawn") == 0) {
       const Benchmark& benchmark = benchmarks()[seed % benchmarks().size()];

@@ -148,6 +148,30 @@ TEST_P(Wrapped, AnOwnMapperKeepsWhatNoStatementDecides) {
   EXPECT_THAT(outcome.out, HasSubstr(top_too ? "mapped: 9\n" : "mapped: 8\n"));
 }
 
+// `top` launches both tasks over one dimension.
+TEST_P(Wrapped, SelectorsSeeTheTasksAboveAndTheLaunch) {
+  const char* const mapping =
+      "m = Machine(CPU);\n"
+      "def first(Task task) { return m[0, 0]; }\n"
+      "IndexTaskMap top > moved[dim=1] first;\n"
+      "IndexTaskMap other > kept, top > top > kept, kept[dim=2] first;\n";
+  const Outcome outcome = stranger(mapping, GetParam());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("kept: 1 1 1 1\nmoved: 0 0 0 0\ntunable: 42\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("own mapper: slices kept"));
+}
+
+TEST_F(Run, SelectorsSeeTheTasksAboveInAPlainProgram) {
+  const Outcome outcome = stranger(
+      "m = Machine(CPU);\n"
+      "def first(Task task) { return m[0, 0]; }\ndef last(Task task) { return m[0, 1]; }\n"
+      "IndexTaskMap moved last;\nIndexTaskMap t* > moved first;\nIndexTaskMap moved > kept first;\n"
+      "IndexTaskMap kept last;\n",
+      "plain");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("kept: 1 1 1 1\nmoved: 0 0 0 0\n"));
+}
+
 TEST_P(Wrapped, AStarDecidesOfAllTasks) {
   const Outcome outcome = stranger(std::string(kFirst) + "IndexTaskMap * first;\n", GetParam());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

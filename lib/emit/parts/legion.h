@@ -249,7 +249,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     // @if conditional_replicates
     const bool default_choice = output.replicate;
     // @end
-    output.replicate = Mapping::replicates(task.get_task_name()) && can_replicate(context, task);
+    output.replicate = Mapping::replicates(words_of(task)) && can_replicate(context, task);
     if (output.replicate) output.map_locally = false;
     // @if conditional_replicates
     if (!shared_->mapping.replicates_any()) output.replicate = default_choice;
@@ -283,8 +283,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // not have or for which the task has no variant are left out.
   void default_policy_rank_processor_kinds(Context context, const Legion::Task& task,
                                            std::vector<Legion::Processor::Kind>& ranking) override {
-    const std::string name = task.get_task_name();
-    const std::vector<ProcKind> kinds = Mapping::kinds_of(name);
+    const std::vector<ProcKind> kinds = Mapping::kinds_of(words_of(task));
     if (kinds.empty()) {
       return DefaultMapper::default_policy_rank_processor_kinds(context, task, ranking);
     }
@@ -294,7 +293,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
     }
     if (ranking.empty()) {
-      end("`" + name + "` has no variant for its kinds of processors that are here [no-variant]");
+      end("`" + std::string(task.get_task_name()) +
+          "` has no variant for its kinds of processors that are here [no-variant]");
     }
   }
   // @end
@@ -654,7 +654,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // of a launch wait for each other.
   std::int64_t limit_of(Context context, const Legion::Task& task) {
     if (is_rendezvous(task)) return 0;
-    return Mapping::limit_of(task.get_task_name(), kind_of(context, task));
+    return Mapping::limit_of(words_of(task), kind_of(context, task));
   }
   // Makes Legion call select_tasks_to_map again, if the last call deferred all ready tasks.
   void look_again(Context context) {
@@ -667,7 +667,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // processors. Returns nullopt if each mapper object counts its own.
   std::optional<Processor> keeper_of(Context context, const Legion::Task& task) {
     const ProcKind kind = kind_of(context, task);
-    switch (Mapping::limit_scope_of(task.get_task_name(), kind)) {
+    switch (Mapping::limit_scope_of(words_of(task), kind)) {
       case LimitScope::kProcessor:
         break;
       case LimitScope::kNode:
@@ -688,7 +688,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if steals
   std::optional<Steal> steal_of(Context context, const Legion::Task& task) {
-    return Mapping::steal_of(task.get_task_name(), kind_of(context, task));
+    return Mapping::steal_of(words_of(task), kind_of(context, task));
   }
   // @end
   // @if targets
@@ -717,17 +717,36 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
            best_variant(context, task, kind_of(context, task), true) != 0;
   }
   // @end
+  // @if selectors
+
+  // Returns the task as the selectors of the mapping see it.
+  static LaunchedTask words_of(const Legion::Task& task) {
+    LaunchedTask words{std::string_view(task.get_task_name())};
+    words.dimensions = task.is_index_space ? task.index_domain.get_dim() : 0;
+    constexpr std::size_t kMostParents = 7;
+    const Legion::Task* above = task.get_parent_task();
+    while (above != nullptr && words.parents.size() < kMostParents) {
+      words.parents.emplace_back(above->get_task_name());
+      above = above->get_parent_task();
+    }
+    return words;
+  }
+  // @end
+  // @if !selectors
+
+  // Returns the task as the statements of the mapping see it.
+  static std::string_view words_of(const Legion::Task& task) { return task.get_task_name(); }
+  // @end
   // @if functions
 
   // Returns the mapping function that places the task, or Function::none.
   Mapping::Function function_of(Context context, const Legion::Task& task) {
     const ProcKind kind = kind_of(context, task);
-    const std::string name = task.get_task_name();
     // @if index_function
-    if (task.is_index_space) return Mapping::index_function(name, kind);
+    if (task.is_index_space) return Mapping::index_function(words_of(task), kind);
     // @end
     // @if single_function
-    if (!task.is_index_space) return Mapping::single_function(name, kind);
+    if (!task.is_index_space) return Mapping::single_function(words_of(task), kind);
     // @end
     return Mapping::Function::none;
   }
@@ -892,8 +911,10 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     const bool untouched = rt_->is_inner_variant(context, task.task_id, variant) &&
                            (requirement.prop & LEGION_RELAXED) == LEGION_EXCLUSIVE &&
                            !reduces(requirement) && !output;
-    const std::string name = task.get_task_name();
+    // @if regions || layouts || collects
+    const auto words = words_of(task);
     const Region region = region_of(context, requirement, position);
+    // @end
     Needs needs;
     needs.not_virtual = output ? "the task makes it, so it has to lie somewhere"
                                : why_not_virtual(requirement, leaf);
@@ -902,7 +923,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     if (reduces(requirement)) needs.priority = LEGION_GC_FIRST_PRIORITY;
     // @if collects
     if ((requirement.privilege & LEGION_READ_WRITE) == LEGION_READ_PRIV &&
-        Mapping::collects(name, region)) {
+        Mapping::collects(words, region)) {
       needs.priority = LEGION_GC_FIRST_PRIORITY;
       needs.collects = true;
     }
@@ -912,7 +933,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     // @end
     std::vector<MemKind> memories;
     // @if regions
-    if (!untouched) memories = Mapping::memories_of(name, region, here.kind);
+    if (!untouched) memories = Mapping::memories_of(words, region, here.kind);
     if (!memories.empty()) {
       const auto first = std::find_if(memories.begin(), memories.end(), [&](MemKind memory) {
         return memory == MemKind::kVirtual || site_.machine.reaches(here, memory);
@@ -940,7 +961,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       if (std::any_of(needs.choices.begin(), needs.choices.end(), same)) continue;
       InstanceCandidate choice{memory, demanded, false};
       // @if layouts
-      if (const auto said = Mapping::layout_of(name, region, here.kind, memory)) {
+      if (const auto said = Mapping::layout_of(words, region, here.kind, memory)) {
         choice.layout = complete_layout(*said, demanded);
         choice.layout_origin = true;
       }

@@ -2,7 +2,9 @@
 // code that `groma emit` writes (lib/emit/parts.cc).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +15,36 @@
 
 namespace groma::emit {
 
+// @if selectors
+// A task as selectors see it.
+struct LaunchedTask {
+  LaunchedTask(std::string_view text) : name(text) {}
+  operator std::string_view() const { return name; }
+
+  std::string_view name;
+  // The names of the tasks above it, the launching task first.
+  std::vector<std::string_view> parents = {};
+  // The number of dimensions of its launch domain, and 0 for a single task.
+  int dimensions = -1;
+};
+inline bool operator==(const LaunchedTask& task, std::string_view name) {
+  return task.name == name;
+}
+
+// Returns true if the selector stands for the task: `path` has patterns for the tasks above it, the
+// outermost first, and then for the task. `dimensions` is -1 for any launch.
+inline bool selects(std::initializer_list<std::string_view> path, int dimensions,
+                    const LaunchedTask& task) {
+  if (dimensions >= 0 && dimensions != task.dimensions) return false;
+  if (path.size() > task.parents.size() + 1) return false;
+  std::size_t above = path.size();
+  for (const std::string_view pattern : path) {
+    --above;
+    if (!matches_pattern(above == 0 ? task.name : task.parents[above - 1], pattern)) return false;
+  }
+  return true;
+}
+// @end
 // @if regions || layouts || collects
 // A region requirement of a task: its position, and the names of the region, its partition and the
 // regions that contain them, in this order.

@@ -110,6 +110,42 @@ TEST(Explain, KindsByTheMostSpecificStatement) {
   EXPECT_EQ(kind.passed[0].why, "the machine has none");
 }
 
+// `update` is launched by `main`, and by `step`, which `main` and `start` launch.
+constexpr std::string_view kNested = R"({
+  "name": "nested", "top_level": "main", "tasks": [
+    {"name": "main", "variants": [{"kind": "CPU"}],
+     "body": [{"launch": "start"}, {"launch": "step"}, {"launch": "update", "domain": [4]}]},
+    {"name": "start", "variants": [{"kind": "CPU"}], "body": [{"launch": "step"}]},
+    {"name": "step", "variants": [{"kind": "CPU"}], "body": [{"launch": "update", "domain": [2, 2]}]},
+    {"name": "update", "variants": [{"kind": "CPU"}, {"kind": "GPU"}, {"kind": "OMP"}]}]})";
+
+TEST(Explain, SelectorsTellLaunchesApart) {
+  const Explained e = explained(
+      "Task * CPU\nTask update GPU\nTask start > step > update OMP\nTask update[dim=1] CPU\n"
+      "Task other > update CPU\n",
+      {}, "p100x4", kNested);
+  std::vector<std::string> kinds;
+  for (const ExplainedTask& task : e.result->tasks) {
+    if (task.name != "update") continue;
+    kinds.push_back(fmt::format("{}: {}", task.selected, e.who(task.kind)));
+  }
+  EXPECT_THAT(kinds,
+              ::testing::UnorderedElementsAre(
+                  "launched by main, in 1 dimension: Task update[dim=1] CPU over Task update GPU "
+                  "(0) | Task * CPU (0)",
+                  "launched by main > step, in 2 dimensions: Task update GPU over Task * CPU (0)",
+                  "launched by start > step, in 2 dimensions: Task start > step > update OMP over "
+                  "Task update GPU (0) | Task * CPU (0)"));
+  EXPECT_EQ(e.lines(e.result->unmatched), "Task other > update CPU");
+  EXPECT_THAT(render(e.diags), HasSubstr("has no task `other`"));
+  EXPECT_THAT(draw(*e.result, e.bound.program()),
+              HasSubstr("task update, launched by main > step"));
+  // Without selectors, the launches of a task are explained together.
+  const Explained plain = explained("Task * CPU\n", {}, "p100x4", kNested);
+  EXPECT_EQ(plain.result->tasks.size(), 4U);
+  EXPECT_EQ(plain.task("update").selected, "");
+}
+
 TEST(Explain, PatternsAndConditions) {
   const Explained e = explained(
       "Task * CPU\nTask w* CPU, GPU\nTask wo*k GPU\nTask nothing_* GPU\n"
