@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "console.h"
+#include "groma/run.h"
 #include "inputs.h"
 
 namespace driver {
@@ -15,7 +16,7 @@ namespace {
 // The values of the options of `groma guide`.
 struct GuideArguments {
   std::vector<std::string> logs;
-  std::string detail = "profile", program, profile;
+  std::string detail = "profile", program, machine, profile;
   std::vector<std::string> rules;
   std::optional<int> exit_code;
   bool timed_out = false, strict = false, json = false;
@@ -26,25 +27,47 @@ struct GuideArguments {
 struct Known {
   std::optional<groma::Diagnostics> diags;
   std::optional<groma::Program> program;
+  std::optional<groma::Machine> machine;
   std::optional<groma::ProfileFacts> profile;
   // The output of the failed run, if the file of --profile describes a failed run. Such a run has
   // no profile.
   std::optional<std::string> failure;
 };
 
-// Reads the files that --program and --profile name. A program with errors is kept, with a warning.
+// Reads the program of the run. A program with errors is kept, with a warning.
+std::optional<groma::Error> read_program(const GuideArguments& options, Known* known) {
+  if (!read_source(options.program, &known->diags)) {
+    return groma::Error{groma::Error::Code::kUnreadable, known->diags->all().front().message};
+  }
+  known->program = groma::compile(known->diags->source(), *known->diags);
+  if (known->diags->has_errors()) {
+    print_error(
+        fmt::format("groma: `{}` has errors, so advice may miss statements of it\n"
+                    "help: `groma check` shows them\n",
+                    options.program));
+  } else if (known->machine) {
+    const auto bound = groma::bind(*known->program, *known->machine, *known->diags);
+    if (bound) known->program = bound->program();
+  } else if (known->program->has_conditions()) {
+    print_error(fmt::format(
+        "groma: `{}` has `when` blocks, so advice may name statements that do not act on "
+        "the machine of the run\n"
+        "help: name the machine with --machine\n",
+        options.program));
+  }
+  return std::nullopt;
+}
+
+// Reads what the options --machine, --program and --profile name.
 std::optional<groma::Error> read_known(const GuideArguments& options, Known* known) {
+  if (!options.machine.empty()) {
+    std::optional<groma::Diagnostics> diags;
+    auto inputs = read_inputs(options.machine, "", &diags);
+    if (!inputs) return groma::Error{groma::Error::Code::kUnreadable, diags->all().front().message};
+    known->machine = std::move(inputs->machine);
+  }
   if (!options.program.empty()) {
-    if (!read_source(options.program, &known->diags)) {
-      return groma::Error{groma::Error::Code::kUnreadable, known->diags->all().front().message};
-    }
-    known->program = groma::compile(known->diags->source(), *known->diags);
-    if (known->diags->has_errors()) {
-      print_error(
-          fmt::format("groma: `{}` has errors, so advice may miss statements of it\n"
-                      "help: `groma check` shows them\n",
-                      options.program));
-    }
+    if (auto error = read_program(options, known)) return error;
   }
   if (options.profile.empty()) return std::nullopt;
   const auto text = groma::read_file(options.profile, groma::kMaxSourceBytes);
@@ -112,6 +135,7 @@ int run(const GuideArguments& options) {
   if (ended && !context.exit_code) context.exit_code = kFine;
   context.program = known.program ? &*known.program : nullptr;
   context.profile = known.profile ? &*known.profile : nullptr;
+  if (known.machine) context.lacking = groma::missing_machine_kinds(*known.machine);
   // The option parser accepts only the words that guide_detail() knows, so the optional result has
   // a value.
   context.detail = *groma::guide_detail(options.detail);
@@ -145,6 +169,10 @@ void add_guide(CLI::App& app, int* exit_code) {
       ->add_option("--program", options->program,
                    "The mapping program of the run; the advice then names its statements")
       ->type_name(kMappingType);
+  add_machine_option(
+      *command, &options->machine,
+      "The machine of the run; the guide then advises nothing that the machine lacks, "
+      "and knows which `when` blocks acted");
   command
       ->add_option("--profile", options->profile,
                    "The profile of the run, as `groma run --json` prints it")

@@ -136,6 +136,8 @@ constexpr std::array kGuide = {
     ToolParameter{"mapping", kContent, "--program", "The text of the mapping of the run", 0, 0,
                   "mapping.mapper"},
     ToolParameter{"mapping_file", kFile, "--program", "The path of the mapping of the run"},
+    ToolParameter{"machine", kMachine, "--machine",
+                  "The machine of the run, to leave out advice that does not fit it"},
     ToolParameter{"profile", kContent, "--profile",
                   "The structured content of the tool `run`, as a JSON object", 0, 0,
                   "profile.json"},

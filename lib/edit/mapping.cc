@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "program/data.h"
 #include "syntax/parser.h"
 #include "syntax/printer.h"
 
@@ -87,9 +88,22 @@ EditableMapping::EditableMapping(const Source& source) : source_(source) {
   }
 }
 
+// Marks the statements of the blocks that act on the machine to which the program is bound.
+EditableMapping::EditableMapping(const Program& program) : EditableMapping(program.source()) {
+  const std::set<std::uint32_t> holding = program::holding_conditions(program.data());
+  for (const auto& [statement, when] : program.data().whens) {
+    items_[statement - 1].is_in_active_block = holding.contains(when);
+  }
+}
+
 Keys EditableMapping::item_keys() const {
   Keys keys;
-  for (const ProgramItem& item : items_) keys.insert(item.key);
+  // The end of the `when` block that was read last.
+  std::uint32_t block_end = 0;
+  for (const ProgramItem& item : items_) {
+    if (item.range.begin >= block_end) keys.insert(item.key);
+    if (item.kind == StatementKind::kWhen) block_end = item.end;
+  }
   return keys;
 }
 
@@ -285,18 +299,26 @@ EditableMapping::SetStatementResult EditableMapping::set_statement(StatementPart
                                              : with_comments_above(items_.front().range.begin);
   // The first statement with a key decides, so only the first one is replaced.
   const std::string key = statement.statement_key();
-  const auto found = std::find_if(items_.begin(), items_.end(), [&](const ProgramItem& item) {
-    return item.is_separate && item.statement && item.key == key;
-  });
+  auto found = find_in_active_block(statement);
+  const bool in_block = found != items_.end();
+  if (!in_block) {
+    found = std::find_if(items_.begin(), items_.end(), [&](const ProgramItem& item) {
+      return item.is_separate && item.statement && item.key == key;
+    });
+  }
   const bool is_there = found != items_.end() && *found->statement == statement;
   if (is_there && setting.definition.empty()) return setting;
-  if (is_there || (found != items_.end() && !found->has_comment)) {
+  if (in_block || is_there || (found != items_.end() && !found->has_comment)) {
     if (!setting.definition.empty()) {
       edits.push_back({{first, first}, with_line_ends(setting.definition)});
     }
     if (!is_there) {
-      edits.push_back(*replace_item(*found, statement));
-      setting.replaced_item = static_cast<std::size_t>(found - items_.begin());
+      if (found->key == key && !found->has_comment) {
+        edits.push_back(*replace_item(*found, statement));
+        setting.replaced_item = static_cast<std::size_t>(found - items_.begin());
+      } else {
+        edits.push_back(insert_before(*found, {statement}));
+      }
     }
   } else {
     // A text without statements may end with a comment that has no line end. The statement must
@@ -308,6 +330,65 @@ EditableMapping::SetStatementResult EditableMapping::set_statement(StatementPart
   }
   setting.statement = std::move(statement);
   return setting;
+}
+
+// Returns the first statement in an active block that decides some of what `statement` decides: it
+// is of the same kind, for the same place, and names one of the tasks and of the regions.
+std::vector<EditableMapping::ProgramItem>::const_iterator EditableMapping::find_in_active_block(
+    const StatementParts& statement) const {
+  const auto have_common = [](const std::vector<std::string>& a,
+                              const std::vector<std::string>& b) {
+    return (a.empty() && b.empty()) ||
+           std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
+  };
+  return std::find_if(items_.begin(), items_.end(), [&](const ProgramItem& item) {
+    return item.is_in_active_block && item.statement && item.statement->kind == statement.kind &&
+           item.statement->place == statement.place &&
+           have_common(item.statement->tasks, statement.tasks) &&
+           have_common(item.statement->regions, statement.regions);
+  });
+}
+
+// Returns the edit that writes statements before an item: on lines of their own if the item begins
+// its line.
+Edit EditableMapping::insert_before(const ProgramItem& item,
+                                    const std::vector<StatementParts>& statements) const {
+  const std::string_view before = std::string_view(source_.text()).substr(0, item.range.begin);
+  const std::size_t line = before.find_last_not_of(" \t") + 1;
+  const bool begins_line = line == 0 || before[line - 1] == '\n';
+  std::string text;
+  for (const StatementParts& statement : statements) {
+    text += statement.statement_text() + ";";
+    text += begins_line ? line_end_ + std::string(before.substr(line)) : " ";
+  }
+  return {{item.range.begin, item.range.begin}, std::move(text)};
+}
+
+std::string EditableMapping::text_with_in_blocks(
+    const std::vector<StatementParts>& statements) const {
+  // For each item of a block, the statement that replaces it and those that are written before it.
+  struct Change {
+    const StatementParts* replacement = nullptr;
+    std::vector<StatementParts> before;
+  };
+  std::map<std::size_t, Change> changes;
+  for (const StatementParts& statement : statements) {
+    const auto found = find_in_active_block(statement);
+    Change& change = changes[static_cast<std::size_t>(found - items_.begin())];
+    if (found->key == statement.statement_key() && !found->has_comment) {
+      change.replacement = &statement;
+    } else {
+      change.before.push_back(statement);
+    }
+  }
+  std::vector<Edit> edits;
+  for (const auto& [index, change] : changes) {
+    if (!change.before.empty()) edits.push_back(insert_before(items_[index], change.before));
+    if (change.replacement != nullptr && *items_[index].statement != *change.replacement) {
+      edits.push_back(*replace_item(items_[index], *change.replacement));
+    }
+  }
+  return text_after(edits);
 }
 
 }  // namespace groma::edit

@@ -44,9 +44,12 @@ class EditableMapping {
     syntax::StatementKind kind = syntax::StatementKind::kTask;
     // True if a comment stands inside the range.
     bool has_comment = false;
-    // False if the item lies within an earlier item, which happens if a function lacks its closing
-    // brace.
+    // False if the item lies within an earlier item: in a `when` block, or behind a function that
+    // lacks its closing brace.
     bool is_separate = true;
+    // True for a statement in a `when` block whose condition is known to hold. Such a statement
+    // takes precedence over those outside blocks.
+    bool is_in_active_block = false;
     // True for a global that only a damaged statement seems to define.
     bool implied = false;
   };
@@ -54,6 +57,8 @@ class EditableMapping {
   explicit EditableMapping(const Source& source);
   explicit EditableMapping(std::string_view text)
       : EditableMapping(Source("mapping", std::string(text))) {}
+  // The conditions of `when` blocks are known if the program is bound to a machine.
+  explicit EditableMapping(const Program& program);
 
   const Source& source() const { return source_; }
   // Returns the items in the order of the text. The item with index i has the DecisionOrigin i + 1.
@@ -63,7 +68,7 @@ class EditableMapping {
   std::string_view item_text(const ProgramItem& item) const {
     return source_.text({item.range.begin, item.end});
   }
-  // Returns the keys of all items.
+  // Returns the keys of all items outside `when` blocks. A block has a key of its own.
   Keys item_keys() const;
   // Returns the keys of functions and globals.
   Keys definition_keys() const;
@@ -98,14 +103,25 @@ class EditableMapping {
   };
   // Returns the edits that write the statement in place of the first item with its key. Without
   // such an item, or if a comment stands inside that item, the statement is added before all
-  // others, because the first of two statements with the same key counts. `function` (may be null)
+  // others, because the first of two statements with the same key counts. If statements in active
+  // `when` blocks decide the same, the statement is written there. `function` (may be null)
   // is the mapping function that the statement binds; it is written for `kind`, unless the mapping
   // has it already. If the mapping defines its name otherwise, it is named NAME_2 or higher.
   SetStatementResult set_statement(StatementParts statement,
                                    const MappingFunction* function = nullptr,
                                    ProcKind kind = ProcKind::kCpu) const;
+  // Returns true if a statement in an active `when` block decides some of what `statement` decides.
+  bool has_active_block_for(const StatementParts& statement) const {
+    return find_in_active_block(statement) != items_.end();
+  }
+  // Returns the text with these statements written into the active `when` blocks that decide the
+  // same. has_active_block_for() must be true for each of them.
+  std::string text_with_in_blocks(const std::vector<StatementParts>& statements) const;
 
  private:
+  std::vector<ProgramItem>::const_iterator find_in_active_block(
+      const StatementParts& statement) const;
+  Edit insert_before(const ProgramItem& item, const std::vector<StatementParts>& statements) const;
   std::optional<Edit> replace_item(const ProgramItem& item, const StatementParts& statement) const;
   Range range_to_remove(Range range) const;
   bool has_comment(Range range) const;

@@ -57,13 +57,18 @@ std::vector<program::StatementRow> suspects(const Program& program, MappingState
                                             const CapturedGroups& groups) {
   const program::ProgramData& data = program.data();
   std::vector<program::StatementRow> found;
-  for (const program::StatementRow& row : data.rows) {
-    if (row.key.table != static_cast<program::TableId>(statement)) continue;
-    const bool there = std::any_of(
-        found.begin(), found.end(),
-        [&](const program::StatementRow& other) { return other.statement == row.statement; });
-    if (!there && speaks_of(row, data, groups)) found.push_back(row);
-  }
+  const auto add = [&](const std::vector<program::StatementRow>& rows) {
+    for (const program::StatementRow& row : rows) {
+      if (row.key.table != static_cast<program::TableId>(statement)) continue;
+      const bool there = std::any_of(
+          found.begin(), found.end(),
+          [&](const program::StatementRow& other) { return other.statement == row.statement; });
+      if (!there && speaks_of(row, data, groups)) found.push_back(row);
+    }
+  };
+  // Before a program is bound to a machine, each of its `when` blocks may be one that acted.
+  if (data.unbound == nullptr) add(data.conditional_rows);
+  add(data.rows);
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     // Statements about all tasks (`*`) come last. Among equals, statements about all regions come
     // last.
@@ -79,6 +84,10 @@ std::string place_of(const Program& program, const program::StatementRow& row) {
   const Range range = program.range({row.statement});
   std::string text = fmt::format("line {} (`{}`", program.source().position(range.begin).line,
                                  text_of(program, range));
+  if (row.when != 0) {
+    text += fmt::format(" in the block `when {}`",
+                        text_of(program, program.condition_range({row.when})));
+  }
   const bool maps =
       row.key.table == program::TableId::kIndexMap || row.key.table == program::TableId::kSingleMap;
   if (maps && row.value >= 0 && static_cast<std::size_t>(row.value) < program.function_count()) {

@@ -32,7 +32,7 @@ struct ProposedChange {
 // changed.
 class ProgramEditor {
  public:
-  explicit ProgramEditor(const Program& program) : program_(program), mapping_(program.source()) {}
+  explicit ProgramEditor(const Program& program) : program_(program), mapping_(program) {}
 
   // find_statement() and statement() return the mapping statement of the program that an origin
   // refers to. If the origin is not a mapping statement, find_statement() returns null, and

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <string_view>
 #include <vector>
 
+#include "program/data.h"
 #include "syntax/lexer.h"
 
 namespace groma::guide {
@@ -13,7 +15,7 @@ namespace groma::guide {
 using Stream = ProfileFacts::Stream;
 
 SuggestionWriter::SuggestionWriter(const Program* program) : program_(program) {
-  if (program != nullptr) mapping_.emplace(program->source());
+  if (program != nullptr) mapping_.emplace(*program);
 }
 
 // Returns the change of the mapping that writes the statement. Returns nullopt if the mapping has
@@ -45,9 +47,19 @@ std::optional<Program> SuggestionWriter::after(const ProposedChange& change) con
   const Source source(program_->source().name(),
                       apply_fixes(program_->source(), {change.fix}, &applied));
   Diagnostics diags(source);
-  Program program = compile(source, diags);
+  const Program program = compile(source, diags);
   if (applied != 1 || diags.has_errors()) return std::nullopt;
-  return program;
+  const program::ProgramData& before = program_->data();
+  if (before.unbound == nullptr) return program;
+  // A change adds no blocks and removes none, so the same blocks act.
+  const std::set<std::uint32_t> held = program::holding_conditions(before);
+  std::set<std::uint32_t> holding;
+  auto number = program.data().conditions.begin();
+  for (const auto& [number_before, range] : before.conditions) {
+    if (held.contains(number_before)) holding.insert(number->first);
+    ++number;
+  }
+  return Program(program::with_conditions(program.shared_data(), holding, diags));
 }
 
 // Returns the change after which the data of the requirement is first looked for in `memory` when

@@ -136,16 +136,16 @@ std::string DraftMaker::Argument::description_in(const std::string& task) const 
 // Compiles the base mapping, and notes the kind of processor on which it runs each task. If no Task
 // statement gives a usable kind, the default mapper's first kind is used.
 MappingDraft DraftMaker::draft_without_decisions(const std::string& text) const {
-  auto base = std::make_shared<BaseMapping>();
-  base->text = text;
-  base->functions = edit::EditableMapping(text).definition_keys();
   Diagnostics ignored(Source("mapping", text));
-  base->program = compile(ignored.source(), ignored);
+  Program program = compile(ignored.source(), ignored);
   // The machine decides which `when` blocks act.
-  if (base->program.has_conditions()) {
-    const auto bound = bind(base->program, machine_, ignored);
-    if (bound) base->program = bound->program();
+  if (program.has_conditions()) {
+    const auto bound = bind(program, machine_, ignored);
+    if (bound) program = bound->program();
   }
+  const auto base = std::make_shared<BaseMapping>(BaseMapping{
+      .text = text, .kinds = {}, .program = program, .editable = edit::EditableMapping(program)});
+  base->functions = base->editable.definition_keys();
   MappingDraft draft;
   for (const Task& task : tasks_) {
     draft.tasks.emplace_back().arguments.resize(task.arguments.size());
@@ -159,7 +159,7 @@ MappingDraft DraftMaker::draft_without_decisions(const std::string& text) const 
     }
     base->kinds.push_back(kind);
   }
-  draft.base = std::move(base);
+  draft.base = base;
   return draft;
 }
 
@@ -210,7 +210,13 @@ std::string DraftMaker::text_of(const MappingDraft& draft) const {
     }
     return name;
   };
-  const auto line = [](const edit::StatementParts& statement) {
+  // The statements that only decide if they are written into a `when` block of the base mapping.
+  std::vector<edit::StatementParts> in_blocks;
+  const auto line = [&](const edit::StatementParts& statement) -> std::string {
+    if (draft.base->editable.has_active_block_for(statement)) {
+      in_blocks.push_back(statement);
+      return "";
+    }
     return statement.statement_text() + ";\n";
   };
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -274,10 +280,11 @@ std::string DraftMaker::text_of(const MappingDraft& draft) const {
   if (text.starts_with('\n')) text.erase(0, 1);
   // If the draft decides nothing, or its base mapping has no text, the two texts need not be
   // merged.
-  if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
+  const std::string base_text = draft.base->editable.text_with_in_blocks(in_blocks);
+  if (base_text.empty() || text.empty()) return text + base_text;
   // If two statements have the same key, the first one decides. So the new statements are put in
   // front of the base's statements, behind the comment lines at its beginning.
-  const std::string_view base = draft.base->text;
+  const std::string_view base = base_text;
   const std::size_t header = header_bytes(base);
   std::string made(base.substr(0, header));
   if (header > 0) made += made.ends_with('\n') ? "\n" : "\n\n";

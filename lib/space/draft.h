@@ -29,8 +29,10 @@ struct BaseMapping {
   // The processor kind on which this mapping runs each task.
   std::vector<ProcKind> kinds;
   // The names of the functions and global variables of this mapping.
-  edit::Keys functions;
+  edit::Keys functions = {};
+  // The mapping bound to the machine, and as text that can be edited.
   Program program;
+  edit::EditableMapping editable;
 };
 
 // A base mapping and the decisions that take precedence over its statements. A draft without any

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "groma/evaluate.h"
+#include "groma/machine.h"
 #include "groma/syntax.h"
 #include "support/files.h"
 
@@ -135,6 +137,44 @@ TEST(Mapping, DefinesTheFunctionOfAStatement) {
   EXPECT_THAT(set(EditableMapping("first_cyclic_gpu = 1;\n")),
               HasSubstr("IndexTaskMap a first_cyclic_gpu_2;"));
   EXPECT_THAT(set(EditableMapping("Task * GPU;\r\n")), HasSubstr("gpu;\r\nTask * GPU;\r\n"));
+}
+
+// Statements in a `when` block decide before those outside, so that is where they are changed.
+TEST(Mapping, WritesIntoTheBlocksThatAct) {
+  const std::string text =
+      "Task a, b CPU;\nwhen Machine(GPU).volume > 0 {\n  Task a OMP;\n  Task c, d OMP;\n}\n"
+      "when Machine(GPU).volume == 0 { Task b OMP }\nTask b IO;\n";
+  Diagnostics diags(Source("a.mapper", text));
+  const Program program = compile(diags.source(), diags);
+  ASSERT_FALSE(diags.has_errors()) << render(diags);
+  const auto after = [&](const EditableMapping& mapping, const std::string& task) {
+    return edited(mapping,
+                  mapping.set_statement({.tasks = {task}, .processors = {ProcKind::kGpu}}).edits);
+  };
+  // Nothing is known about the conditions before the program is bound.
+  EXPECT_EQ(after(EditableMapping(program), "a"), "Task a GPU;\n" + text);
+  const Machine machine = make_machine("nodes=1,gpu=2,cpu=2").value();
+  const auto bound = bind(program, machine, diags);
+  ASSERT_TRUE(bound) << render(diags);
+  const EditableMapping mapping(bound->program());
+  const auto replaced = [&](std::string_view old, std::string_view by) {
+    std::string made = text;
+    return made.replace(made.find(old), old.size(), by);
+  };
+  EXPECT_EQ(after(mapping, "a"), replaced("Task a OMP", "Task a GPU"));
+  EXPECT_EQ(after(mapping, "d"), replaced("  Task c, d OMP;", "  Task d GPU;\n  Task c, d OMP;"));
+  // The block about `b` does not act.
+  EXPECT_EQ(after(mapping, "b"), replaced("Task b IO", "Task b GPU"));
+  EXPECT_TRUE(mapping.has_active_block_for({.tasks = {"x", "c"}}));
+  EXPECT_FALSE(mapping.has_active_block_for({.tasks = {"b"}}));
+  EXPECT_EQ(mapping.text_with_in_blocks({{.tasks = {"c"}, .processors = {ProcKind::kGpu}},
+                                         {.tasks = {"d"}, .processors = {ProcKind::kCpu}},
+                                         {.tasks = {"a"}, .processors = {ProcKind::kCpu}}}),
+            "Task a, b CPU;\nwhen Machine(GPU).volume > 0 {\n  Task a CPU;\n  Task c GPU;\n"
+            "  Task d CPU;\n  Task c, d OMP;\n}\nwhen Machine(GPU).volume == 0 { Task b OMP }\n"
+            "Task b IO;\n");
+  // The keys of a block's statements are not those of the text.
+  EXPECT_FALSE(mapping.item_keys().contains("Task c, d"));
 }
 
 TEST(Mapping, MovesAStatementBehindTheOthers) {

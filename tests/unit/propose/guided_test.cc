@@ -9,6 +9,7 @@
 
 #include "groma/app_builder.h"
 #include "groma/benchmarks.h"
+#include "groma/evaluate.h"
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
 #include "groma/proposers.h"
@@ -69,6 +70,27 @@ TEST(DraftMaker, EveryMoveIsAnotherProgramInTheLanguage) {
       at = drafts.random_change(at, step + 100).draft;
     }
   }
+}
+
+// A statement in a block that acts takes precedence, so a decision is written there.
+TEST(DraftMaker, DecidesAlsoWhatBlocksDecide) {
+  const SearchProblem problem = problem_of("stencil", "p100x4");
+  const DraftMaker maker(*problem.machine, problem.inputs.front());
+  const MappingDraft start = maker.draft_without_decisions(
+      "Task * GPU;\nwhen Machine(GPU).volume > 0 {\n  Task stencil CPU;\n}\n"
+      "when Machine(GPU).volume == 0 { Task stencil OMP; }\n");
+  std::set<std::string> kinds;
+  for (const DraftChange& change : maker.single_changes(start, nullptr)) {
+    if (change.aspect != DraftChange::Aspect::kKind) continue;
+    const std::string text = maker.text_of(change.draft);
+    Diagnostics diags(Source("a.mapper", text));
+    const auto bound = bind(compile(diags.source(), diags), *problem.machine, diags);
+    ASSERT_TRUE(bound) << render(diags) << text;
+    EXPECT_TRUE(diags.all().empty()) << render(diags) << text;
+    kinds.insert(std::string(name_of(bound->program().task("stencil")->kinds.front())));
+    EXPECT_NE(text.find("when Machine(GPU).volume == 0 { Task stencil OMP; }"), text.npos) << text;
+  }
+  EXPECT_TRUE(kinds.contains("GPU"));
 }
 
 TEST(DraftMaker, WhatCostsMostWeighsMost) {
