@@ -48,6 +48,11 @@ int run_check(const ChatCheckArguments& arguments) {
 
 }  // namespace
 
+std::string chat_price_error(const std::string& price) {
+  const auto parsed = groma::llm::parse_chat_price(price);
+  return parsed ? "" : parsed.error().message;
+}
+
 void add_chat_options(CLI::App& command, ChatArguments* arguments) {
   command.add_option("--endpoint", arguments->endpoint,
                      "The address of the chat endpoint, such as http://127.0.0.1:8080/v1, or "
@@ -70,10 +75,7 @@ void add_chat_options(CLI::App& command, ChatArguments* arguments) {
   command
       .add_option("--price", arguments->price,
                   "IN,OUT: the price of a million input tokens and of a million output tokens")
-      ->check([](const std::string& text) {
-        const auto price = groma::llm::parse_chat_price(text);
-        return price ? "" : price.error().message;
-      });
+      ->check(chat_price_error);
   command
       .add_option("--reply-timeout", arguments->reply_timeout_s,
                   "How long a reply may take, in seconds, with the time in the server's queue and "

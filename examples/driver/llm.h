@@ -23,6 +23,9 @@ struct ChatArguments {
 // --temperature.
 void add_chat_options(CLI::App& command, ChatArguments* arguments);
 
+// Returns why the text is not a price, or "" if it is one.
+std::string chat_price_error(const std::string& price);
+
 // Makes a client with the API key from the key file or from GROMA_API_KEY. Failed attempts are
 // reported to log(). `options` supplies everything that the arguments do not set.
 groma::Result<groma::llm::ChatClient> make_chat_client(const ChatArguments& arguments,

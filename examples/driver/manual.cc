@@ -213,7 +213,8 @@ int run(const CLI::App& root, const ManualArguments& arguments) {
       const auto near = groma::near_names(name, names);
       return refuse(fmt::format("`{}` has no command `{}`",
                                 fmt::format("{}", fmt::join(path_of(*command), " ")), name),
-                    near.empty() ? "" : fmt::format("did you mean {}?", groma::join_names(near)));
+                    near.empty() ? fmt::format("it has {}", groma::join_names(names, "and"))
+                                 : fmt::format("did you mean {}?", groma::join_names(near)));
     }
     command = next;
   }

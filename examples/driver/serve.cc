@@ -17,6 +17,7 @@
 #include "console.h"
 #include "groma/version.h"
 #include "inputs.h"
+#include "llm.h"
 #include "serve_calls.h"
 #include "serve_tools.h"
 
@@ -128,6 +129,14 @@ int run(const ServeArguments& arguments) {
   std::error_code code;
   const std::string self = fs::read_symlink("/proc/self/exe", code).string();
   if (code) return refuse("cannot find the command groma itself: " + code.message(), "");
+  for (const std::string& endpoint : arguments.endpoints) {
+    ChatArguments chat;
+    chat.endpoint = endpoint;
+    chat.key_file = arguments.key_file;
+    if (!arguments.api.empty()) chat.api = arguments.api;
+    const auto client = make_chat_client(chat);
+    if (!client) return refuse(client.error());
+  }
   ServeSetup setup{.groma = self,
                    .root = std::move(root).value(),
                    .scratch = std::move(scratch).value(),
@@ -174,8 +183,10 @@ void add_serve(CLI::App& app, int* exit_code) {
   command->add_option("--key-file", arguments->key_file,
                       "A file with the key for the endpoints (default: the variable "
                       "GROMA_API_KEY)");
-  command->add_option("--price", arguments->price,
-                      "IN,OUT: the price of a million input tokens and of a million output tokens");
+  command
+      ->add_option("--price", arguments->price,
+                   "IN,OUT: the price of a million input tokens and of a million output tokens")
+      ->check(chat_price_error);
   command->add_option("--call-time", arguments->seconds, "Limit the time of a call, in seconds")
       ->check(is_number)
       ->check(CLI::Range(0.1, 1e6))

@@ -230,10 +230,18 @@ class ArgumentReader {
   ToolCommandLine made_;
 };
 
-// Returns an error if the arguments contradict each other, or one is missing.
-std::optional<Error> choice_error(const ToolDefinition& tool, const Json& arguments) {
+// Returns an error if the arguments contradict each other, or one is missing. The error names only
+// what the client may give.
+std::optional<Error> choice_error(const ToolDefinition& tool, const Json& arguments,
+                                  bool allows_commands) {
   for (const ParameterChoice& choice : tool.choices) {
     std::vector<std::string_view> names = words_in(choice.names);
+    std::erase_if(names, [&](std::string_view name) {
+      return !allows_commands && std::any_of(tool.parameters.begin(), tool.parameters.end(),
+                                             [&](const ToolParameter& each) {
+                                               return each.name == name && each.runs_commands;
+                                             });
+    });
     const auto given = std::count_if(names.begin(), names.end(), [&](std::string_view name) {
       const auto found = arguments.find(std::string(name));
       return found != arguments.end() && *found != false;
@@ -283,7 +291,7 @@ Result<ToolCommandLine> read_tool_arguments(const ToolDefinition& tool, const Js
     }
     if (!value.is_null()) given[name] = value;
   }
-  if (auto error = choice_error(tool, given)) return *error;
+  if (auto error = choice_error(tool, given, allows_commands)) return *error;
   ArgumentReader reader(root, scratch);
   for (const ToolParameter& parameter : tool.parameters) {
     const auto found = given.find(std::string(parameter.name));

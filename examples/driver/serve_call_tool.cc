@@ -32,7 +32,9 @@ using Json = nlohmann::json;
 constexpr double kBetweenSigns = 2;
 
 // Returns both outputs as a terminal shows them: diagnostics first.
-std::string as_text(const CommandOutcome& outcome) { return outcome.err.text + outcome.out.text; }
+std::string as_text(const ToolDefinition& tool, const CommandOutcome& outcome) {
+  return in_words_of(tool, outcome.err.text) + outcome.out.text;
+}
 
 // The commands whose JSON has the same content as their text. Both are made at once, by two
 // processes.
@@ -73,6 +75,20 @@ std::string members_as_text(const Json& object, std::initializer_list<const char
   return text;
 }
 
+// Returns the message of a diagnostic or an error as the command prints it: "error: ...", "help:
+// ...".
+std::string message_of(const Json& object) {
+  std::string text;
+  if (!object.is_object()) return text;
+  const Json message = object.value("message", Json());
+  if (message.is_string()) {
+    const Json severity = object.value("severity", Json());
+    text = fmt::format("{}: {}\n", severity.is_string() ? severity.get<std::string>() : "error",
+                       message.get<std::string>());
+  }
+  return text + members_as_text(object, {"help"});
+}
+
 // Runs a command once, or twice at once for its text and its JSON.
 class ToolRun {
  public:
@@ -96,7 +112,7 @@ class ToolRun {
     }
     // A check that finds mistakes has done what it was asked.
     const bool is_check = tool_.command == "check" && text->code == kWrongInput;
-    return result(as_text(*text), structured->out.text, text->code != kFine && !is_check);
+    return result(as_text(tool_, *text), structured->out.text, text->code != kFine && !is_check);
   }
 
   // Runs a command that has no JSON. Its output is the member `name` of the structured content.
@@ -108,7 +124,8 @@ class ToolRun {
     const std::string why = why_broken_off(*outcome, setup_.seconds);
     if (!why.empty()) return broken_off(why, *outcome);
     const bool fine = outcome->code == kFine;
-    return result(as_text(*outcome), fine ? Json{{name, outcome->out.text}}.dump() : "", !fine);
+    return result(as_text(tool_, *outcome), fine ? Json{{name, outcome->out.text}}.dump() : "",
+                  !fine);
   }
 
   // Corrects a copy of the mapping, and then checks what is left. The two processes of a check must
@@ -147,12 +164,10 @@ class ToolRun {
     }
     return once(line, !replays, [](const Json& found) {
       std::string text =
-          members_as_text(found, {"mapping", "summary", "refusal", "message", "help"});
-      if (found.contains("error")) text += members_as_text(found["error"], {"message", "help"});
+          members_as_text(found, {"mapping", "summary", "refusal"}) + message_of(found);
+      if (found.contains("error")) text += message_of(found["error"]);
       if (!found.contains("diagnostics")) return text;
-      for (const Json& each : found["diagnostics"]) {
-        text += members_as_text(each, {"severity", "message"});
-      }
+      for (const Json& each : found["diagnostics"]) text += message_of(each);
       return text;
     });
   }
@@ -170,7 +185,8 @@ class ToolRun {
     if (!why.empty()) return broken_off(why, *outcome);
     const Json found = Json::parse(outcome->out.text, nullptr, false);
     const std::string text = found.is_object() ? words(found) : outcome->out.text;
-    return result(text + outcome->err.text, outcome->out.text, outcome->code != kFine);
+    return result(in_words_of(tool_, text + outcome->err.text), outcome->out.text,
+                  outcome->code != kFine);
   }
 
   ChildRun child(std::vector<std::string> words, const std::string& input) const {
@@ -187,7 +203,8 @@ class ToolRun {
   }
 
   ToolResult broken_off(const std::string& why, const CommandOutcome& outcome) const {
-    return result(fmt::format("{}`groma {}` {}\n", as_text(outcome), tool_.command, why), "", true);
+    return result(fmt::format("{}`groma {}` {}\n", as_text(tool_, outcome), tool_.command, why), "",
+                  true);
   }
 
   ToolResult result(std::string text, std::string structured, bool is_error) const {

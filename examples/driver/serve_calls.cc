@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "groma/harmless.h"
+#include "groma/spelling.h"
 
 namespace driver {
 namespace {
@@ -106,6 +108,46 @@ std::string why_broken_off(const CommandOutcome& outcome, double seconds) {
       return fmt::format("printed more than {} MiB", kMaxOutputBytes >> 20);
   }
   return "";
+}
+
+std::string in_words_of(const ToolDefinition& tool, std::string_view text) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '-';
+  };
+  std::string said;
+  std::vector<std::string_view> foreign;
+  while (!text.empty()) {
+    // An option begins behind a space, a quotation mark or a bracket.
+    const bool begins =
+        text.starts_with("--") &&
+        (said.empty() || std::string_view(" `'\"(\n").find(said.back()) != std::string_view::npos);
+    const std::size_t end = static_cast<std::size_t>(
+        std::find_if_not(text.begin(), text.end(), is_part) - text.begin());
+    if (!begins || end < 3) {
+      said += text.front();
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::string_view option = text.substr(0, end);
+    const auto known =
+        std::find_if(tool.parameters.begin(), tool.parameters.end(),
+                     [&](const ToolParameter& each) { return each.option == option; });
+    if (known != tool.parameters.end()) {
+      const bool is_quoted = said.ends_with('`');
+      said += is_quoted ? std::string(known->name) : fmt::format("`{}`", known->name);
+    } else {
+      said += option;
+      if (std::find(foreign.begin(), foreign.end(), option) == foreign.end())
+        foreign.push_back(option);
+    }
+    text.remove_prefix(end);
+  }
+  if (foreign.empty()) return said;
+  if (!said.ends_with('\n')) said += '\n';
+  return said +
+         fmt::format(
+             "note: {} belong{} to the command line of groma; this tool has no such argument\n",
+             groma::join_names(foreign, "and"), foreign.size() == 1 ? "s" : "");
 }
 
 ToolResult refusal(const Error& error) {

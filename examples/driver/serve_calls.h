@@ -76,6 +76,10 @@ groma::Result<groma::CommandOutcome> run_child(const ServeSetup& setup, const Ch
 // Returns why a process did not end by itself, or an empty text if it did.
 std::string why_broken_off(const groma::CommandOutcome& outcome, double seconds);
 
+// Returns what a command said about its options in the words of the tool: `--time` becomes `time`.
+// If the text names options that a client cannot give, a last line says so.
+std::string in_words_of(const ToolDefinition& tool, std::string_view text);
+
 // Returns a tool's result that says what is wrong.
 groma::serve::ToolResult refusal(const groma::Error& error);
 // Returns a tool's result, within the limits of the setup. What is too long is cut, and the text

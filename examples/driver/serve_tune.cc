@@ -33,6 +33,8 @@ constexpr double kDefaultWait = 50;
 constexpr const char* kDefaultTokens = "--tokens=200000";
 // Limit on a line of the events. The last one has the texts that were found.
 constexpr std::size_t kMaxEventBytes = std::size_t{32} << 20;
+// No note is added when there are this many bytes of notes.
+constexpr std::size_t kMaxNoteBytes = 4096;
 // Limit on the report of a search, which has some 40 lines.
 constexpr std::size_t kMaxReportBytes = std::size_t{1} << 20;
 
@@ -58,6 +60,8 @@ class SearchEvents {
   // The event that ended the search, and the one that says why there was none. Null: did not come.
   const Json& end() const { return end_; }
   const Json& error() const { return error_; }
+  // What the search noted about its inputs, one note on each line.
+  const std::string& notes() const { return notes_; }
 
  private:
   void take(const Json& event) {
@@ -65,6 +69,7 @@ class SearchEvents {
     const Json& kind = event["event"];
     if (kind == "end") end_ = event;
     if (kind == "error") error_ = event;
+    if (kind == "note") add_note(event);
     if (kind != "evaluated" || !event.contains("evaluations")) return;
     const bool is_best = event.contains("best") && event["best"] == true;
     if (is_best && event.contains("score") && event["score"].is_number()) {
@@ -74,9 +79,15 @@ class SearchEvents {
     call_.report_progress(evaluations, total_, fmt::format("{:.0f} runs{}", evaluations, best_));
   }
 
+  void add_note(const Json& event) {
+    const Json message = event.value("message", Json());
+    if (!message.is_string() || notes_.size() > kMaxNoteBytes) return;
+    notes_ += fmt::format("note: {}\n", message.get<std::string>());
+  }
+
   const Call& call_;
   std::optional<double> total_;
-  std::string line_, best_;
+  std::string line_, best_, notes_;
   Json end_, error_;
 };
 
@@ -94,9 +105,9 @@ double number_argument(const Json& arguments, const char* name, double otherwise
 }
 
 // Makes the result of a search that ran until it ended or was interrupted.
-ToolResult search_result(const ServeSetup& setup, const CallFolder& folder,
-                         const std::string& directory, const SearchEvents& events,
-                         const CommandOutcome& outcome) {
+ToolResult search_result(const ServeSetup& setup, const ToolDefinition& tool,
+                         const CallFolder& folder, const std::string& directory,
+                         const SearchEvents& events, const CommandOutcome& outcome) {
   if (events.end().is_null()) {
     std::string why = why_broken_off(outcome, setup.seconds);
     if (!why.empty()) why = fmt::format("the search {}\n", why);
@@ -104,21 +115,25 @@ ToolResult search_result(const ServeSetup& setup, const CallFolder& folder,
       const Json said = events.error().is_object() ? events.error().value(part, Json()) : Json();
       if (said.is_string()) why += said.get<std::string>() + "\n";
     }
-    return limited_result(setup, folder.without_path(outcome.err.text + why), "", true);
+    return limited_result(setup, folder.without_path(in_words_of(tool, outcome.err.text + why)), "",
+                          true);
   }
   Json end = events.end();
   end.erase("event");
   // A search that was interrupted, at the limit of `wait` or by its budget of time, can go on.
   const bool goes_on = end.value("end", Json()) == "stopped";
   const Json structured = {{"directory", directory}, {"goes_on", goes_on}, {"search", end}};
-  std::string text = outcome.err.text;
+  std::string text = in_words_of(tool, events.notes() + outcome.err.text);
   const auto file = setup.root.file(directory + "/report.txt");
   const auto report =
       file ? groma::read_file((setup.root.path() / *file).string(), kMaxReportBytes) : file;
   if (report) text += *report;
   if (end.contains("best") && end["best"].is_object()) {
-    text += fmt::format("\nThe best text, also in {}/best.*:\n{}\n", directory,
-                        end["best"].value("text", ""));
+    const Json best = end["best"].value("text", Json());
+    text += !best.is_string() || best.get_ref<const std::string&>().empty()
+                ? "\nThe best is the empty mapping: the default mapper decides everything.\n"
+                : fmt::format("\nThe best text, also in {}/best.*:\n{}\n", directory,
+                              best.get<std::string>());
   }
   text += fmt::format("\nThe search is in `{}`. ", directory);
   text += goes_on ? fmt::format(
@@ -203,7 +218,7 @@ ToolResult call_tune(ServeSetup& setup, const ToolDefinition& tool, const Call& 
   std::error_code ignored;
   if (has_own_name) fs::remove(setup.root.path() / directory, ignored);
   if (!outcome) return refusal(outcome.error());
-  return search_result(setup, folder, directory, events, *outcome);
+  return search_result(setup, tool, folder, directory, events, *outcome);
 }
 
 }  // namespace driver

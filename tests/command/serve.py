@@ -328,6 +328,9 @@ class Tools(Folder):
             self.assertIn("`task` is not a text of 1 to", client.refusal("place", mapping=GOOD, task="", domain="2"))
             self.assertIn("did you mean `cannon`?", client.refusal("explain", mapping=GOOD, app="canon"))
             self.assertIn("p100x4", client.refusal("explain", mapping=GOOD, app="cannon", machine="p100x5"))
+            # What the server does not allow is not named as a cure.
+            self.assertIn("give one of `app` and `resume`", client.refusal("tune"))
+            self.assertNotIn("program", client.refusal("run", mapping=GOOD))
             self.assertIn("without zeros", client.refusal("explain", mapping=GOOD, app="cannon", task="a\0b"))
 
     def test_write_takes_replies_from_a_recording(self) -> None:
@@ -342,7 +345,8 @@ class Tools(Folder):
             self.assertIn("ZCMEM", result["content"][0]["text"])
             again = client.refusal("write", sentence=sentence, app="circuit", replay_file="write.jsonl",
                                    output="sub/new.mapper")
-            self.assertIn("exists already", again)
+            self.assertIn("error: `sub/new.mapper` exists already", again)
+            self.assertIn("--force belongs to the command line", again)
         self.assertIn("rp_ghost GPU ZCMEM;", (self.root / "sub/new.mapper").read_text())
 
     def test_large_results_are_cut(self) -> None:
@@ -455,7 +459,7 @@ class Permissions(Folder):
                                evaluations=1, repeats=1)
             self.assertIn("The search is in `tune`", text)
             self.assertNotIn("secret", (self.root / "seen").read_text())
-            self.assertIn("--trust", client.refusal("tune", resume="tune", evaluations=2))
+            self.assertIn("`trust`", client.refusal("tune", resume="tune", evaluations=2))
             client.text("tune", resume="tune", evaluations=2, trust=True)
 
 
@@ -476,6 +480,12 @@ class Jobs(Folder):
             last = client.call("tune", resume="tune", evaluations=done + 5)["structuredContent"]
             self.assertFalse(last["goes_on"])
             self.assertEqual(last["search"]["spent"]["evaluations"], done + 5)
+
+    def test_a_search_says_what_it_notes_and_finds(self) -> None:
+        with self.client() as client:
+            text = client.text("tune", app="circuit", machine="lassen:nodes=2", evaluations=1)
+            self.assertIn("note: application `circuit` is set up for 1 node", text)
+            self.assertIn("the default mapper decides everything", text)
 
     def test_a_cancelled_search_can_be_resumed(self) -> None:
         with self.client() as client:
@@ -557,6 +567,7 @@ class Jobs(Folder):
 class Start(Folder):
     def test_wrong_options_are_refused(self) -> None:
         for options, code in [(["--root", "no/such"], 1), (["--root", "README.md"], 1), (["--call-time", "0"], 2),
+                              (["--allow-endpoint", "foo"], 1), (["--price", "x"], 2),
                               (["--allow-everything"], 2)]:
             outcome = subprocess.run([GROMA, "serve", *options], stdin=subprocess.DEVNULL, capture_output=True, cwd=ROOT,
                                      timeout=WAIT)
