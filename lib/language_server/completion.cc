@@ -57,8 +57,8 @@ Before read_before(const Source& source, std::size_t offset) {
 // What may stand at the cursor.
 struct Place {
   bool statement = false;
-  // In the body of a function.
-  bool body = false;
+  // In the body of a function, or in a `when` block.
+  bool body = false, block = false;
   bool tasks = false, regions = false, processors = false, memories = false, constraints = false;
   bool functions = false, expression = false, types = false, all = false;
   bool limit_scopes = false, steal_scopes = false;
@@ -67,6 +67,14 @@ struct Place {
   std::optional<MemberOf> members_of;
 };
 
+// Returns true if a token belongs to the same name pattern as the token before it.
+bool continues_pattern(const Token& before, const Token& token) {
+  const bool is_adjacent = before.range.end == token.range.begin;
+  return is_adjacent &&
+         (token.kind == TokenKind::kStar ? is_word(before.kind)
+                                         : before.kind == TokenKind::kStar && is_word(token.kind));
+}
+
 // Returns the part of a statement in which the cursor stands: 0 for the first one behind the word
 // of the statement. The parts are separated by spaces; the items of one part by commas.
 std::size_t part_at_cursor(const std::vector<Token>& tokens, std::size_t first) {
@@ -74,10 +82,15 @@ std::size_t part_at_cursor(const std::vector<Token>& tokens, std::size_t first) 
   bool item_is_open = false;
   for (std::size_t i = first; i < tokens.size(); ++i) {
     const TokenKind kind = tokens[i].kind;
-    if (kind == TokenKind::kComma) {
+    // `main > step[dim=2]` is one item.
+    if (kind == TokenKind::kComma || kind == TokenKind::kGreater) {
       item_is_open = false;
+    } else if (kind == TokenKind::kLeftBracket) {
+      while (i < tokens.size() && tokens[i].kind != TokenKind::kRightBracket) ++i;
     } else if (is_path_sign(kind)) {
       ++i;  // the next word belongs to the same name
+    } else if (i > first && continues_pattern(tokens[i - 1], tokens[i])) {
+      continue;
     } else {
       if (item_is_open) ++part;
       item_is_open = true;
@@ -86,9 +99,16 @@ std::size_t part_at_cursor(const std::vector<Token>& tokens, std::size_t first) 
   return item_is_open ? part + 1 : part;
 }
 
+// Returns true for the word with which a `when` block begins. It is not reserved.
+bool is_when(const Source& source, const Token& token) {
+  return token.kind == TokenKind::kName && token.line_start &&
+         source.text(token.range) == help_for_when().word;
+}
+
 // Returns the index of the first token of the statement at the cursor; the number of tokens if a
 // new statement begins there. Sets `*inside` if the cursor is inside of brackets.
-std::size_t begin_of_statement(const std::vector<Token>& tokens, bool* inside) {
+std::size_t begin_of_statement(const Source& source, const std::vector<Token>& tokens,
+                               bool* inside) {
   int closed = 0;  // brackets that are closed between the token and the cursor
   for (std::size_t begin = tokens.size(); begin > 0; --begin) {
     const TokenKind kind = tokens[begin - 1].kind;
@@ -108,6 +128,7 @@ std::size_t begin_of_statement(const std::vector<Token>& tokens, bool* inside) {
         tokens[begin - 2].line_start) {
       return begin - 2;
     }
+    if (is_when(source, tokens[begin - 1])) return begin - 1;
   }
   return 0;
 }
@@ -169,6 +190,10 @@ class Completer {
          (tokens.back().kind == TokenKind::kString && tokens.back().range.end == offset_))) {
       return std::move(result_);
     }
+    // A pattern that is being written names nothing that could be offered.
+    const bool in_pattern = tokens.size() >= 2 && tokens.back().range.end == offset_ &&
+                            continues_pattern(tokens[tokens.size() - 2], tokens.back());
+    if (in_pattern) return std::move(result_);
     // The word that is being written does not count as written.
     if (!tokens.empty() && is_word(tokens.back().kind) && tokens.back().range.end == offset_) {
       result_.replaced.begin = tokens.back().range.begin;
@@ -190,16 +215,20 @@ class Completer {
 
   Place find_place(std::vector<Token>& tokens) {
     bool inside = false;
-    const std::size_t begin = begin_of_statement(tokens, &inside);
+    const std::size_t begin = begin_of_statement(source_, tokens, &inside);
     // The braces of a `when` block are no body of a function.
-    bool in_body = false, after_def = false;
+    bool in_body = false, in_block = false, after_def = false;
     for (std::size_t i = 0; i < begin; ++i) {
       after_def = after_def || is_def(tokens[i]);
-      if (tokens[i].kind == TokenKind::kLeftBrace) in_body = std::exchange(after_def, false);
-      if (tokens[i].kind == TokenKind::kRightBrace) in_body = false;
+      if (tokens[i].kind == TokenKind::kLeftBrace) {
+        in_body = std::exchange(after_def, false);
+        in_block = !in_body;
+      }
+      if (tokens[i].kind == TokenKind::kRightBrace) in_body = in_block = false;
     }
     Place place;
     place.body = in_body;
+    place.block = in_block;
     if (in_body && names_.symbols != nullptr) function_ = names_.symbols->function_before(offset_);
     const bool starts = begin < tokens.size() && tokens[begin].kind == TokenKind::kStatementWord;
     const TokenKind last = tokens.empty() ? TokenKind::kEnd : tokens.back().kind;
@@ -209,7 +238,10 @@ class Completer {
       place.statement = true;
       return place;
     }
-    if (!starts) return expression_place(tokens, place);
+    if (!starts) {
+      place.expression = begin + 1 == tokens.size() && is_when(source_, tokens[begin]);
+      return place.expression ? place : expression_place(tokens, place);
+    }
     const auto kind = static_cast<StatementKind>(tokens[begin].value);
     if (kind == StatementKind::kDef) {
       place.types = last == TokenKind::kLeftParen || last == TokenKind::kComma;
@@ -341,7 +373,7 @@ class Completer {
     const auto plain = [this](CompletionKind as) {
       return [this, as](const std::string& name) { add(name, as); };
     };
-    if (place.statement) add_statements(place.body);
+    if (place.statement) add_statements(place);
     if (place.all) add("*", CompletionKind::kKeyword, "", "All.");
     if (place.tasks) add_names(names_.known.tasks, SymbolKind::kTask, CompletionKind::kTask);
     if (place.regions) {
@@ -380,17 +412,19 @@ class Completer {
     }
   }
 
-  // Adds the words that begin a statement: in a body only the few that may stand there.
-  void add_statements(bool body) {
+  // Adds the words that begin a statement: in a body or a block only those that may stand there.
+  void add_statements(const Place& place) {
     for (const syntax::ReservedWord& word : syntax::reserved_words()) {
       if (word.kind != TokenKind::kStatementWord) continue;
       const auto kind = static_cast<StatementKind>(word.value);
       const bool in_body = kind == StatementKind::kPrint || kind == StatementKind::kReturn;
-      if (body ? !in_body : kind == StatementKind::kReturn) continue;
+      const bool in_block = !in_body && kind != StatementKind::kDef;
+      if (place.body ? !in_body : place.block ? !in_block : kind == StatementKind::kReturn)
+        continue;
       const auto help = help_for_reserved(word);
       add(word.text, CompletionKind::kKeyword, help->form, help->description);
     }
-    if (body) return;
+    if (place.body || place.block) return;
     const WordHelp when = help_for_when();
     add(when.word, CompletionKind::kKeyword, when.form, when.description);
   }

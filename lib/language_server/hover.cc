@@ -91,11 +91,22 @@ class HoverWriter {
     if (const syntax::ReservedWord* reserved = syntax::find_reserved_word(word)) {
       const auto help = help_for_reserved(*reserved);
       if (help) add(fmt::format("`{}`\n\n{}", help->form, help->description));
+    } else if (begins_block(token.range)) {
+      const WordHelp help = help_for_when();
+      add(fmt::format("`{}`\n\n{}", help.form, help.description));
     } else if (token.kind == syntax::TokenKind::kName && token.range.begin > 0 &&
                known_.source.text()[token.range.begin - 1] == '.') {
       const MemberHelp* help = find_member_help(word);
       if (help != nullptr) add(fmt::format("`.{}`\n\n{}", help->form, help->description));
     }
+  }
+
+  // Returns true if a `when` block begins with the word in this range.
+  bool begins_block(Range word) const {
+    const program::ProgramData& data = known_.program.data();
+    return std::any_of(data.conditions.begin(), data.conditions.end(), [&](const auto& when) {
+      return data.statement_ranges[when.first - 1].begin == word.begin;
+    });
   }
 
   void write_symbol(const Symbol& symbol) {
@@ -207,6 +218,14 @@ class HoverWriter {
                     ? fmt::format("**Never decides** in {}, since others do:", where)
                     : std::string("**Elsewhere** others decide:"),
                 decisions.overruled);
+    const auto& inactive = explanation()->inactive;
+    if (std::find(inactive.begin(), inactive.end(), origin) != inactive.end()) {
+      const Program& program = program_of_result();
+      const Range condition = program.condition_range(program.when_of(origin));
+      add(fmt::format("**Does not act** on {}: `{}` does not hold there.",
+                      harmless(explanation()->machine),
+                      harmless(program.source().text(condition), 100)));
+    }
     const auto& unmatched = explanation()->unmatched;
     if (std::find(unmatched.begin(), unmatched.end(), origin) != unmatched.end()) {
       add(fmt::format("**Matches nothing** in {}.", where));
@@ -264,9 +283,14 @@ class HoverWriter {
       if (found == ranges.end()) return DecisionOrigin{};
       return DecisionOrigin{static_cast<std::uint32_t>(found - ranges.begin() + 1)};
     };
-    const DecisionOrigin here = find(known_.program, [this](const Range& range) {
-      return range.begin <= offset_ && offset_ < range.end;
-    });
+    // A statement in a `when` block comes behind that block, whose range has it too.
+    const auto& ranges = known_.program.data().statement_ranges;
+    DecisionOrigin here;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      if (ranges[i].begin <= offset_ && offset_ < ranges[i].end) {
+        here = DecisionOrigin{static_cast<std::uint32_t>(i + 1)};
+      }
+    }
     const Program& explained = program_of_result();
     if (!here || known_.source.text() == explained.source().text()) return here;
     const std::string_view text = known_.source.text(known_.program.range(here));

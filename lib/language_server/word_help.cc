@@ -65,7 +65,7 @@ std::pair<std::string_view, std::string_view> help_of(StatementKind kind) {
 std::string_view help_of(ProcKind kind) {
   switch (kind) {
     case ProcKind::kCpu:
-      return "One core, or what the runtime makes of one.";
+      return "A processor that runs tasks on one CPU core.";
     case ProcKind::kGpu:
       return "One GPU.";
     case ProcKind::kOmp:
@@ -75,7 +75,7 @@ std::string_view help_of(ProcKind kind) {
     case ProcKind::kPy:
       return "A processor for Python.";
     case ProcKind::kProc:
-      return "A set of processors.";
+      return "A group of processors that the runtime offers as one.";
   }
   return "";
 }

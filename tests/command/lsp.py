@@ -178,6 +178,37 @@ class Editing(Session):
         self.assertNotIn("flat", complete("def f(Task t) {\n  x = ", 17))
         self.assertEqual(complete("# Task ", 18), [])
         self.assertEqual(complete("TaskSteal calculate_new_currents CPU ", 19), ["SAME_NODE", "ANY_NODE"])
+        # Patterns and selectors are one part of a statement.
+        self.assertEqual(complete("Task calc*", 20), [])
+        self.assertEqual(complete("Task calc* ", 21), ["CPU", "GPU"])
+        self.assertEqual(complete("Region calc*_x rp_* ", 22)[:2], ["*", "CPU"])
+        self.assertIn("update_voltages", complete("Task toplevel > ", 23))
+        self.assertEqual(complete("Task toplevel > update_voltages[dim=1] ", 24), ["CPU", "GPU"])
+        # Conditions are expressions, and a block has statements that decide.
+        self.assertIn("m", complete("when ", 25))
+        self.assertIn("volume", complete("when m.", 26))
+        self.assertIn("volume", complete("when Machine(GPU).", 27))
+        block = complete("when m.volume > 1 {\n  ", 28)
+        self.assertIn("Region", block)
+        for word in ["print", "def", "when", "return"]:
+            self.assertNotIn(word, block)
+
+    def test_hover_in_a_block_and_on_a_pattern(self) -> None:
+        uri = self.open("m = Machine(GPU);\nTask * CPU;\nTask calc* GPU;\n"
+                        "when m.volume > 1 {\n  Task update_voltages GPU;\n}\n"
+                        "when m.volume == 0 {\n  Task distribute_charge GPU;\n}\n",
+                        capabilities={"textDocument": {"hover": {"contentFormat": ["markdown"]}}})
+
+        def hover(line: int, character: int) -> str:
+            return self.client.at("hover", uri, line, character)["contents"]["value"]
+
+        self.assertIn("**Decides**", hover(2, 6))
+        self.assertIn("kind GPU: calculate_new_currents", hover(2, 9))
+        self.assertIn("**Decides**", hover(4, 4))
+        self.assertIn("kind GPU: update_voltages", hover(4, 4))
+        self.assertIn("**Does not act** on p100x4:nodes=2: `m.volume == 0`", hover(7, 4))
+        self.assertIn("CONDITION", hover(3, 1))
+        self.assertIn("decides: this statement is less specific", hover(1, 1))
 
     def test_definition_references_and_rename(self) -> None:
         uri = self.open(GOOD)
