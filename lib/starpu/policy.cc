@@ -299,7 +299,8 @@ void add_workers(unsigned id, int* workers, unsigned count) {
   }
 }
 
-// Takes workers out of a context. Their waiting tasks are pushed again, to the other workers.
+// Takes workers out of a context. The tasks that waited for them are pushed again, to the other
+// workers.
 void remove_workers(unsigned id, int* workers, unsigned count) {
   Context& context = context_of(id);
   for (unsigned i = 0; i < count; ++i) {
@@ -314,6 +315,15 @@ void remove_workers(unsigned id, int* workers, unsigned count) {
       context.load[worker].fetch_sub(1, std::memory_order_relaxed);
       push_task(task);
     }
+  }
+  // If no worker of a kind is left, none looks at the queue of the kind any more.
+  for (std::size_t kind = 0; kind < context.common.size(); ++kind) {
+    const auto& of_kind = context.mapping->workers->workers_of(static_cast<ProcKind>(kind));
+    const bool any = std::any_of(of_kind.begin(), of_kind.end(), [&](WorkerId worker) {
+      return context.members[static_cast<std::size_t>(worker)].load();
+    });
+    if (any) continue;
+    while (starpu_task* const task = context.common[kind].pop()) push_task(task);
   }
 }
 
