@@ -2,7 +2,7 @@
 # From a fresh clone to something that runs, on a bare Debian 12:
 #
 #   sh cmake/bootstrap.sh demo             builds the command, maps the examples
-#   sh cmake/bootstrap.sh test             builds everything, runs all tests
+#   sh cmake/bootstrap.sh test             builds all but the benchmarks, runs all tests
 #   sh cmake/bootstrap.sh legion           puts the Legion of the tests in place, nothing else
 #   sh cmake/bootstrap.sh packages GROUP.. installs groups of cmake/packages.txt, nothing else
 #
@@ -174,8 +174,8 @@ run_tests() {
   install_packages build test
   legion=${GROMA_WITH_LEGION:-ON}
   [ "$legion" = OFF ] || install_legion
-  say "building everything"
-  configure -DGROMA_BUILD_TESTS=ON -DGROMA_BUILD_BENCHMARKS=ON "-DGROMA_WITH_LEGION=$legion"
+  say "building all but the benchmarks"
+  configure -DGROMA_BUILD_TESTS=ON -DGROMA_BUILD_BENCHMARKS=OFF "-DGROMA_WITH_LEGION=$legion"
   build
   say "running the tests"
   jobs=$(job_count) # more than cores: many tests wait for programs that they started
