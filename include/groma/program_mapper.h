@@ -97,11 +97,11 @@ class ProgramMapper final : public Mapper {
   void permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                             std::span<const TaskView> stealable,
                             std::vector<std::uint32_t>& answer) override;
-  // Returns true if an InstanceLimit over several processors lets this mapper object run one more
-  // instance of the task, and the object has not used this grant yet. Also returns true if such a
-  // grant is about to come. A task that waits here must then not be stolen, because the others
-  // would wait for a grant that nobody uses.
-  bool has_unused_grant(TaskId task) const;
+  // Returns the number of a grant if an InstanceLimit over several processors lets this mapper
+  // object run one more instance of the task, and the object has not used this grant yet. Also if
+  // such a grant is about to come. One of the tasks with this number that wait here must then not
+  // be stolen, because the others would wait for a grant that nobody uses.
+  std::optional<std::uint64_t> unused_grant(const TaskView& task) const;
 
  private:
   struct State;

@@ -123,7 +123,8 @@ ScopeNames::ScopeNames() {
       "steal_of "
       "steals_from text_of "
       "the_machine "
-      "any_matches matches_pattern replicates_any LaunchedTask selects words_of "
+      "any_matches matches_pattern replicates_any LaunchedTask selects words_of counted_as "
+      "limit_statement_of "
       // Names of Legion that an emitted class would hide if it had the same name.
       "DefaultMapper Legion Mapper Realm MapMustEpochInput MapMustEpochOutput MapTaskInput "
       "MapTaskOutput MustEpochShardingFunctorOutput ReplicateTaskInput ReplicateTaskOutput "

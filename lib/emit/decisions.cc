@@ -109,7 +109,13 @@ class Decisions {
     const TaskSelector* const selector = data_.names.selector(pattern);
     if (selector == nullptr) return fmt::format("matches_pattern(task, {})", name(pattern));
     std::vector<std::string> path;
-    for (const NameId word : selector->path) path.push_back(name(word));
+    for (const NameId word : selector->path) {
+      // A name with `*` is marked, because it is no pattern.
+      const std::string_view written = data_.names.text(word);
+      const bool is_name = word != kStarName && !data_.names.is_pattern(word);
+      const bool marked = is_name && written.find_first_of("*\"") != written.npos;
+      path.push_back(string_literal(fmt::format("{}{}", marked ? "\"" : "", written)));
+    }
     return fmt::format("selects({{{}}}, {}, task)", fmt::join(path, ", "), selector->dimensions);
   }
 
@@ -474,6 +480,16 @@ class Decisions {
                [](const StatementRow& row) { return fmt::format("return {};", row.value); });
     });
     end(has_any(*rows) ? "" : "0");
+    if (!data_.names.selectors().empty()) {
+      begin_decision(
+          *rows, "InstanceLimit: the number of the statement, whose launches are counted together.",
+          fmt::format("std::uint32_t limit_statement_of({}, {})", task(*rows), kind(*rows)));
+      by_task(*rows, [&](const Rows& of, int indent) {
+        by_place(of, indent,
+                 [](const StatementRow& row) { return fmt::format("return {};", row.statement); });
+      });
+      end(has_any(*rows) ? "" : "0");
+    }
     const auto counts_together = [](const StatementRow* row) {
       return scope_of(*row) != kOneProcessor;
     };

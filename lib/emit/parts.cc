@@ -109,7 +109,8 @@ std::string EmittedCodeTemplates::part_text(std::string_view file) {
     // What depends on the machine is decided by the object that knows the machine.
     for (const std::string_view decision :
          {"kinds_of", "memories_of", "layout_of", "collects", "index_function", "single_function",
-          "limit_of", "limit_scope_of", "replicates", "steal_of", "steals_from"}) {
+          "limit_of", "limit_scope_of", "limit_statement_of", "replicates", "steal_of",
+          "steals_from"}) {
       replace_all(made, fmt::format("Mapping::{}(", decision),
                   fmt::format("shared_->mapping.{}(", decision));
     }

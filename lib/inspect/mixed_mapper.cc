@@ -189,15 +189,14 @@ void MapperWithReplacedDecisions::permit_steal_request(MapperRuntime& runtime,
                                                        std::span<const TaskView> stealable,
                                                        std::vector<std::uint32_t>& answer) {
   // ProgramMapper::permit_steal_request does the same, but knows only its own limits.
-  std::set<TaskId> keeps_one;
+  std::set<std::uint64_t> keeps_one;
   std::vector<TaskView> may_go;
   // For each task in `may_go`, the index of the task in `stealable`.
   std::vector<std::uint32_t> indices;
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
     const bool is_other = &mapper_of_stealing() != &mapper_of_limits();
-    const TaskId id = stealable[i].id;
-    if (is_other && mapper_of_limits().has_unused_grant(id) && keeps_one.insert(id).second)
-      continue;
+    const auto grant = is_other ? mapper_of_limits().unused_grant(stealable[i]) : std::nullopt;
+    if (grant && keeps_one.insert(*grant).second) continue;
     may_go.push_back(stealable[i]);
     indices.push_back(i);
   }

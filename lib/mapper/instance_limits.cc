@@ -23,9 +23,9 @@ std::optional<LimitMessage> read_limit_message(std::uint32_t kind, const void* b
 // Counts an instance that is about to begin and returns true, or returns false if it must wait. A
 // limit over several processors also needs the permission of the keeper, for which this function
 // asks.
-bool InstanceLimits::begin_instance(std::uint32_t id, const Processor& at, const TaskLimit& limit,
+bool InstanceLimits::begin_instance(const Processor& at, const TaskLimit& limit,
                                     const SendMessage& send) {
-  TaskState& task = tasks_[id];
+  CountState& task = counts_[limit.counted];
   task.limit = limit;
   std::int64_t& in_flight = task.in_flight[limit.keeper ? Processor() : at];
   if (!limit.keeper) {
@@ -34,7 +34,7 @@ bool InstanceLimits::begin_instance(std::uint32_t id, const Processor& at, const
     if (task.asked) return false;
     // `asked` is set before the message is sent, since the answer may come before `send` returns.
     task.asked = true;
-    const bool sent = send(*limit.keeper, {LimitMessage::Kind::kAsk, id, limit.most});
+    const bool sent = send(*limit.keeper, {LimitMessage::Kind::kAsk, limit.counted, limit.most});
     // If the request cannot be sent, no permission can ever come. The limit is then ignored.
     if (!sent) task.asked = false;
     if (sent && !task.has_place) return false;
@@ -46,23 +46,24 @@ bool InstanceLimits::begin_instance(std::uint32_t id, const Processor& at, const
 
 // Counts an instance as ended. Returns true if another one may begin here now. If a keeper counts,
 // the keeper is told instead and decides which processor may run the next instance.
-bool InstanceLimits::end_instance(std::uint32_t id, const Processor& at, const SendMessage& send) {
-  const auto found = tasks_.find(id);
-  if (found == tasks_.end()) return false;
-  TaskState& task = found->second;
+bool InstanceLimits::end_instance(std::uint64_t counted, const Processor& at,
+                                  const SendMessage& send) {
+  const auto found = counts_.find(counted);
+  if (found == counts_.end()) return false;
+  CountState& task = found->second;
   std::int64_t& in_flight = task.in_flight[task.limit.keeper ? Processor() : at];
   if (in_flight == 0) return false;
   --in_flight;
   if (!task.limit.keeper) return true;
-  send(*task.limit.keeper, {LimitMessage::Kind::kReturn, id, task.limit.most});
+  send(*task.limit.keeper, {LimitMessage::Kind::kReturn, counted, task.limit.most});
   return false;  // The keeper decides which processor may run the next instance.
 }
 
 // Returns true if permission was requested or granted for an instance of the task that has not
 // begun. A thief must not get all waiting instances of such a task.
-bool InstanceLimits::has_unused_grant(std::uint32_t id) const {
-  const auto found = tasks_.find(id);
-  return found != tasks_.end() && (found->second.asked || found->second.has_place);
+bool InstanceLimits::has_unused_grant(std::uint64_t counted) const {
+  const auto found = counts_.find(counted);
+  return found != counts_.end() && (found->second.asked || found->second.has_place);
 }
 
 // Handles a message: a granted permission, or, in the keeper, a request for one or the end of an
@@ -70,13 +71,13 @@ bool InstanceLimits::has_unused_grant(std::uint32_t id) const {
 bool InstanceLimits::handle_message(const Processor& sender, const LimitMessage& message,
                                     const SendMessage& send) {
   if (message.kind == LimitMessage::Kind::kPlace) {
-    const auto found = tasks_.find(message.task);
-    if (found == tasks_.end() || !found->second.asked) return false;
+    const auto found = counts_.find(message.counted);
+    if (found == counts_.end() || !found->second.asked) return false;
     found->second.asked = false;
     found->second.has_place = true;
     return true;
   }
-  KeeperState& kept = kept_[message.task];
+  KeeperState& kept = kept_[message.counted];
   if (message.kind == LimitMessage::Kind::kAsk) {
     kept.waiting.push_back(sender);
   } else {
@@ -86,7 +87,7 @@ bool InstanceLimits::handle_message(const Processor& sender, const LimitMessage&
     const Processor next = kept.waiting.front();
     kept.waiting.pop_front();
     ++kept.taken;
-    const bool sent = send(next, {LimitMessage::Kind::kPlace, message.task, message.most});
+    const bool sent = send(next, {LimitMessage::Kind::kPlace, message.counted, message.most});
     if (!sent) --kept.taken;
   }
   return false;

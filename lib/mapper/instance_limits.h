@@ -30,8 +30,8 @@ struct LimitMessage {
   // 0xFFFFFF00).
   enum class Kind : std::uint32_t { kAsk = 0xFFFFFF10, kPlace, kReturn };
   Kind kind = Kind::kAsk;
-  // The id of the task that the message is about.
-  std::uint32_t task = 0;
+  // What is counted: InstanceLimits::TaskLimit::counted.
+  std::uint64_t counted = 0;
   // The limit of the task. The message contains it, so the keeper need not know the task.
   std::int64_t most = 0;
 };
@@ -43,7 +43,10 @@ std::optional<LimitMessage> read_limit_message(std::uint32_t kind, const void* b
 class InstanceLimits {
  public:
   struct TaskLimit {
-    // The largest number of instances of the task that may run at the same time. 0: no limit.
+    // The number under which instances are counted. The launches of a task to which the same
+    // statement applies are counted together.
+    std::uint64_t counted = 0;
+    // The largest number of these instances that may run at the same time. 0: no limit.
     std::int64_t most = 0;
     // The processor whose mapper object counts the instances on several processors together.
     // nullopt: each mapper object counts its own instances.
@@ -53,18 +56,17 @@ class InstanceLimits {
   // it cannot.
   using SendMessage = std::function<bool(const Processor& target, const LimitMessage& message)>;
 
-  // Returns true if an instance of the task may be mapped now on that processor, and counts it.
-  // Otherwise asks the keeper for permission, unless a request is pending. `limit.most` is above 0.
-  bool begin_instance(std::uint32_t task, const Processor& at, const TaskLimit& limit,
-                      const SendMessage& send);
+  // Returns true if an instance may be mapped now on that processor, and counts it. Otherwise asks
+  // the keeper for permission, unless a request is pending. `limit.most` is above 0.
+  bool begin_instance(const Processor& at, const TaskLimit& limit, const SendMessage& send);
 
-  // Counts an instance of the task on that processor as ended. Returns true if another one may
-  // begin there in its place. Tasks without a limit are ignored.
-  bool end_instance(std::uint32_t task, const Processor& at, const SendMessage& send);
+  // Counts an instance on that processor as ended. Returns true if another one may begin there in
+  // its place. What was never counted is ignored.
+  bool end_instance(std::uint64_t counted, const Processor& at, const SendMessage& send);
 
-  // Returns true if the keeper was asked for permission to run an instance of the task, or granted
-  // it, and the instance has not begun yet.
-  bool has_unused_grant(std::uint32_t task) const;
+  // Returns true if the keeper was asked for permission to run an instance, or granted it, and the
+  // instance has not begun yet.
+  bool has_unused_grant(std::uint64_t counted) const;
 
   // Handles a message about a limit. Returns true if it granted permission, so that an instance may
   // begin.
@@ -77,7 +79,8 @@ class InstanceLimits {
       return std::tuple(a.kind, a.node, a.index) < std::tuple(b.kind, b.node, b.index);
     }
   };
-  struct TaskState {
+  // The state of the instances that are counted together.
+  struct CountState {
     // Number of instances that have begun and not ended, by processor, since one mapper object may
     // serve several. Instances that a keeper counts are counted under Processor(), wherever they
     // run.
@@ -88,7 +91,7 @@ class InstanceLimits {
     // True if the keeper granted permission to run an instance and none has begun since.
     bool has_place = false;
   };
-  // The state that the keeper of a limit has for one task.
+  // The state that the keeper of a limit has for them.
   struct KeeperState {
     // The number of permissions to run an instance that are granted now.
     std::int64_t taken = 0;
@@ -96,8 +99,9 @@ class InstanceLimits {
     std::deque<Processor> waiting;
   };
 
-  std::map<std::uint32_t, TaskState> tasks_;
-  std::map<std::uint32_t, KeeperState> kept_;
+  // By TaskLimit::counted.
+  std::map<std::uint64_t, CountState> counts_;
+  std::map<std::uint64_t, KeeperState> kept_;
 };
 
 }  // namespace groma::mapper

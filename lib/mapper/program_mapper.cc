@@ -393,7 +393,7 @@ void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const 
     const TaskFacts& facts = state_->known.facts_of(program(), site(), ready[i]);
     const bool waits =
         facts.has_limit(ready[i], runtime) &&
-        !state_->limits.begin_instance(ready[i].id, ready[i].current, facts.limit, sender(runtime));
+        !state_->limits.begin_instance(ready[i].current, facts.limit, sender(runtime));
     if (!waits) answer.map.push_back(i);
   }
   if (!answer.map.empty() || ready.empty()) return;
@@ -412,7 +412,9 @@ void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& ope
   using enum OperationKind;
   // The report may also be about a copy, which is not counted.
   if (operation.operation != kTask || report.operation != kTask) return;
-  if (state_->limits.end_instance(operation.id, operation.current, sender(runtime))) {
+  const TaskFacts& facts = state_->known.facts_of(program(), site(), operation);
+  if (facts.limit.most > 0 &&
+      state_->limits.end_instance(facts.limit.counted, operation.current, sender(runtime))) {
     state_->look_again(runtime);
   }
 }
@@ -457,11 +459,11 @@ void ProgramMapper::select_steal_targets(MapperRuntime&, std::span<const Process
 void ProgramMapper::permit_steal_request(MapperRuntime&, const Processor& thief,
                                          std::span<const TaskView> stealable,
                                          std::vector<std::uint32_t>& answer) {
-  std::set<TaskId> keeps_one;
+  std::set<std::uint64_t> keeps_one;
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
-    const TaskId id = stealable[i].id;
-    if (has_unused_grant(id) && keeps_one.insert(id).second) continue;
     const TaskFacts& facts = state_->known.facts_of(program(), site(), stealable[i]);
+    const std::uint64_t counted = facts.limit.counted;
+    if (state_->limits.has_unused_grant(counted) && keeps_one.insert(counted).second) continue;
     if (!facts.steal || facts.kind->kind != thief.kind) continue;
     const bool near = thief.node == site().local.node;
     if (near || facts.steal->scope == StealScope::kAnyNode) answer.push_back(i);
@@ -469,8 +471,10 @@ void ProgramMapper::permit_steal_request(MapperRuntime&, const Processor& thief,
   answer.resize((answer.size() + 1) / 2);
 }
 
-bool ProgramMapper::has_unused_grant(TaskId task) const {
-  return state_->limits.has_unused_grant(task);
+std::optional<std::uint64_t> ProgramMapper::unused_grant(const TaskView& task) const {
+  const std::uint64_t counted = state_->known.facts_of(program(), site(), task).limit.counted;
+  if (!state_->limits.has_unused_grant(counted)) return std::nullopt;
+  return counted;
 }
 
 }  // namespace groma

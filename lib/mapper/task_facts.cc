@@ -45,7 +45,8 @@ TaskFacts make_facts(const Program& program, const MapperSite& site, const TaskV
   }
   const TaskWords words(program, task);
   if (const auto limit = program.instance_limit(words, kind)) {
-    made.limit = {limit->limit, keeper_of(*limit, kind, site)};
+    made.limit = {std::uint64_t{limit->origin.statement} << 32 | task.id, limit->limit,
+                  keeper_of(*limit, kind, site)};
   }
   made.steal = program.task_steal(words, kind);
   return made;

@@ -402,16 +402,16 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
       const std::int64_t limit = limit_of(context, *task);
       // @if shared_limits
-      if (limit > 0 &&
-          !limits_.begin_instance(task->task_id, local_, {limit, keeper_of(context, *task)},
-                                  limit_sender(context))) {
+      if (limit > 0 && !limits_.begin_instance(
+                           local_, {counted_as(context, *task), limit, keeper_of(context, *task)},
+                           limit_sender(context))) {
         waiting.push_back(task);
         continue;
       }
       // @end
       // @if !shared_limits
       if (limit > 0) {
-        std::int64_t& in_flight = in_flight_[task->task_id];
+        std::int64_t& in_flight = in_flight_[counted_as(context, *task)];
         if (in_flight >= limit) {
           waiting.push_back(task);
           continue;
@@ -441,10 +441,12 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                         const TaskProfilingInfo& input) override {
     if (!input.task_response) return;
     // @if shared_limits
-    if (limits_.end_instance(task.task_id, local_, limit_sender(context))) look_again(context);
+    if (limits_.end_instance(counted_as(context, task), local_, limit_sender(context))) {
+      look_again(context);
+    }
     // @end
     // @if !shared_limits
-    const auto found = in_flight_.find(task.task_id);
+    const auto found = in_flight_.find(counted_as(context, task));
     if (found != in_flight_.end()) {
       found->second = std::max<std::int64_t>(found->second - 1, 0);
       look_again(context);
@@ -655,6 +657,16 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   std::int64_t limit_of(Context context, const Legion::Task& task) {
     if (is_rendezvous(task)) return 0;
     return Mapping::limit_of(words_of(task), kind_of(context, task));
+  }
+  // Returns the number under which instances of the task are counted: that of the task, and of the
+  // statement if statements select launches of the task.
+  std::uint64_t counted_as([[maybe_unused]] Context context, const Legion::Task& task) {
+    std::uint64_t counted = task.task_id;
+    // @if selectors
+    counted |= std::uint64_t{Mapping::limit_statement_of(words_of(task), kind_of(context, task))}
+               << 32;
+    // @end
+    return counted;
   }
   // Makes Legion call select_tasks_to_map again, if the last call deferred all ready tasks.
   void look_again(Context context) {
@@ -1216,12 +1228,12 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     std::vector<const Legion::Task*> tasks;
     // @if shared_limits
     // The kinds of tasks of which one stays here, because permission to run it was requested.
-    std::set<Legion::TaskID> keeps_one;
+    std::set<std::uint64_t> keeps_one;
     // @end
     for (const Legion::Task* task : waiting) {
       // @if shared_limits
-      const Legion::TaskID id = task->task_id;
-      if (limits_.has_unused_grant(id) && keeps_one.insert(id).second) continue;
+      const std::uint64_t counted = counted_as(context, *task);
+      if (limits_.has_unused_grant(counted) && keeps_one.insert(counted).second) continue;
       // @end
       const auto steal = steal_of(context, *task);
       if (!steal || kind_of(context, *task) != to.kind) continue;
@@ -1317,7 +1329,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if !shared_limits
   // The number of limited tasks of each kind that were let through and have not ended.
-  std::map<Legion::TaskID, std::int64_t> in_flight_;
+  std::map<std::uint64_t, std::int64_t> in_flight_;
   // @end
   // The mapper event for which deferred tasks wait.
   Legion::Mapping::MapperEvent deferred_;

@@ -32,15 +32,18 @@ inline bool operator==(const LaunchedTask& task, std::string_view name) {
 }
 
 // Returns true if the selector stands for the task: `path` has patterns for the tasks above it, the
-// outermost first, and then for the task. `dimensions` is -1 for any launch.
+// outermost first, and then for the task. A word that begins with `"` stands for the name behind
+// it, even if this contains `*`. `dimensions` is -1 for any launch.
 inline bool selects(std::initializer_list<std::string_view> path, int dimensions,
                     const LaunchedTask& task) {
   if (dimensions >= 0 && dimensions != task.dimensions) return false;
   if (path.size() > task.parents.size() + 1) return false;
   std::size_t above = path.size();
-  for (const std::string_view pattern : path) {
+  for (const std::string_view word : path) {
     --above;
-    if (!matches_pattern(above == 0 ? task.name : task.parents[above - 1], pattern)) return false;
+    const std::string_view name = above == 0 ? task.name : task.parents[above - 1];
+    const bool fits = word.starts_with('"') ? name == word.substr(1) : matches_pattern(name, word);
+    if (!fits) return false;
   }
   return true;
 }
