@@ -28,12 +28,20 @@ std::string joined(const std::vector<Item>& items, std::string_view separator, c
 // Returns the name as the statement spells it. This is the `spell` of a statement's text.
 std::string_view as_written(const std::string& name) { return name; }
 
+// Returns the offset behind the quotation with which a text begins.
+std::size_t end_of_quotation(std::string_view text) {
+  std::size_t at = 1;
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2U : 1U;
+  return at + 1;
+}
+
 // Returns a name as keys spell it: in one way, whether the statement quotes the name or not. A
 // position, such as "0", and a pattern or selector, such as "calc_*", are returned as they are.
 std::string in_key(const std::string& name) {
   if (name.find_first_not_of("0123456789") == name.npos) return name;
-  const bool is_quoted = name.starts_with('"');
-  if (!is_quoted && name.find_first_of("*>[") != name.npos) return name;
+  // The first part of a selector may be quoted, too.
+  const bool is_quoted = name.starts_with('"') && end_of_quotation(name) == name.size();
+  if (!is_quoted && (name.starts_with('"') || name.find_first_of("*>[") != name.npos)) return name;
   return syntax::name_as_written(is_quoted ? syntax::unescape_string(name) : name).value_or(name);
 }
 

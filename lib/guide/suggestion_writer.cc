@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,22 @@ std::optional<ProposedChange> SuggestionWriter::write(const edit::StatementParts
   if (changes.empty()) return std::nullopt;
   return std::move(changes.front());
 }
+
+namespace {
+
+// Returns true if a Region statement selects launches of the task. A change of what is said of the
+// task's name may then have no effect.
+bool has_selector_for(const Program& program, std::string_view task) {
+  const program::ProgramData& data = program.data();
+  if (data.names.selectors().empty()) return false;
+  return std::any_of(data.rows.begin(), data.rows.end(), [&](const program::StatementRow& row) {
+    return row.key.table == program::TableId::kRegion &&
+           data.names.selector(row.key.task) != nullptr &&
+           data.names.stands_for(row.key.task, task);
+  });
+}
+
+}  // namespace
 
 // Returns the mapping after a change; nullopt if the mapping is not known or has errors.
 std::optional<Program> SuggestionWriter::after(const ProposedChange& change) const {
@@ -97,7 +114,7 @@ std::optional<ProposedChange> SuggestionWriter::put_data(const Stream& stream, M
     if (!change) continue;
     if (program_ == nullptr) return change;
     const auto changed = after(*change);
-    if (!changed) continue;
+    if (!changed || has_selector_for(*changed, stream.task)) continue;
     const std::vector<std::string_view> names(stream.names.begin(), stream.names.end());
     const auto memories = changed->memories(stream.task, {stream.requirement, names}, kind);
     if (!memories.empty() && memories.front().memory == memory) return change;

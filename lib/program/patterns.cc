@@ -19,10 +19,10 @@ std::size_t characters_of(std::string_view pattern) {
 struct Specificity {
   // The characters of the pattern, or of the last word of the selector, besides `*`.
   std::size_t characters = 0;
-  // The tasks above that the selector names, and one more if it names the form of the launch.
+  // The parts of the selector before its last one, and one more if it names the form of the launch.
   std::size_t above = 0;
-  // The characters of the tasks above.
-  std::size_t characters_above = 0;
+  // Of the parts before the last one: how many are names, and their characters besides `*`.
+  std::size_t names_above = 0, characters_above = 0;
   friend auto operator<=>(const Specificity&, const Specificity&) = default;
 };
 
@@ -79,12 +79,18 @@ class PatternOrder {
   Specificity specificity(NameId pattern) const {
     const TaskSelector* const selector = data_.names.selector(pattern);
     if (selector == nullptr) return {characters_of(text(pattern))};
-    Specificity found{characters_of(text(selector->path.back())), selector->path.size() - 1};
+    Specificity found{characters(selector->path.back()), selector->path.size() - 1};
     for (std::size_t i = 0; i < found.above; ++i) {
-      found.characters_above += characters_of(text(selector->path[i]));
+      if (is_name(selector->path[i])) ++found.names_above;
+      found.characters_above += characters(selector->path[i]);
     }
     if (selector->dimensions >= 0) ++found.above;
     return found;
+  }
+  bool is_name(NameId word) const { return word != kStarName && !data_.names.is_pattern(word); }
+  // Returns the characters of a word besides `*`. In a quoted name, `*` is a character like others.
+  std::size_t characters(NameId word) const {
+    return is_name(word) ? text(word).size() : characters_of(text(word));
   }
   // Returns true if both can stand for one task.
   bool can_meet(NameId a, NameId b) const {
@@ -97,7 +103,9 @@ class PatternOrder {
                       of_a.path.rbegin() +
                           static_cast<std::ptrdiff_t>(std::min(of_a.path.size(), of_b.path.size())),
                       of_b.path.rbegin(), [this](NameId one, NameId other) {
-                        return can_match_one_name(text(one), text(other));
+                        return is_name(one) && is_name(other)
+                                   ? one == other
+                                   : can_match_one_name(text(one), text(other));
                       });
   }
   TaskSelector selector_of(NameId pattern) const {

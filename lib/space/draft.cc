@@ -11,6 +11,7 @@
 #include "app/data.h"
 #include "explain/explain_query.h"
 #include "groma/evaluate.h"
+#include "program/data.h"
 #include "syntax/lexer.h"
 
 namespace groma::tuning {
@@ -146,6 +147,15 @@ MappingDraft DraftMaker::draft_without_decisions(const std::string& text) const 
   const auto base = std::make_shared<BaseMapping>(BaseMapping{
       .text = text, .kinds = {}, .program = program, .editable = edit::EditableMapping(program)});
   base->functions = base->editable.definition_keys();
+  const NameTable& names = program.data().names;
+  for (const program::StatementRow& row : program.data().rows) {
+    if (names.selector(row.key.task) == nullptr) continue;
+    for (const Task& task : tasks_) {
+      if (!names.stands_for(row.key.task, task.name)) continue;
+      base->selectors[{static_cast<MappingStatement>(row.key.table), task.statement_name}].emplace(
+          names.text(row.key.task));
+    }
+  }
   MappingDraft draft;
   for (const Task& task : tasks_) {
     draft.tasks.emplace_back().arguments.resize(task.arguments.size());
@@ -212,12 +222,27 @@ std::string DraftMaker::text_of(const MappingDraft& draft) const {
   };
   // The statements that only decide if they are written into a `when` block of the base mapping.
   std::vector<edit::StatementParts> in_blocks;
-  const auto line = [&](const edit::StatementParts& statement) -> std::string {
+  const auto write = [&](const edit::StatementParts& statement) -> std::string {
     if (draft.base->editable.has_active_block_for(statement)) {
       in_blocks.push_back(statement);
       return "";
     }
     return statement.statement_text() + ";\n";
+  };
+  // Selectors of the base mapping take precedence over the names of their tasks, so the same is
+  // said of them.
+  const auto line = [&](const edit::StatementParts& statement) {
+    std::string text = write(statement);
+    for (const std::string& task : statement.tasks) {
+      const auto found = draft.base->selectors.find({statement.kind, task});
+      if (found == draft.base->selectors.end()) continue;
+      edit::StatementParts selecting = statement;
+      for (const std::string& selector : found->second) {
+        selecting.tasks = {selector};
+        text += write(selecting);
+      }
+    }
+    return text;
   };
   for (std::size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];

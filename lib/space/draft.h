@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "edit/mapping.h"
@@ -30,6 +33,9 @@ struct BaseMapping {
   std::vector<ProcKind> kinds;
   // The names of the functions and global variables of this mapping.
   edit::Keys functions = {};
+  // The selectors (`main > step`) in the statements of a kind that may stand for a task, by the
+  // kind and the task as statements write it.
+  std::map<std::pair<MappingStatement, std::string>, std::set<std::string>> selectors = {};
   // The mapping bound to the machine, and as text that can be edited.
   Program program;
   edit::EditableMapping editable;

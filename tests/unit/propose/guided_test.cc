@@ -93,6 +93,27 @@ TEST(DraftMaker, DecidesAlsoWhatBlocksDecide) {
   EXPECT_TRUE(kinds.contains("GPU"));
 }
 
+// A selector is more specific than a name, so a decision is also made about what it selects.
+TEST(DraftMaker, DecidesAlsoWhatSelectorsDecide) {
+  const SearchProblem problem = problem_of("stencil", "p100x4");
+  const DraftMaker maker(*problem.machine, problem.inputs.front());
+  const MappingDraft start =
+      maker.draft_without_decisions("Task * GPU;\nTask main > stencil CPU;\n");
+  std::set<std::string> texts;
+  for (const DraftChange& change : maker.single_changes(start, nullptr)) {
+    if (change.aspect == DraftChange::Aspect::kKind) texts.insert(maker.text_of(change.draft));
+  }
+  EXPECT_TRUE(
+      texts.contains("Task stencil CPU, GPU;\nTask main > stencil CPU, GPU;\n\nTask * GPU;\n"))
+      << ::testing::PrintToString(texts);
+  for (const std::string& text : texts) {
+    Diagnostics diags(Source("a.mapper", text));
+    const auto bound = bind(compile(diags.source(), diags), *problem.machine, diags);
+    ASSERT_TRUE(bound) << render(diags) << text;
+    EXPECT_TRUE(diags.all().empty()) << render(diags) << text;
+  }
+}
+
 TEST(DraftMaker, WhatCostsMostWeighsMost) {
   const SearchProblem problem = problem_of("circuit", "p100x4");
   const DraftMaker drafts(*problem.machine, problem.inputs.front());
