@@ -111,7 +111,9 @@ std::optional<int> find_domain(const PlaceArguments& options, groma::PlaceQuery&
 // Returns the query that the options describe, without a domain that --domain names.
 groma::PlaceQuery parse_query(const PlaceArguments& options) {
   groma::PlaceQuery query;
-  groma::set_task(options.task, &query);
+  if (const auto error = groma::set_task(options.task, &query)) {
+    throw CLI::ValidationError("--task", error->message + "; " + error->help);
+  }
   query.function = options.function;
   if (!options.from.empty()) query.from = groma::find_proc_kind(options.from);
   if (!options.parent.empty()) {
@@ -129,11 +131,12 @@ groma::PlaceQuery parse_query(const PlaceArguments& options) {
 // Sets the query to the application's first index launch of the task, on the processor kind that
 // the launch has there. If there is none, reports the reason and returns the exit code.
 std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Workload& workload,
-                               bool json, groma::PlaceQuery& query, groma::Diagnostics& diags) {
+                               const std::string& path, bool json, groma::PlaceQuery& query,
+                               groma::Diagnostics& diags) {
   // The first call of explain() may add warnings about other tasks. They go to `of_others`, which
   // is dropped.
   groma::Diagnostics of_others(diags.source());
-  const groma::ExplainQuery task{query.task, ""};
+  const groma::ExplainQuery task{path, ""};
   const auto explained = groma::explain(bound, workload, task, of_others);
   if (!explained) {
     // explain() is called again with `diags`, so that `diags` gets the error that tells why the
@@ -149,7 +152,7 @@ std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Wo
       if (!launch.is_index && launch.depth > 0) parent = launch.parent;
       if (!launch.domain) continue;
       query.domain = *launch.domain;
-      if (query.parents.empty()) query.parents = each.above;
+      query.parents = each.above;
       // The launch runs on the kind that the mapping gives the task, unless --from names another
       // one.
       if (!query.from) query.from = each.kind.kind;
@@ -190,7 +193,8 @@ int run(const PlaceArguments& options) {
   // With --app, the launch domain is taken from the application.
   const bool launched = options.domain.empty() && options.parent.empty();
   if (launched) {
-    const auto failed = find_launch(*bound, *with->workload, options.json, query, *diags);
+    const auto failed =
+        find_launch(*bound, *with->workload, options.task, options.json, query, *diags);
     if (failed) return *failed;
   }
   catch_interrupts();

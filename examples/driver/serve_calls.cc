@@ -110,44 +110,71 @@ std::string why_broken_off(const CommandOutcome& outcome, double seconds) {
   return "";
 }
 
-std::string in_words_of(const ToolDefinition& tool, std::string_view text) {
+namespace {
+
+// Replaces the options in a line by the tool's arguments. Adds those that the tool lacks to
+// `*foreign`.
+std::string line_in_words_of(const ToolDefinition& tool, std::string_view line,
+                             std::vector<std::string_view>* foreign) {
   const auto is_part = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '-';
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-';
   };
   std::string said;
-  std::vector<std::string_view> foreign;
-  while (!text.empty()) {
+  while (!line.empty()) {
     // An option begins behind a space, a quotation mark or a bracket.
     const bool begins =
-        text.starts_with("--") &&
-        (said.empty() || std::string_view(" `'\"(\n").find(said.back()) != std::string_view::npos);
-    const std::size_t end = static_cast<std::size_t>(
-        std::find_if_not(text.begin(), text.end(), is_part) - text.begin());
-    if (!begins || end < 3) {
-      said += text.front();
-      text.remove_prefix(1);
+        line.starts_with("--") &&
+        (said.empty() || std::string_view(" `'\"(").find(said.back()) != std::string_view::npos);
+    const std::size_t end =
+        begins ? static_cast<std::size_t>(std::find_if_not(line.begin(), line.end(), is_part) -
+                                          line.begin())
+               : 0;
+    if (end < 3) {
+      said += line.front();
+      line.remove_prefix(1);
       continue;
     }
-    const std::string_view option = text.substr(0, end);
+    const std::string_view option = line.substr(0, end);
     const auto known =
         std::find_if(tool.parameters.begin(), tool.parameters.end(),
                      [&](const ToolParameter& each) { return each.option == option; });
-    if (known != tool.parameters.end()) {
-      const bool is_quoted = said.ends_with('`');
-      said += is_quoted ? std::string(known->name) : fmt::format("`{}`", known->name);
-    } else {
+    if (known == tool.parameters.end()) {
       said += option;
-      if (std::find(foreign.begin(), foreign.end(), option) == foreign.end())
-        foreign.push_back(option);
+      if (std::find(foreign->begin(), foreign->end(), option) == foreign->end()) {
+        foreign->push_back(option);
+      }
+    } else {
+      said += said.ends_with('`') ? std::string(known->name) : fmt::format("`{}`", known->name);
     }
+    line.remove_prefix(end);
+  }
+  return said;
+}
+
+// Returns true for a line that shows a line of the user's text, with its number before a bar.
+bool shows_text(std::string_view line) {
+  const std::size_t bar = line.find_first_not_of(" 0123456789");
+  return bar != line.npos && line[bar] == '|';
+}
+
+}  // namespace
+
+std::string in_words_of(const ToolDefinition& tool, std::string_view text) {
+  std::string said;
+  std::vector<std::string_view> foreign;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
     text.remove_prefix(end);
+    if (line.starts_with("Run with --help")) continue;
+    said += shows_text(line) ? std::string(line) : line_in_words_of(tool, line, &foreign);
   }
   if (foreign.empty()) return said;
   if (!said.ends_with('\n')) said += '\n';
-  return said +
-         fmt::format(
-             "note: {} belong{} to the command line of groma; this tool has no such argument\n",
-             groma::join_names(foreign, "and"), foreign.size() == 1 ? "s" : "");
+  return said + fmt::format(
+                    "note: {} belong{} to the command line of groma; this tool has no such "
+                    "argument\n",
+                    groma::join_names(foreign, "and"), foreign.size() == 1 ? "s" : "");
 }
 
 ToolResult refusal(const Error& error) {

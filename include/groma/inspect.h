@@ -108,9 +108,10 @@ struct PlaceQuery {
   std::optional<Parent> parent;
 };
 
-// Sets the task of a query and the tasks above it: `main > step > update` is the task `update` that
-// `step` launched, which `main` launched.
-void set_task(std::string_view path, PlaceQuery* query);
+// Sets the task of a query and the tasks above it. In the words of statements, `main > step >
+// update` is the task `update` that `step` launched, which `main` launched. Any other text is the
+// name of a task. Returns an error for a path that does not name one task.
+std::optional<Error> set_task(const std::string& path, PlaceQuery* query);
 
 // The result of place(): the processor of each point of a launch.
 struct Placement {

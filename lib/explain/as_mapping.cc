@@ -46,8 +46,9 @@ class DefaultProgram {
   // Returns the text of the program. Comments in the text say which decisions no statement can
   // express.
   std::string write() {
+    const TaskFilter filter(query_.task);
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
-      if (asks_about(query_, app_.tasks[i])) add_task(static_cast<std::uint32_t>(i));
+      if (filter.may_ask_about(app_.tasks[i].name)) add_task(static_cast<std::uint32_t>(i));
     }
     std::string text = fmt::format("# What the default mapper does with `{}` on `{}`.\n",
                                    harmless(app_.name), harmless(machine_->name()));

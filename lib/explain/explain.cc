@@ -88,9 +88,11 @@ class Explainer {
         shared_(ProgramMapper::share(bound)),
         loads_(bound, shared_, app, uses, diags, stop),
         site_{bound.shared_machine(), any_processor()},
+        filter_(query.task),
         selecting_(query.also_selected_by),
         processors_(first_of_each_node_type(machine_)) {
     selecting_.push_back(program_);
+    if (filter_.selecting()) selecting_.push_back(*filter_.selecting());
   }
 
   // Explains the tasks that the query asks about, then lists the statements that decide nothing.
@@ -102,19 +104,33 @@ class Explainer {
     // A statement may decide only about a task that the query does not ask about. So all tasks are
     // explained, and the results for the other tasks are dropped.
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
-      asked_ = asks_about(query_, app_.tasks[i]);
       for (TaskContext& context :
            contexts_of(app_, uses_, static_cast<std::uint32_t>(i), selecting_)) {
+        asked_ = is_asked(app_.tasks[i].name, context);
         ExplainedTask task = explain_task(i, context);
         if (must_stop()) return std::nullopt;
         if (asked_) explanation.tasks.push_back(std::move(task));
       }
+    }
+    if (explanation.tasks.empty() && filter_.selecting()) {
+      diags_.report(DiagId::kUnknownTask, std::nullopt, app_.name, query_.task)
+          .note("no launch of the task has these tasks above it and this form");
+      return std::nullopt;
     }
     statements_.add_statements_without_effect(explanation);
     return explanation;
   }
 
  private:
+  bool is_asked(std::string_view name, const TaskContext& context) const {
+    const std::vector<std::string_view> above(context.above.begin(), context.above.end());
+    const auto& launches = context.launches.launches;
+    const bool is_index = !launches.empty() && launches.front().domain.has_value();
+    const int single = launches.empty() ? -1 : 0;
+    return filter_.asks_about(
+        LaunchedTask(name, above, is_index ? launches.front().domain->box.dimensions() : single));
+  }
+
   bool must_stop() const { return stop_ && stop_(); }
 
   // Returns the first processor of the machine. A mapper needs a processor, whichever it is.
@@ -496,6 +512,7 @@ class Explainer {
   LaunchPointCounter loads_;
   MapperSite site_;
   bool asked_ = true;
+  const TaskFilter filter_;
   // The programs whose selectors tell launches apart.
   std::vector<Program> selecting_;
   // The launches of the task that are explained, and the view of their launching task, which is

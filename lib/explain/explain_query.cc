@@ -14,6 +14,8 @@
 
 #include "base/name_pattern.h"
 #include "groma/spelling.h"
+#include "program/data.h"
+#include "syntax/token.h"
 
 namespace groma {
 namespace {
@@ -153,8 +155,28 @@ std::vector<TaskLaunches> launches_by_task(const app::Data& data, bool& complete
   return all;
 }
 
-bool asks_about(const ExplainQuery& query, const app::Task& task) {
-  return query.task.empty() || query.task == task.name || matches_pattern(task.name, query.task);
+TaskFilter::TaskFilter(const std::string& text) : text_(text) {
+  if (text.find_first_of("*>[") == text.npos) return;
+  Diagnostics diags(Source(
+      "", fmt::format("{} {};", spelling_of(syntax::StatementKind::kControlReplicate), text)));
+  Program program = compile(diags.source(), diags);
+  if (diags.has_errors()) return;
+  if (program.has_selectors()) selecting_ = program;
+  statement_ = std::move(program);
+}
+
+bool TaskFilter::may_ask_about(std::string_view task) const {
+  if (text_.empty() || text_ == task) return true;
+  if (!statement_) return false;
+  const program::ProgramData& data = statement_->data();
+  return std::any_of(data.rows.begin(), data.rows.end(), [&](const program::StatementRow& row) {
+    return data.names.stands_for(row.key.task, task);
+  });
+}
+
+bool TaskFilter::asks_about(const LaunchedTask& task) const {
+  if (!selecting_) return may_ask_about(task.name);
+  return text_ == task.name || selecting_->control_replicate(task).has_value();
 }
 
 // Returns true if the query asks about this requirement. The region of a query may be a name or a
@@ -177,9 +199,10 @@ bool check_query(const ExplainQuery& query, const app::Data& data,
   // the query asks about.
   std::size_t positions = 0;
   bool task_found = false, region_found = query.region.empty();
+  const TaskFilter filter(query.task);
   for (std::size_t t = 0; t < data.tasks.size(); ++t) {
     tasks.push_back(data.tasks[t].name);
-    if (!asks_about(query, data.tasks[t])) continue;
+    if (!filter.may_ask_about(data.tasks[t].name)) continue;
     task_found = true;
     positions = std::max(positions, data.tasks[t].requirements.size());
     for (const app::LaunchNames& names : uses[t].name_lists) {

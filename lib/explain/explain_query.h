@@ -29,9 +29,26 @@ struct TaskLaunches {
 // there are more launches than the limit kMaxExplainLaunches.
 std::vector<TaskLaunches> launches_by_task(const app::Data& data, bool& complete);
 
-// Return true if the query asks about this task, or about the requirement at this position with
-// these names.
-bool asks_about(const ExplainQuery& query, const app::Task& task);
+// The tasks that ExplainQuery::task stands for.
+class TaskFilter {
+ public:
+  // The text is a name, a pattern or a selector, as statements write them, or a name that they
+  // would quote. Empty: all tasks.
+  explicit TaskFilter(const std::string& text);
+  // Returns true if it stands for launches of the task with this name.
+  bool may_ask_about(std::string_view task) const;
+  // Returns true if it stands for the task.
+  bool asks_about(const LaunchedTask& task) const;
+  // Returns a program whose selectors are that of the filter; nullopt if it is no selector.
+  const std::optional<Program>& selecting() const { return selecting_; }
+
+ private:
+  std::string text_;
+  // `ControlReplicate TEXT;`, if the text is not just a name.
+  std::optional<Program> statement_, selecting_;
+};
+
+// Returns true if the query asks about the requirement at this position with these names.
 bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position);
 
 // Some names of regions and partitions exist only in the description of the application and not in

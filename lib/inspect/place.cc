@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "explain/explain_query.h"
+#include "groma/harmless.h"
 #include "groma/inspect.h"
 #include "groma/spelling.h"
 #include "inspect/placing_function.h"
@@ -218,14 +220,26 @@ bool check_domain(const PlaceQuery& query, std::int64_t max_points, Diagnostics&
 
 }  // namespace inspect
 
-void set_task(std::string_view path, PlaceQuery* query) {
-  constexpr std::string_view kLaunches = " > ";
-  query->parents.clear();
-  for (std::size_t at; (at = path.find(kLaunches)) != path.npos;) {
-    query->parents.insert(query->parents.begin(), std::string(path.substr(0, at)));
-    path.remove_prefix(at + kLaunches.size());
-  }
+std::optional<Error> set_task(const std::string& path, PlaceQuery* query) {
   query->task = path;
+  query->parents.clear();
+  const TaskFilter filter(path);
+  if (!filter.selecting()) return std::nullopt;
+  const NameTable& names = filter.selecting()->data().names;
+  const TaskSelector& selector = names.selectors().begin()->second;
+  const bool is_open = std::any_of(selector.path.begin(), selector.path.end(), [&](NameId word) {
+    return word == kStarName || names.is_pattern(word);
+  });
+  if (names.selectors().size() > 1 || is_open || selector.dimensions >= 0) {
+    return Error{
+        Error::Code::kMalformed, fmt::format("`{}` does not name one task", harmless(path)),
+        "write the names of the tasks above it and its own, such as 'main > step > update'"};
+  }
+  for (const NameId word : selector.path) query->parents.emplace_back(names.text(word));
+  query->task = query->parents.back();
+  query->parents.pop_back();
+  std::reverse(query->parents.begin(), query->parents.end());
+  return std::nullopt;
 }
 
 // Returns the number of all processors of the kind, with and without points.

@@ -250,6 +250,8 @@ class Completer {
     if (kind == StatementKind::kPrint || kind == StatementKind::kReturn) {
       return expression_place(tokens, place);
     }
+    // In a selector such as `update[dim=2]`, nothing can be offered.
+    if (inside) return place;
     // The part of a path before the cursor belongs to the name.
     std::size_t end = tokens.size();
     while (end >= begin + 3 && is_path_sign(tokens[end - 1].kind)) {

@@ -113,6 +113,9 @@ NameUse Parser::parse_task(NameList list_kind) {
              fmt::format("`{}`", dimensions));
     }
     expect_token(TokenKind::kRightBracket);
+    if (at_token(TokenKind::kGreater)) {
+      report_expected("the end of the path, because `[dim=...]` stands behind its last task");
+    }
     if (panic_) return task;
     selector.dimensions = static_cast<int>(dimensions);
     text += fmt::format("[dim={}]", dimensions);
@@ -120,7 +123,7 @@ NameUse Parser::parse_task(NameList list_kind) {
   task.range.end = last_end_;
   task.id = tree_.name_table.intern_selector(std::move(selector), std::move(text));
   if (tree_.name_table.patterns().size() > kMaxPatterns) {
-    report_exceeded_limit(kMaxPatterns, "name patterns");
+    report_exceeded_limit(kMaxPatterns, "name patterns and selectors");
   }
   return task;
 }
@@ -186,7 +189,7 @@ NameUse Parser::parse_path_name(std::string_view of_what, NameList list_kind) {
     name.id = tree_.name_table.intern_pattern(contiguous ? std::string(text)
                                                          : joined_path_name(name.range));
     if (tree_.name_table.patterns().size() > kMaxPatterns) {
-      report_exceeded_limit(kMaxPatterns, "name patterns");
+      report_exceeded_limit(kMaxPatterns, "name patterns and selectors");
     }
   } else {
     name.id = contiguous ? tree_.name_table.intern_name(text)

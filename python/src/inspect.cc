@@ -117,7 +117,8 @@ PyPlacement place_program(nb::handle program, nb::handle machine, const std::str
                        "place(program, machine, task=\"t\", ...)");
   }
   PyPlacement result{bound_of(program, machine), {}, {}};
-  set_task(task, &result.query);
+  if (const auto error = set_task(task, &result.query))
+    raise_bad_argument(error->message, error->help);
   result.query.function = function;
   result.query.domain = domain_of(extents, lower);
   result.query.from = kind_of(kind);
@@ -140,7 +141,7 @@ nb::tuple place_single_task(nb::handle program, nb::handle machine, const std::s
                             const std::optional<std::string>& kind) {
   PyBound bound = bound_of(program, machine);
   PlaceQuery query;
-  set_task(task, &query);
+  if (const auto error = set_task(task, &query)) raise_bad_argument(error->message, error->help);
   query.parent = PlaceQuery::Parent{node, index};
   query.from = kind_of(kind);
   const auto placed = place(bound.bound, query, bound.diags);

@@ -47,6 +47,7 @@ const std::vector<ForeignText> kForeign = {
     {"lib/search_report/page.cc", "<!-- groma report -->\\n", "the mark of a page"},
     // Single texts.
     {"examples/driver/completion.cc", ". ", "the end of a sentence"},
+    {"examples/driver/serve_calls.cc", "Run with --help", "CLI11"},
     {"lib/guide/guide.cc", "}: ", "Realm's logger"},
     {"lib/guide/rules.cc", R"(\\ )", "RE2, which quotes a space so"},
     {"lib/legion_run/explain_log.cc", "SoA", "the log of mapper calls"},

@@ -17,6 +17,7 @@ using nlohmann::json;
 using test::Outcome;
 using test::run;
 using test::TemporaryFolder;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -651,6 +652,68 @@ TEST(Place, CtrlCEndsWith130) {
                               " --task work --domain 1048576 --json");
   EXPECT_EQ(outcome.exit_code, 130);
   EXPECT_EQ(outcome.out, "");
+}
+
+// `p` and `q` both launch `u`, `q` over two dimensions.
+constexpr std::string_view kTwoParents = R"({
+  "name": "parents", "top_level": "main", "tasks": [
+    {"name": "main", "variants": [{"kind": "CPU"}],
+     "body": [{"launch": "p", "domain": [4]}, {"launch": "q", "domain": [4]}]},
+    {"name": "p", "variants": [{"kind": "CPU"}], "body": [{"launch": "u", "domain": [8]}]},
+    {"name": "q", "variants": [{"kind": "CPU"}], "body": [{"launch": "u", "domain": [4, 2]}]},
+    {"name": "u", "variants": [{"kind": "GPU", "flops": "1000000000000"}]}]})";
+
+// Launches to which different statements apply are counted apart: no place is lost, and none is
+// taken by the other launches.
+TEST(Run, LimitsOfSelectorsAreKeptApart) {
+  const TemporaryFolder folder;
+  const std::string app = folder.write("app.json", std::string(kTwoParents));
+  const auto seconds = [&](const std::string& mapping) {
+    const Outcome outcome = run("groma run - --machine p100x4 --json --app " + app, mapping);
+    EXPECT_EQ(outcome.exit_code, 0) << mapping << outcome.out;
+    const json found = json::parse(outcome.out, nullptr, false);
+    return found.is_object() ? found.value("seconds", 0.0) : 0.0;
+  };
+  const double one = seconds("") * 4 / 64;  // of one instance: 64 instances on 4 GPUs
+  EXPECT_GT(seconds("InstanceLimit p > u 1; InstanceLimit q > u 1 Machine"), 0);
+  EXPECT_GT(seconds("InstanceLimit p > u 2; InstanceLimit q > u 1 SAME_NODE"), 0);
+  EXPECT_GT(seconds("InstanceLimit p > u 1 Machine; InstanceLimit q > u 3 Machine"), 31 * one);
+  EXPECT_GT(seconds("InstanceLimit u[dim=1] 1 Machine; InstanceLimit u[dim=2] 4 Machine"),
+            31 * one);
+}
+
+TEST(Place, TakesAPathOfTasks) {
+  const TemporaryFolder folder;
+  const std::string app = " --app " + folder.write("app.json", std::string(kTwoParents));
+  const std::string mapping =
+      "def f(Task t) { return Machine(GPU)[0, 0] }\ndef g(Task t) { return Machine(GPU)[0, 1] }\n"
+      "Task * GPU, CPU\nIndexTaskMap u f\nIndexTaskMap main > q > u g\n";
+  const auto placed = [&](const std::string& options) {
+    const Outcome outcome = run("groma place - --machine p100x4 " + options, mapping);
+    return outcome.out + outcome.err;
+  };
+  EXPECT_THAT(placed("--task u --domain 4"), HasSubstr("by f"));
+  EXPECT_THAT(placed("--task 'main>q >  u' --domain 4"), HasSubstr("by g"));
+  EXPECT_THAT(placed("--task 'q > u' --domain 4"), HasSubstr("by f"));
+  // The launch of the path, with all tasks above it.
+  EXPECT_THAT(placed("--task 'q > u'" + app), AllOf(HasSubstr("by g"), HasSubstr("4 x 2")));
+  EXPECT_THAT(placed("--task 'p > u'" + app), AllOf(HasSubstr("by f"), HasSubstr("8 points")));
+  EXPECT_THAT(placed("--task 'u > p'" + app), HasSubstr("has no task `u > p`"));
+  EXPECT_THAT(placed("--task 'q > *' --domain 4"), HasSubstr("does not name one task"));
+  EXPECT_THAT(placed("--task 'u[dim=2]' --domain 4"), HasSubstr("does not name one task"));
+}
+
+TEST(Explain, TakesAPatternOrASelector) {
+  const TemporaryFolder folder;
+  const std::string app = folder.write("app.json", std::string(kTwoParents));
+  const auto tasks = [&](const std::string& asked) {
+    return run("groma explain - --machine p100x4 --app " + app + " --task '" + asked + "'",
+               "Task * GPU, CPU")
+        .out;
+  };
+  EXPECT_THAT(tasks("q > u"), AllOf(HasSubstr("task u, launched by q"), Not(HasSubstr("by p"))));
+  EXPECT_THAT(tasks("u[dim=1]"), AllOf(HasSubstr("8 points"), Not(HasSubstr("4 x 2"))));
+  EXPECT_THAT(tasks("*"), AllOf(HasSubstr("task main"), HasSubstr("task u")));
 }
 
 TEST(Explain, SaysWhoDecidedAndWhoWasBeaten) {

@@ -346,7 +346,7 @@ class Tools(Folder):
             again = client.refusal("write", sentence=sentence, app="circuit", replay_file="write.jsonl",
                                    output="sub/new.mapper")
             self.assertIn("error: `sub/new.mapper` exists already", again)
-            self.assertIn("--force belongs to the command line", again)
+            self.assertIn("`--force` belongs to the command line", again)
         self.assertIn("rp_ghost GPU ZCMEM;", (self.root / "sub/new.mapper").read_text())
 
     def test_large_results_are_cut(self) -> None:
