@@ -52,6 +52,9 @@ struct MappingDifference {
   Aspect what = Aspect::kKind;
   // The task. For kLimit, this is the first task whose limit differs.
   std::string task;
+  // If selectors tell launches of the task apart: which launches, as ExplainedTask::selected and
+  // ExplainedTask::launch_class say it.
+  std::string selected = {}, launch_class = {};
   // The position of the requirement, for decisions about one.
   std::uint32_t position = 0;
   // The names by which a mapping can refer to the requirement.

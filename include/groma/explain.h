@@ -177,6 +177,8 @@ struct ExplainedTask {
   // If selectors such as `main > step` tell launches of the task apart, there is one ExplainedTask
   // for each group of launches, and this says which: "launched by main". Otherwise empty.
   std::string selected;
+  // A text that is equal for launches that no selector tells apart.
+  std::string launch_class = {};
   // The names of the tasks above these launches, the launching task first. Empty if they do not
   // matter.
   std::vector<std::string> above = {};

@@ -161,6 +161,7 @@ class Explainer {
     explained.name = app_.tasks[number].name;
     explained.number = id;
     explained.selected = std::move(context.words);
+    explained.launch_class = std::move(context.launch_class);
     explained.kind = explain_kind(view_of(views, first));
     if (!explained.kind.kind) return explained;
     const ProcKind kind = *explained.kind.kind;
@@ -481,6 +482,7 @@ class Explainer {
     explained.stealing =
         statements_.note_decision({MappingStatement::kTaskSteal, words, {}, kind, {}},
                                   steal ? steal->origin : DecisionOrigin{});
+    const auto said = mapper::decide_replication(program_, view, kind);
     TaskView start = view;
     // For a single task, select_task_options() would also call the mapping function that chooses
     // the first processor. The task is passed as an index launch, for which the mapper decides only
@@ -490,6 +492,11 @@ class Explainer {
     MapperRuntime runtime;
     TaskOptions options;
     mapper.select_task_options(runtime, start, options);
+    // The form of the launch matters to statements with selectors.
+    if (said) {
+      options.replicate = said->replicate;
+      options.replicate_origin = said->origin;
+    }
     explained.replicated = options.replicate;
     explained.replication = statements_.note_decision(
         {MappingStatement::kControlReplicate, words, {}, kind, {}}, options.replicate_origin);

@@ -22,7 +22,7 @@ class ContextFinder {
  public:
   ContextFinder(const app::Data& app, const std::vector<TaskLaunches>& uses, std::uint32_t task,
                 const std::vector<Program>& programs)
-      : app_(app), uses_(uses), task_(task) {
+      : app_(app), uses_(uses), task_(task), programs_(programs) {
     for (const Program& program : programs) {
       const NameTable& names = program.data().names;
       for (const auto& [id, selector] : names.selectors()) {
@@ -36,7 +36,9 @@ class ContextFinder {
 
   std::vector<TaskContext> find() {
     const TaskLaunches& all = uses_[task_];
-    if (selectors_.empty() || all.launches.empty()) return {{all, {}, ""}};
+    if (selectors_.empty() || all.launches.empty()) {
+      return {{all, {}, launch_class(programs_, app_.tasks[task_].name), ""}};
+    }
     // The indices of contexts, by the selectors that stand for their launches.
     std::map<std::vector<bool>, std::size_t> known;
     std::vector<TaskContext> found;
@@ -55,6 +57,10 @@ class ContextFinder {
           TaskContext& made = found.emplace_back();
           made.launches.name_lists = all.name_lists;
           made.words = words(above, dimensions);
+          std::vector<std::string_view> names;
+          for (const std::uint32_t number : above) names.emplace_back(app_.tasks[number].name);
+          made.launch_class =
+              launch_class(programs_, LaunchedTask(app_.tasks[task_].name, names, dimensions));
           for (const std::uint32_t number : above) made.above.push_back(app_.tasks[number].name);
         }
         if (!has.insert(at->second).second) continue;
@@ -112,6 +118,7 @@ class ContextFinder {
   const app::Data& app_;
   const std::vector<TaskLaunches>& uses_;
   std::uint32_t task_;
+  const std::vector<Program>& programs_;
   // The selectors that may stand for the task.
   std::vector<std::pair<const NameTable*, NameId>> selectors_;
   // The largest number of tasks above that one of them names.
@@ -121,6 +128,20 @@ class ContextFinder {
 };
 
 }  // namespace
+
+std::string launch_class(const std::vector<Program>& programs, const LaunchedTask& task) {
+  std::string made(task.name);
+  for (const Program& program : programs) {
+    const NameTable& names = program.data().names;
+    for (const auto& [id, selector] : names.selectors()) {
+      // A selector of another task does not matter.
+      if (!names.stands_for(id, task.name)) continue;
+      const bool stands = names.stands_for_task(id, task.name, task.parents, task.dimensions);
+      made += stands ? '+' : '-';
+    }
+  }
+  return made;
+}
 
 std::vector<TaskContext> contexts_of(const app::Data& app, const std::vector<TaskLaunches>& uses,
                                      std::uint32_t task, const std::vector<Program>& programs) {

@@ -18,6 +18,8 @@ struct TaskContext {
   TaskLaunches launches;
   // The names of the tasks above, the launching task first. Empty if they do not matter.
   std::vector<std::string> above;
+  // Equal for launches for which the same selectors stand (launch_class()).
+  std::string launch_class;
   // Where these launches are, in words: "launched by main > step, in 2 dimensions". Empty if the
   // task has no other launches.
   std::string words;
@@ -30,6 +32,10 @@ struct TaskContext {
 inline constexpr std::size_t kMaxPathsOfLaunch = 64;
 std::vector<TaskContext> contexts_of(const app::Data& app, const std::vector<TaskLaunches>& uses,
                                      std::uint32_t task, const std::vector<Program>& programs);
+
+// Returns a text that is equal for tasks with the same name for which the same selectors of the
+// programs stand.
+std::string launch_class(const std::vector<Program>& programs, const LaunchedTask& task);
 
 // Views of the tasks above a task, for TaskView::parent. Must outlive the views that refer to it.
 class ViewsAbove {

@@ -78,6 +78,7 @@ class MappingComparer {
       if (a.number != b.number) break;
       task_ = a.number;
       selected_ = a.selected;
+      launch_class_ = a.launch_class;
       const ViewsAbove above(app_, a.above);
       parent_ = above.parent();
       if (a.kind.kind != b.kind.kind) {
@@ -102,7 +103,8 @@ class MappingComparer {
     MappingDifference& one = differences_.emplace_back();
     one.what = what;
     one.task = app_.tasks[task_].name;
-    if (!selected_.empty()) one.task += ", " + selected_;
+    one.selected = selected_;
+    one.launch_class = launch_class_;
     one.a = std::move(a);
     one.b = std::move(b);
     return one;
@@ -333,7 +335,7 @@ class MappingComparer {
   LaunchSlices slices_of_a_, slices_of_b_;
   std::size_t task_ = 0;
   // Which launches of the task are compared, and the view of their launching task.
-  std::string selected_;
+  std::string selected_, launch_class_;
   const TaskView* parent_ = nullptr;
   // True if the comparison of placements includes the target processors, which are all processors
   // that may run a task.
@@ -426,6 +428,14 @@ class DecisionExchanger {
         all_(static_cast<std::int64_t>(std::min(runs, kMaxDiffRuns))),
         progress_(progress) {}
 
+  // Returns the decisions to take from mapping B: none yet. Launches are told apart as in the
+  // explanation of mapping A.
+  SecondMapperDecisions no_decisions() const {
+    SecondMapperDecisions mix;
+    mix.selecting = {b_.program, a_.program};
+    return mix;
+  }
+
   // Simulates mapping A with the decisions in `mix` taken from mapping B. Sets `cost` to the change
   // of time and moved bytes against mapping A. If the run fails, sets `alone` to the reason
   // instead. Returns false if no run was made or the run was stopped, so that no more runs should
@@ -467,7 +477,7 @@ bool has_several(const StatementDifference& statement) {
 void find_costs(MappingDiff& diff, DecisionExchanger& exchanger) {
   for (StatementDifference& statement : diff.statements) {
     if (!has_several(statement)) continue;
-    SecondMapperDecisions mix;
+    SecondMapperDecisions mix = exchanger.no_decisions();
     for (const std::size_t part : statement.parts)
       add_differing_decision(diff.differences[part], mix);
     if (!exchanger.run(mix, statement.cost, statement.alone)) return;
@@ -475,7 +485,7 @@ void find_costs(MappingDiff& diff, DecisionExchanger& exchanger) {
   bool limits_known = false;
   for (MappingDifference& each : diff.differences) {
     if (each.what == Aspect::kLimit && std::exchange(limits_known, true)) continue;
-    SecondMapperDecisions mix;
+    SecondMapperDecisions mix = exchanger.no_decisions();
     add_differing_decision(each, mix);
     if (!exchanger.run(mix, each.cost, each.alone)) return;
   }

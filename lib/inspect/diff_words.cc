@@ -309,7 +309,7 @@ class Writer {
 
   // Returns the place of a difference: the task, its region, and how many of its points move.
   static std::string where(const MappingDifference& each) {
-    std::string words = harmless(each.task);
+    std::string words = harmless(each.task) + (each.selected.empty() ? "" : ", " + each.selected);
     if (is_of_requirement(each.what)) {
       words += fmt::format(" {}", each.position);
       if (!each.names.empty()) words += " " + harmless(each.names.front());
@@ -392,6 +392,7 @@ std::string to_json(const MappingDiff& diff, const Program& a, const Program& b,
   json["differences"] = OrderedJson::array();
   for (const MappingDifference& each : diff.differences) {
     OrderedJson one = {{"what", name_of(each.what)}, {"task", each.task}};
+    if (!each.selected.empty()) one["selected"] = each.selected;
     if (is_of_requirement(each.what)) {
       one["position"] = each.position;
       one["region"] = each.names;

@@ -5,20 +5,23 @@
 #include <algorithm>
 #include <utility>
 
+#include "explain/task_contexts.h"
 #include "groma/sharding.h"
+#include "mapper/decisions.h"
 
 namespace groma {
 
 // Adds the difference to the decisions that come from the second mapper. If the kinds of processors
 // differ, all decisions about the task do. If one limit differs, the limits of all tasks do.
 void add_differing_decision(const MappingDifference& difference, SecondMapperDecisions& mix) {
-  const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
+  const std::pair<std::string, std::uint32_t> requirement(difference.launch_class,
+                                                          difference.position);
   switch (difference.what) {
     case MappingDifference::Aspect::kKind:
-      mix.processor_kind.insert(difference.task);
+      mix.processor_kind.insert(difference.launch_class);
       return;
     case MappingDifference::Aspect::kPlacement:
-      mix.placement.insert(difference.task);
+      mix.placement.insert(difference.launch_class);
       return;
     case MappingDifference::Aspect::kMemory:
     case MappingDifference::Aspect::kLayout:
@@ -31,10 +34,10 @@ void add_differing_decision(const MappingDifference& difference, SecondMapperDec
       mix.instance_limits = true;
       return;
     case MappingDifference::Aspect::kReplication:
-      mix.replication.insert(difference.task);
+      mix.replication.insert(difference.launch_class);
       return;
     case MappingDifference::Aspect::kStealing:
-      mix.stealing.insert(difference.task);
+      mix.stealing.insert(difference.launch_class);
       return;
   }
 }
@@ -51,8 +54,18 @@ MapperWithReplacedDecisions::MapperWithReplacedDecisions(std::unique_ptr<Program
   }
 }
 
+// The result is valid until the next call.
+std::string_view MapperWithReplacedDecisions::class_of(const TaskView& task) const {
+  if (mix_.selecting.empty()) return task.name;
+  const auto selecting = std::find_if(mix_.selecting.begin(), mix_.selecting.end(),
+                                      [](const Program& each) { return each.has_selectors(); });
+  if (selecting == mix_.selecting.end()) return task.name;
+  class_ = launch_class(mix_.selecting, mapper::TaskWords(*selecting, task));
+  return class_;
+}
+
 bool MapperWithReplacedDecisions::second_mapper_places_task(const TaskView& task) const {
-  return mix_.processor_kind.contains(task.name) || mix_.placement.contains(task.name);
+  return mix_.processor_kind.contains(class_of(task)) || mix_.placement.contains(class_of(task));
 }
 
 // Asks both mappers and starts from the answer of the first one. Then takes replication, stealing
@@ -63,11 +76,11 @@ void MapperWithReplacedDecisions::select_task_options(MapperRuntime& runtime, co
   options_.clear();
   first_->select_task_options(runtime, task, answer);
   second_->select_task_options(runtime, task, options_);
-  if (mix_.replication.contains(task.name)) {
+  if (mix_.replication.contains(class_of(task))) {
     answer.replicate = options_.replicate;
     answer.replicate_origin = options_.replicate_origin;
   }
-  if (mix_.stealing.contains(task.name)) {
+  if (mix_.stealing.contains(class_of(task))) {
     answer.stealable = options_.stealable;
     answer.steal_origin = options_.steal_origin;
   }
@@ -91,7 +104,7 @@ ShardingId MapperWithReplacedDecisions::select_sharding_functor(MapperRuntime& r
 
 void MapperWithReplacedDecisions::replicate_task(MapperRuntime& runtime, const TaskView& task,
                                                  ReplicateTaskOutput& answer) {
-  Mapper& by = mix_.replication.contains(task.name) ? *second_ : *first_;
+  Mapper& by = mix_.replication.contains(class_of(task)) ? *second_ : *first_;
   by.replicate_task(runtime, task, answer);
 }
 
@@ -100,7 +113,7 @@ void MapperWithReplacedDecisions::replicate_task(MapperRuntime& runtime, const T
 void MapperWithReplacedDecisions::slice_task(MapperRuntime& runtime, const TaskView& task,
                                              const Rect& part, SliceTaskOutput& answer) {
   mapper_that_places(task).slice_task(runtime, task, part, answer);
-  if (!mix_.stealing.contains(task.name) || second_mapper_places_task(task)) return;
+  if (!mix_.stealing.contains(class_of(task)) || second_mapper_places_task(task)) return;
   slices_.clear();
   second_->slice_task(runtime, task, part, slices_);
   const bool stealable = !slices_.slices.empty() && slices_.slices.begin()->stealable;
@@ -119,10 +132,10 @@ void MapperWithReplacedDecisions::map_task(MapperRuntime& runtime, const TaskVie
   second_->map_task(runtime, task, valid, choice_);
   const RequestedMeasurements profiling =
       mix_.instance_limits ? choice_.task_profiling : answer.task_profiling;
-  if (mix_.processor_kind.contains(task.name)) {
+  if (mix_.processor_kind.contains(class_of(task))) {
     std::swap(answer, choice_);
   } else {
-    if (mix_.placement.contains(task.name)) {
+    if (mix_.placement.contains(class_of(task))) {
       answer.processors.swap(choice_.processors);
       answer.processor_origin = choice_.processor_origin;
       answer.failure.swap(choice_.failure);
@@ -134,7 +147,7 @@ void MapperWithReplacedDecisions::map_task(MapperRuntime& runtime, const TaskVie
       // The answer about a requirement holds the memories and layouts and also the early
       // collection. Here they are separate decisions, and each can come from another mapper.
       const InstanceChoice kept = to;
-      const std::pair<std::string, std::uint32_t> key(task.name, r);
+      const std::pair<std::string, std::uint32_t> key(std::string(class_of(task)), r);
       if (mix_.memories_and_layouts.contains(key)) {
         to = from;
         to.collect_priority = kept.collect_priority;
@@ -150,7 +163,7 @@ void MapperWithReplacedDecisions::map_task(MapperRuntime& runtime, const TaskVie
   }
   // A stealable task stays on its current processor. A task that is no longer stealable may run on
   // any processor that the second mapper allows.
-  if (mix_.stealing.contains(task.name) && !second_mapper_places_task(task)) {
+  if (mix_.stealing.contains(class_of(task)) && !second_mapper_places_task(task)) {
     const bool stands = std::find(choice_.processors.begin(), choice_.processors.end(),
                                   task.current) != choice_.processors.end();
     if (stands) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,9 @@
 namespace groma {
 
 // The decisions that a MapperWithReplacedDecisions takes from its second mapper. For each kind of
-// decision there is a set of task names, or of pairs of a task name and the position of a region
-// requirement.
+// decision there is a set of tasks, or of pairs of a task and the position of a region requirement.
+// A task is given by the class of its launches (launch_class()), which is its name unless selectors
+// tell launches apart.
 struct SecondMapperDecisions {
   using TaskNames = std::set<std::string, std::less<>>;
   using RequirementPositions = std::set<std::pair<std::string, std::uint32_t>, std::less<>>;
@@ -31,6 +33,8 @@ struct SecondMapperDecisions {
   TaskNames replication, stealing;
   // True if the instance limits of all tasks come from the second mapper.
   bool instance_limits = false;
+  // The programs whose selectors tell launches apart, in the order of the classes.
+  std::vector<Program> selecting = {};
 };
 
 // Adds the decision that `difference` is about to `mix`, so that the second mapper makes this
@@ -80,6 +84,7 @@ class MapperWithReplacedDecisions final : public Mapper {
                       std::span<const std::byte> message) override;
 
  private:
+  std::string_view class_of(const TaskView& task) const;
   // Returns true if the second mapper places the task.
   bool second_mapper_places_task(const TaskView& task) const;
   Mapper& mapper_that_places(const TaskView& task) {
@@ -90,6 +95,8 @@ class MapperWithReplacedDecisions final : public Mapper {
 
   std::unique_ptr<ProgramMapper> first_, second_;
   const SecondMapperDecisions& mix_;
+  // The class of the task that was asked about last.
+  mutable std::string class_;
   // The functors of the first mapper, followed by those of the second.
   std::vector<const ShardingFunctor*> functors_;
   TaskOptions options_;

@@ -186,6 +186,33 @@ TEST(Diff, ASingleDifferenceCostsWhatTheRunsDiffer) {
   EXPECT_EQ(one.cost->moved_bytes, found.b.moved_bytes - found.a.moved_bytes);
 }
 
+// `main` launches `update` twice, `step` once. Each difference is that of some launches only.
+TEST(Diff, LaunchesThatSelectorsTellApartAreExchangedAlone) {
+  const Workload nested = Workload::make(application_from_json(R"({
+    "name": "nested", "top_level": "main", "regions": [{"name": "r", "extents": [1000000]}],
+    "tasks": [
+      {"name": "main", "variants": [{"kind": "CPU"}],
+       "body": [{"launch": "step"}, {"launch": "update"}, {"launch": "update"}]},
+      {"name": "step", "variants": [{"kind": "CPU"}], "body": [{"launch": "update"}]},
+      {"name": "update", "variants": [{"kind": "CPU", "flops": "1000000000"},
+                                      {"kind": "GPU", "flops": "1000000000"}]}]})",
+                                                               "app")
+                                             .value())
+                              .value();
+  Bound a("Task update GPU"), b("Task update GPU\nTask main > update CPU", p100x4(), "b.mapper");
+  const MappingDiff found = diff_of(a, b, nested);
+  ASSERT_TRUE(found.a.ok() && found.b.ok());
+  ASSERT_EQ(found.differences.size(), 1U);
+  EXPECT_EQ(found.differences[0].task, "update");
+  EXPECT_EQ(found.differences[0].selected, "launched by main");
+  ASSERT_TRUE(found.differences[0].cost);
+  EXPECT_NE(found.b.seconds, found.a.seconds);
+  EXPECT_EQ(found.differences[0].cost->seconds, found.b.seconds - found.a.seconds);
+  const auto json = nlohmann::json::parse(
+      to_json(found, a.program.program(), b.program.program(), a.diags, b.diags));
+  EXPECT_EQ(json["differences"].at(0)["selected"], "launched by main");
+}
+
 // What one statement decides costs nothing where it is decided alike for all tasks, and much where
 // one task has its data elsewhere than the others.
 TEST(Diff, AStatementIsExchangedAsAWholeFirst) {
