@@ -169,6 +169,7 @@ class FasterMappings {
     const auto tasks = weights_.tasks();
     let_all_run_elsewhere();
     forget_shared_placements();
+    leave_out_selectors();
     std::vector<std::pair<RunTime, std::function<void()>>> by_time;
     for (const auto& [name, time] : tasks) {
       by_time.emplace_back(time, [this, name = name] { map_otherwise(name); });
@@ -244,6 +245,19 @@ class FasterMappings {
         changes[decision->origin.statement - 1] = std::move(statement);
       }
       editor_.add_changes(changes);
+    }
+  }
+
+  // Proposes to remove statements with selectors (`main > step`). The other changes are about the
+  // names of tasks, so they do not change what selectors decide.
+  void leave_out_selectors() {
+    constexpr std::size_t kMost = 4;
+    const program::ProgramData& data = subject_.program.data();
+    std::set<std::uint32_t> done;
+    for (const program::StatementRow& row : data.rows) {
+      if (data.names.selector(row.key.task) == nullptr) continue;
+      if (done.insert(row.statement).second) editor_.add_removal(DecisionOrigin{row.statement});
+      if (done.size() == kMost) return;
     }
   }
 
