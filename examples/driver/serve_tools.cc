@@ -19,7 +19,7 @@ constexpr std::string_view kMachineWords =
     "machine itself as a JSON object. Default: p100x4";
 constexpr std::string_view kAppWords =
     "The application. The name of a built-in one such as circuit or cannon, the path of a JSON "
-    "file, both also with values such as cannon:n=8000 or a.Json:size=small; or the application "
+    "file, both also with values such as cannon:n=8000 or a.json:size=small; or the application "
     "itself as a JSON object";
 constexpr ToolParameter kMapping = {"mapping", kContent,        "", "The text of the mapping", 0,
                                     0,         "mapping.mapper"};
