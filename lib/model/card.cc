@@ -27,11 +27,11 @@ std::vector<LanguageCardPart> make_card() {
   return {
       {R"(MAPPING LANGUAGE - REFERENCE CARD
 Every statement ends with `;`. Comments start with `#`. `*` stands for all, `calc_*` for all names
-that begin so. Upper and lower case differ. Use only tasks and regions that are listed below.
+that begin so, `main > step` for step launched by main, `step[dim=2]` for its 2-D launches. Upper
+and lower case differ. Use only tasks and regions that stand below.
 
 1) Task <task,..|*> <KIND>, ..;
-   KIND: GPU, CPU, OMP. In order of preference: the first kind that the machine has and the task
-   has a variant for.
+   KIND: GPU, CPU, OMP. In order of preference: the first that machine and task have.
     Task * GPU, OMP, CPU;
 
 2) Region <task,..|*> <region,..|position,..|*> <KIND|*> <MEMORY>, ..;
@@ -50,8 +50,7 @@ that begin so. Upper and lower case differ. Use only tasks and regions that are 
     Layout * * * AOS C_order Align==128;
 
 4) InstanceLimit <task,..> <n>; at most n instances mapped and unfinished on a processor; with
-   SAME_NODE or Machine behind n, on all processors of a node, of the machine. Saves memory, costs
-   time.
+   SAME_NODE or Machine behind n, of a node, of the machine. Saves memory, costs time.
 
 5) Functions say where the points of an index launch go:
     m = Machine(GPU);
@@ -94,10 +93,9 @@ that begin so. Upper and lower case differ. Use only tasks and regions that are 
 )",
        RemovalStage::kCard},
       {R"(
-A statement about a task's name counts before one about a pattern, that before one about a KIND,
-and that before `*`. Of two about the same task, region and kind the first counts. What nothing
-decides the default mapper does. A mapping never changes results, only the speed and whether the
-program may run.
+`main > step` counts before step, a name before a pattern, that before a KIND, that before `*`. Of
+two statements about the same task, region and kind the first counts. What nothing decides the
+default mapper does. A mapping never changes results, only the speed and whether the program runs.
 )"},
   };
 }

@@ -135,7 +135,7 @@ TEST(Limits, NamePatterns) {
   const auto pattern = [](std::size_t i) { return "n" + std::to_string(i) + "*"; };
   EXPECT_EQ(errors_of("Task " + list(syntax::kMaxPatterns, pattern) + " GPU\n"), "");
   EXPECT_EQ(errors_of("Task " + list(syntax::kMaxPatterns + 1, pattern) + " GPU\n"),
-            "[program-too-large] the mapping has more than 1024 name patterns\n");
+            "[program-too-large] the mapping has more than 1024 name patterns and selectors\n");
   // Many long patterns that are equally specific end soon.
   const std::string tail(20'000, 'x');
   const auto longest = [&](std::size_t i) { return name(i + 1000) + "*" + tail; };
