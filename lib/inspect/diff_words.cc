@@ -373,7 +373,8 @@ std::string_view name_of(MappingDifference::Aspect what) {
 }
 
 std::string subject_of(const MappingDifference& difference) {
-  const std::string task = fmt::format("task `{}`", harmless(difference.task));
+  std::string task = fmt::format("task `{}`", harmless(difference.task));
+  if (!difference.selected.empty()) task += ", " + difference.selected;
   if (!is_of_requirement(difference.what)) return task;
   const std::string name =
       difference.names.empty() ? "" : fmt::format(" ({})", harmless(difference.names.front()));

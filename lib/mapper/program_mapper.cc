@@ -18,6 +18,7 @@
 #include "mapper/launch_cutter.h"
 #include "mapper/task_facts.h"
 #include "mapper/unhonoured.h"
+#include "program/data.h"
 
 namespace groma {
 
