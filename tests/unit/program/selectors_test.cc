@@ -119,8 +119,9 @@ TEST(Selectors, EquallySpecificOnesAreWarnedAbout) {
 }
 
 TEST(Selectors, AreWrittenInOneForm) {
-  Diagnostics diags(Source("a.mapper", "Task main>step  >  upd*[ dim = 2 ] GPU\n"
-                                       "Region \"a b\">c,d * GPU FBMEM\n"));
+  Diagnostics diags(Source("a.mapper",
+                           "Task main>step  >  upd*[ dim = 2 ] GPU\n"
+                           "Region \"a b\">c,d * GPU FBMEM\n"));
   EXPECT_EQ(format(diags.source(), diags).value_or(""),
             "Task main > step > upd*[dim=2] GPU;\nRegion \"a b\" > c, d * GPU FBMEM;\n");
 }
