@@ -184,9 +184,8 @@ bool TaskFilter::asks_about(const LaunchedTask& task) const {
 bool asks_about(const ExplainQuery& query, const app::LaunchNames& names, std::size_t position) {
   const app::Names& own = names[position];
   return query.region.empty() || query.region == std::to_string(position) ||
-         std::any_of(own.begin(), own.end(), [&](const std::string& name) {
-           return name == query.region || matches_pattern(name, query.region);
-         });
+         std::any_of(own.begin(), own.end(),
+                     [&](const std::string& name) { return matches_pattern(name, query.region); });
 }
 
 // Checks that the application has the task and the region of the query. Reports the missing name

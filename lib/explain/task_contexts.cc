@@ -27,7 +27,7 @@ class ContextFinder {
       const NameTable& names = program.data().names;
       for (const auto& [id, selector] : names.selectors()) {
         if (!names.stands_for(id, app.tasks[task].name)) continue;
-        selectors_.emplace_back(&names, id);
+        is_selected_ = true;
         longest_ = std::max(longest_, selector.path.size() - 1);
         reads_form_ = reads_form_ || selector.dimensions >= 0;
       }
@@ -36,11 +36,11 @@ class ContextFinder {
 
   std::vector<TaskContext> find() {
     const TaskLaunches& all = uses_[task_];
-    if (selectors_.empty() || all.launches.empty()) {
+    if (!is_selected_ || all.launches.empty()) {
       return {{all, {}, launch_class(programs_, app_.tasks[task_].name), ""}};
     }
-    // The indices of contexts, by the selectors that stand for their launches.
-    std::map<std::vector<bool>, std::size_t> known;
+    // The indices of contexts, by the class of their launches.
+    std::map<std::string, std::size_t> known;
     std::vector<TaskContext> found;
     for (std::size_t i = 0; i < all.launches.size(); ++i) {
       const app::DistinctLaunch& launch = all.launches[i];
@@ -52,16 +52,17 @@ class ContextFinder {
       // The contexts that have this launch already.
       std::set<std::size_t> has;
       for (const Path& above : paths_) {
-        const auto [at, is_new] = known.try_emplace(matches(above, dimensions), found.size());
+        std::vector<std::string_view> parents;
+        for (const std::uint32_t number : above) parents.emplace_back(app_.tasks[number].name);
+        const auto [at, is_new] = known.try_emplace(
+            launch_class(programs_, LaunchedTask(app_.tasks[task_].name, parents, dimensions)),
+            found.size());
         if (is_new) {
           TaskContext& made = found.emplace_back();
           made.launches.name_lists = all.name_lists;
-          made.words = words(above, dimensions);
-          std::vector<std::string_view> names;
-          for (const std::uint32_t number : above) names.emplace_back(app_.tasks[number].name);
-          made.launch_class =
-              launch_class(programs_, LaunchedTask(app_.tasks[task_].name, names, dimensions));
-          for (const std::uint32_t number : above) made.above.push_back(app_.tasks[number].name);
+          made.launch_class = at->first;
+          made.words = words(parents, dimensions);
+          made.above.assign(parents.begin(), parents.end());
         }
         if (!has.insert(at->second).second) continue;
         found[at->second].launches.launches.push_back(launch);
@@ -91,22 +92,13 @@ class ContextFinder {
     }
   }
 
-  std::vector<bool> matches(const Path& above, int dimensions) const {
-    std::vector<std::string_view> parents;
-    for (const std::uint32_t number : above) parents.emplace_back(app_.tasks[number].name);
-    std::vector<bool> found;
-    for (const auto& [names, id] : selectors_) {
-      found.push_back(names->stands_for_task(id, app_.tasks[task_].name, parents, dimensions));
-    }
-    return found;
-  }
-
-  std::string words(const Path& above, int dimensions) const {
+  // Returns the words for launches below these tasks, of which the launching task comes first.
+  std::string words(const std::vector<std::string_view>& parents, int dimensions) const {
     std::string text;
-    if (longest_ > 0 && !above.empty()) {
+    if (longest_ > 0 && !parents.empty()) {
       text = "launched by ";
-      for (std::size_t i = above.size(); i-- > 0;) {
-        text += harmless(app_.tasks[above[i]].name) + (i > 0 ? " > " : "");
+      for (std::size_t i = parents.size(); i-- > 0;) {
+        text += harmless(parents[i]) + (i > 0 ? " > " : "");
       }
     }
     if (!reads_form_) return text;
@@ -119,8 +111,8 @@ class ContextFinder {
   const std::vector<TaskLaunches>& uses_;
   std::uint32_t task_;
   const std::vector<Program>& programs_;
-  // The selectors that may stand for the task.
-  std::vector<std::pair<const NameTable*, NameId>> selectors_;
+  // True if a selector may stand for the task.
+  bool is_selected_ = false;
   // The largest number of tasks above that one of them names.
   std::size_t longest_ = 0;
   bool reads_form_ = false;
