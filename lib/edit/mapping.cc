@@ -47,6 +47,12 @@ std::string key_of(const syntax::Tree& tree, const syntax::Statement& statement)
 // Returns true for white space that does not end a line.
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\a'; }
 
+// Returns true if a statement with this key may be written in place of the item. A comment inside
+// the item would be lost.
+bool may_be_replaced(const EditableMapping::ProgramItem& item, std::string_view key) {
+  return item.key == key && !item.has_comment;
+}
+
 // Returns the ranges of the words and signs of a text.
 std::vector<Range> words_in(const Source& text) {
   Diagnostics ignored(text);
@@ -308,12 +314,12 @@ EditableMapping::SetStatementResult EditableMapping::set_statement(StatementPart
   }
   const bool is_there = found != items_.end() && *found->statement == statement;
   if (is_there && setting.definition.empty()) return setting;
-  if (in_block || is_there || (found != items_.end() && !found->has_comment)) {
+  if (in_block || is_there || (found != items_.end() && may_be_replaced(*found, key))) {
     if (!setting.definition.empty()) {
       edits.push_back({{first, first}, with_line_ends(setting.definition)});
     }
     if (!is_there) {
-      if (found->key == key && !found->has_comment) {
+      if (may_be_replaced(*found, key)) {
         edits.push_back(*replace_item(*found, statement));
         setting.replaced_item = static_cast<std::size_t>(found - items_.begin());
       } else {
@@ -375,7 +381,7 @@ std::string EditableMapping::text_with_in_blocks(
   for (const StatementParts& statement : statements) {
     const auto found = find_in_active_block(statement);
     Change& change = changes[static_cast<std::size_t>(found - items_.begin())];
-    if (found->key == statement.statement_key() && !found->has_comment) {
+    if (may_be_replaced(*found, statement.statement_key())) {
       change.replacement = &statement;
     } else {
       change.before.push_back(statement);
