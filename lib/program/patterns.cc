@@ -21,7 +21,8 @@ struct Specificity {
   std::size_t characters = 0;
   // The parts of the selector before its last one, and one more if it names the form of the launch.
   std::size_t above = 0;
-  // Of the parts before the last one: how many are names, and their characters besides `*`.
+  // The number of names among the parts before the last one, and the number of characters besides
+  // `*` in all these parts.
   std::size_t names_above = 0, characters_above = 0;
   friend auto operator<=>(const Specificity&, const Specificity&) = default;
 };

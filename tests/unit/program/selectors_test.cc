@@ -75,7 +75,7 @@ TEST(Selectors, TheFormOfALaunch) {
   EXPECT_EQ(kind_of(program, "update", {}, 0), "OMP");
   EXPECT_EQ(kind_of(program, "update", {}, 3), "CPU");
   EXPECT_EQ(kind_of(program, "other", {}, 3), "IO");
-  // Of a launch that is not known, no form is assumed.
+  // No `[dim=...]` matches a launch whose form is not known.
   EXPECT_EQ(kind_of(program, "update", {}, -1), "CPU");
 }
 
