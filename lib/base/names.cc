@@ -54,13 +54,18 @@ NameId NameTable::intern_copy(std::string text) {
   return intern_name(owned_.back());
 }
 
+NameId NameTable::add_pattern(std::string text) {
+  const auto id = static_cast<NameId>(texts_.size());
+  owned_.push_back(std::move(text));
+  texts_.push_back(owned_.back());
+  patterns_.push_back(id);
+  return id;
+}
+
 NameId NameTable::intern_pattern(std::string text) {
   const auto known = pattern_ids_.find(text);
   if (known != pattern_ids_.end()) return known->second;
-  const auto id = static_cast<NameId>(texts_.size());
-  owned_.push_back(text);
-  texts_.push_back(owned_.back());
-  patterns_.push_back(id);
+  const NameId id = add_pattern(text);
   pattern_ids_.emplace(std::move(text), id);
   return id;
 }
@@ -68,10 +73,7 @@ NameId NameTable::intern_pattern(std::string text) {
 NameId NameTable::intern_selector(TaskSelector selector, std::string text) {
   const auto known = selector_ids_.find(selector);
   if (known != selector_ids_.end()) return known->second;
-  const auto id = static_cast<NameId>(texts_.size());
-  owned_.push_back(std::move(text));
-  texts_.push_back(owned_.back());
-  patterns_.push_back(id);
+  const NameId id = add_pattern(std::move(text));
   selectors_.emplace(id, selector);
   selector_ids_.emplace(std::move(selector), id);
   return id;

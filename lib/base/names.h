@@ -126,6 +126,8 @@ class NameTable {
   bool is_pattern(NameId id) const {
     return std::binary_search(patterns_.begin(), patterns_.end(), id);
   }
+  // Returns true if the id is that of a name: not `*`, a pattern or a selector.
+  bool is_name(NameId id) const { return id != kStarName && !is_pattern(id); }
   // Returns true if the word `id` of a statement (`*`, a name or a pattern) stands for this name. A
   // selector stands for the names that its last word stands for.
   bool stands_for(NameId id, std::string_view name) const;
@@ -140,6 +142,9 @@ class NameTable {
   std::size_t size() const { return texts_.size(); }
 
  private:
+  // Adds a text that find() does not return, and returns its id.
+  NameId add_pattern(std::string text);
+
   // Random for each process, so that no text can contain colliding names.
   std::uint64_t seed_;
   std::vector<std::string_view> texts_;

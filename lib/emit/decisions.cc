@@ -112,8 +112,7 @@ class Decisions {
     for (const NameId word : selector->path) {
       // A name with `*` is marked, because it is no pattern.
       const std::string_view written = data_.names.text(word);
-      const bool is_name = word != kStarName && !data_.names.is_pattern(word);
-      const bool marked = is_name && written.find_first_of("*\"") != written.npos;
+      const bool marked = data_.names.is_name(word) && written.find_first_of("*\"") != written.npos;
       path.push_back(string_literal(fmt::format("{}{}", marked ? "\"" : "", written)));
     }
     return fmt::format("selects({{{}}}, {}, task)", fmt::join(path, ", "), selector->dimensions);
@@ -132,7 +131,7 @@ class Decisions {
     std::vector<Sense> order;
     for (const StatementRow* row : rows) {
       const NameId task = row->key.task;
-      if (task == kStarName || data_.names.is_pattern(task)) continue;
+      if (!data_.names.is_name(task)) continue;
       if (tasks[task].front() != row) continue;
       Sense sense;
       for (const StatementRow* own : tasks[task]) {

@@ -105,8 +105,7 @@ class NameChecker {
     if (star || (!region.is_position && !names_.regions.contains(name))) return;
     std::set<std::string_view> without;
     for (const syntax::NameUse& task : tasks) {
-      const bool several = task.id == kStarName || tree_.name_table.is_pattern(task.id);
-      if (several || --pairs_ < 0) return;
+      if (!tree_.name_table.is_name(task.id) || --pairs_ < 0) return;
       const auto found = of_task_.find(tree_.name_table.text(task.id));
       if (found == of_task_.end()) continue;
       const Regions& has = found->second;

@@ -114,7 +114,7 @@ void for_rows_of_tasks(const Program& program, const Workload& app, const Concer
   std::vector<TaskLaunches> uses;
   for (const StatementRow& row : program.data().rows) {
     const NameTable& names = program.data().names;
-    if (!concerns(row) || row.key.task == kStarName || names.is_pattern(row.key.task)) continue;
+    if (!concerns(row) || !names.is_name(row.key.task)) continue;
     const std::string_view name = names.text(row.key.task);
     const int number = app.data().find_task(name);
     if (number < 0) continue;

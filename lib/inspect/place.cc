@@ -130,7 +130,7 @@ class Decider {
       std::vector<std::string_view> tasks;
       for (const program::StatementRow& row : program_.data().rows) {
         const NameTable& names = program_.data().names;
-        if (row.key.task == kStarName || names.is_pattern(row.key.task)) continue;
+        if (!names.is_name(row.key.task)) continue;
         tasks.push_back(names.text(row.key.task));
       }
       std::sort(tasks.begin(), tasks.end());
@@ -227,10 +227,9 @@ std::optional<Error> set_task(const std::string& path, PlaceQuery* query) {
   if (!filter.selecting()) return std::nullopt;
   const NameTable& names = filter.selecting()->data().names;
   const TaskSelector& selector = names.selectors().begin()->second;
-  const bool is_open = std::any_of(selector.path.begin(), selector.path.end(), [&](NameId word) {
-    return word == kStarName || names.is_pattern(word);
-  });
-  if (names.selectors().size() > 1 || is_open || selector.dimensions >= 0) {
+  const bool is_named = std::all_of(selector.path.begin(), selector.path.end(),
+                                    [&](NameId word) { return names.is_name(word); });
+  if (names.selectors().size() > 1 || !is_named || selector.dimensions >= 0) {
     return Error{
         Error::Code::kMalformed, fmt::format("`{}` does not name one task", harmless(path)),
         "write the names of the tasks above it and its own, such as 'main > step > update'"};

@@ -82,16 +82,15 @@ class PatternOrder {
     if (selector == nullptr) return {characters_of(text(pattern))};
     Specificity found{characters(selector->path.back()), selector->path.size() - 1};
     for (std::size_t i = 0; i < found.above; ++i) {
-      if (is_name(selector->path[i])) ++found.names_above;
+      if (data_.names.is_name(selector->path[i])) ++found.names_above;
       found.characters_above += characters(selector->path[i]);
     }
     if (selector->dimensions >= 0) ++found.above;
     return found;
   }
-  bool is_name(NameId word) const { return word != kStarName && !data_.names.is_pattern(word); }
   // Returns the characters of a word besides `*`. In a quoted name, `*` is a character like others.
   std::size_t characters(NameId word) const {
-    return is_name(word) ? text(word).size() : characters_of(text(word));
+    return data_.names.is_name(word) ? text(word).size() : characters_of(text(word));
   }
   // Returns true if both can stand for one task.
   bool can_meet(NameId a, NameId b) const {
@@ -104,7 +103,7 @@ class PatternOrder {
                       of_a.path.rbegin() +
                           static_cast<std::ptrdiff_t>(std::min(of_a.path.size(), of_b.path.size())),
                       of_b.path.rbegin(), [this](NameId one, NameId other) {
-                        return is_name(one) && is_name(other)
+                        return data_.names.is_name(one) && data_.names.is_name(other)
                                    ? one == other
                                    : can_match_one_name(text(one), text(other));
                       });
@@ -154,8 +153,7 @@ void order_patterns(ProgramData& data, Diagnostics& diags) {
     TablePatterns& made = data.patterns_of(table);
     for (const NameId pattern : order.order(first)) {
       const TaskSelector* const selector = data.names.selector(pattern);
-      const bool is_named = selector != nullptr && selector->path.back() != kStarName &&
-                            !data.names.is_pattern(selector->path.back());
+      const bool is_named = selector != nullptr && data.names.is_name(selector->path.back());
       (is_named ? made.selectors : made.tasks).push_back(pattern);
     }
   }
