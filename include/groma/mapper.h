@@ -172,7 +172,10 @@ class Mapper {
   // Returns true if slice_task, map_task and select_sources always give the same answer for the
   // same task: the same launch, domain, point, regions, parent and processor (for slice_task: its
   // kind and node; for select_sources: also the same instances). The answers may depend neither on
-  // earlier calls nor on other instances. A runtime may then keep answers and ask no more.
+  // earlier calls nor on other instances. A runtime may then keep answers and ask no more. It may
+  // also call select_task_options for all launches of a loop before the first of them, in their
+  // order. So the answer of that hook may depend on earlier calls of it, but on nothing else that
+  // changes during a run, and the hook must not change anything outside of the mapper.
   virtual bool repeats_answers() const { return false; }
   // Returns the variant of a task that is inlined in its parent on `task.current`. 0 means none.
   virtual VariantId select_task_variant(MapperRuntime& runtime, const TaskView& task);

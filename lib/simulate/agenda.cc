@@ -1,6 +1,8 @@
 // Implements Agenda, the queue of the events of a simulated run.
 #include "simulate/agenda.h"
 
+#include <algorithm>
+
 #include "simulate/links.h"
 
 namespace groma::sim {
@@ -14,6 +16,18 @@ bool Agenda::is_within_time_limit(RunTime time) {
 // Returns an event with this time and kind. The caller sets its task, copy, message or processor.
 Event Agenda::event_at(RunTime time, Event::Kind kind) {
   return {time, order_++ << Event::kKindBits | static_cast<std::uint64_t>(kind), {}};
+}
+
+std::vector<Event> Agenda::events_in_order() const {
+  std::vector<Event> events = events_.values();
+  std::sort(events.begin(), events.end());
+  return events;
+}
+
+void Agenda::move(RunTime time, std::span<const Event> events) {
+  now_ += time;
+  events_ = {};
+  for (const Event& event : events) events_.push(event);
 }
 
 // Adds the event at which a task that launches other tasks continues its body.

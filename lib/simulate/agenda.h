@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "groma/run_record.h"
 #include "simulate/heap.h"
@@ -61,6 +63,11 @@ class Agenda {
     now_ = event.time;
     return event;
   }
+  // Returns the events to come in the order in which they will happen.
+  std::vector<Event> events_in_order() const;
+  // Moves the present time by `time`, and gives the events to come new times: `events` are those
+  // that events_in_order() returned, in the same order.
+  void move(RunTime time, std::span<const Event> events);
   // Returns true if `time` is at most kLongest. Otherwise ends the run with an error and returns
   // false.
   bool is_within_time_limit(RunTime time);

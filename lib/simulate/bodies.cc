@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "simulate/bytes.h"
 #include "simulate/links.h"
@@ -14,16 +15,21 @@ namespace groma::sim {
 
 // In a new object no task body runs, and no time has been spent in any phase.
 Bodies::Bodies(const RunInput& input, const OpGraph& ops, Launcher& launcher, LoopReplay& replay,
-               Outcome& outcome, Agenda& agenda, RecordWriter& record, std::int64_t max_iterations)
+               SteadyLoop& steady, Outcome& outcome, Agenda& agenda, RecordWriter& record,
+               RunCounts& counts, std::int64_t max_iterations, RunTime future_time)
     : input_(input),
       ops_(ops),
       launcher_(launcher),
       replay_(replay),
+      steady_(steady),
       outcome_(outcome),
       agenda_(agenda),
       record_(record),
+      counts_(counts),
       max_iterations_(max_iterations),
-      phase_time_(input.data.phases.size()) {}
+      future_time_(future_time) {
+  counts_.phase_time.resize(input.data.phases.size());
+}
 
 // Makes the context of the task, which holds the state of its body, and counts its memory. Ends the
 // run if there are too many contexts.
@@ -51,7 +57,23 @@ void Bodies::begin_body(TaskRun& run) {
 // Lets the body of a waiting task go on at `time`, with the statement at which it stopped.
 void Bodies::resume_body_at(LaunchingTask& context, RunTime time) {
   context.wait.what = LaunchingTask::BodyWait::WaitReason::kNothing;
-  agenda_.add_step(time, context);
+  if (context.catches_up && time <= agenda_.now()) {
+    steady_.note_launch_time(time - context.now);
+    context.now = time;
+    goes_on_ = true;
+  } else {
+    agenda_.add_step(time, context);
+  }
+}
+
+void Bodies::catch_up(LaunchingTask& context) {
+  context.wait.what = LaunchingTask::BodyWait::WaitReason::kNothing;
+  context.catches_up = true;
+  do {
+    goes_on_ = false;
+    run_statements(context);
+  } while (goes_on_);
+  context.catches_up = false;
 }
 
 // Returns whether all tasks that this task launched are over. If not, the task waits for them.
@@ -63,9 +85,20 @@ bool Bodies::launched_tasks_are_over(LaunchingTask& context) {
 
 // Returns true if the task has as many launches in flight as its window allows. The task then waits
 // until enough of them are complete.
-bool Bodies::waits_for_window(LaunchingTask& context) {
-  if (!context.window.is_full()) return false;
-  context.wait.what = LaunchingTask::BodyWait::WaitReason::kWindow;
+bool Bodies::waits_for_window(LaunchingTask& context) const {
+  if (context.catches_up) steady_.note_window_check();
+  if (!context.window.is_full(context.now)) return false;
+  const std::optional<RunTime> room = context.window.wait_for_room();
+  if (!room) {
+    context.wait.what = LaunchingTask::BodyWait::WaitReason::kWindow;
+    return true;
+  }
+  const RunTime time = *room + future_time_;
+  if (context.catches_up && time <= agenda_.now()) {
+    context.now = time;
+    return false;
+  }
+  agenda_.add_step(time, context);
   return true;
 }
 
@@ -82,7 +115,7 @@ void Bodies::run_statements(LaunchingTask& context) {
       if (!leave_body(context)) return;
       continue;
     }
-    if (++statements_ > kMaxStatements) {
+    if (++counts_.statements > kMaxStatements) {
       outcome_.fail(input_.data.tasks[context.run->task].name,
                     fmt::format("more than {} statements", kMaxStatements));
       return;
@@ -156,7 +189,8 @@ bool Bodies::leave_body(LaunchingTask& context) {
   if (place.phase >= 0) {
     if (!launched_tasks_are_over(context)) return false;
     const auto phase = static_cast<std::size_t>(place.phase);
-    phase_time_[phase] = std::min(kLongest, phase_time_[phase] + agenda_.now() - place.phase_start);
+    RunTime& total = counts_.phase_time[phase];
+    total = std::min(kLongest, total + agenda_.now() - place.phase_start);
     record_.add_phase(place.phase, place.phase_start, agenda_.now());
   }
   if (place.loop != nullptr) {
@@ -177,8 +211,9 @@ bool Bodies::leave_body(LaunchingTask& context) {
       // iteration.
       if (place.body->empty()) place.iteration = place.count - 1;
       replay_.begin_iteration(context, *place.loop);
-      return true;
+      return !steady_.begin_iteration(context);
     }
+    steady_.end_loop(*place.loop);
     replay_.end_loop(context, *place.loop);
     if (traced && place.count > 1) --context.replaying;
   }

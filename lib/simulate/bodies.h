@@ -12,7 +12,9 @@
 #include "simulate/op_graph.h"
 #include "simulate/outcome.h"
 #include "simulate/record_writer.h"
+#include "simulate/run_counts.h"
 #include "simulate/run_input.h"
+#include "simulate/steady_loop.h"
 #include "simulate/task_run.h"
 
 namespace groma::sim {
@@ -25,8 +27,10 @@ class Bodies {
  public:
   // The object keeps references to all arguments, so they must outlive it. `max_iterations` limits
   // the number of iterations of each outermost loop of the top-level task.
+  // A task that waits for the window of its launches goes on `future_time` after there is room.
   Bodies(const RunInput& input, const OpGraph& ops, Launcher& launcher, LoopReplay& replay,
-         Outcome& outcome, Agenda& agenda, RecordWriter& record, std::int64_t max_iterations);
+         SteadyLoop& steady, Outcome& outcome, Agenda& agenda, RecordWriter& record,
+         RunCounts& counts, std::int64_t max_iterations, RunTime future_time);
 
   // Called to issue a launch. The launching task then waits until resume_body_at() is called for
   // it.
@@ -41,6 +45,9 @@ class Bodies {
   // Runs statements of a task body until one of them has to wait, a launch is issued, or the body
   // ends.
   void run_statements(LaunchingTask& context);
+  // Lets a task that SteadyLoop has held back execute its statements, up to those whose time has
+  // not come.
+  void catch_up(LaunchingTask& context);
   // Lets a waiting task continue its body at `time`.
   void resume_body_at(LaunchingTask& context, RunTime time);
   // Notes that a task, and everything that it launches, is mapped. If a launch of the parent task
@@ -52,8 +59,6 @@ class Bodies {
   // Frees the context (the state of the body) of a task that has ended.
   void free_context(TaskRun& run);
 
-  // Returns the total simulated time that was spent in a phase of the application, in picoseconds.
-  RunTime phase_time(int phase) const { return phase_time_[static_cast<std::size_t>(phase)]; }
   // Returns the approximate memory of the contexts of all unfinished tasks, in bytes.
   std::int64_t bytes() const { return bytes_; }
 
@@ -62,7 +67,7 @@ class Bodies {
   bool enter_loop(LaunchingTask& context, const app::Loop& loop);
   bool leave_body(LaunchingTask& context);
   static bool launched_tasks_are_over(LaunchingTask& context);
-  static bool waits_for_window(LaunchingTask& context);
+  bool waits_for_window(LaunchingTask& context) const;
   bool conflicts_with_earlier(const LaunchingTask& context, const app::Launch& launch) const;
   void report_if_mapped(LaunchingTask& context, LastAwaitedEvent since);
 
@@ -70,16 +75,18 @@ class Bodies {
   const OpGraph& ops_;
   Launcher& launcher_;
   LoopReplay& replay_;
+  SteadyLoop& steady_;
   Outcome& outcome_;
   Agenda& agenda_;
   RecordWriter& record_;
+  RunCounts& counts_;
   const std::int64_t max_iterations_;
-  // The number of statements that were run so far.
-  std::uint64_t statements_ = 0;
+  const RunTime future_time_;
   // The number of unfinished tasks that launch other tasks.
   std::int64_t open_ = 0;
   std::int64_t bytes_ = 0;
-  std::vector<RunTime> phase_time_;
+  // True if the task that catches up has to go on with its next statement.
+  bool goes_on_ = false;
 };
 
 }  // namespace groma::sim

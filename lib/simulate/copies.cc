@@ -1,6 +1,8 @@
 // Starts and ends the copies of a run.
 #include "simulate/copies.h"
 
+#include <algorithm>
+
 #include "simulate/refusals.h"
 
 namespace groma::sim {
@@ -47,14 +49,30 @@ void Copies::start(std::uint32_t number) {
     return;
   }
   copy.record = record_.next_event();
+  if (links_.have_gaps(*route, copy.ready)) ++started_among_gaps_;
   const RunTime duration = noise_.add_noise(route->seconds_for(copy.fetch.bytes));
   const LinkSchedule::CopyStart start =
       links_.reserve_links(*route, copy.ready, duration, copy.record, copy.ready);
   copy.start = start.time;
   if (copy.start > copy.ready) copy.cause = start.after;
-  const RunTime end = copy.start + duration;
+  const RunTime end = copy.end = copy.start + duration;
   record_.add_copy(copy, from, to, *route, end);
   agenda_.add(end, Event::Kind::kCopyEnd, number);
+}
+
+void Copies::move_mapped(RunTime time) {
+  for (CopyRun& copy : copies_) copy.mapped += time;
+  links_.free_all();
+}
+
+void Copies::move_reserved(std::uint32_t number, RunTime time, RunTime now) {
+  CopyRun& copy = copies_[number];
+  copy.start += time;
+  copy.end += time;
+  const Route* const route =
+      links_.route(store_.instance(copy.fetch.from).memory, store_.instance(copy.fetch.to).memory);
+  links_.reserve_links(*route, std::max(copy.start, now), copy.end - std::max(copy.start, now),
+                       copy.record, now);
 }
 
 // Adds the copy and its bytes to the statistics in the result of the run.

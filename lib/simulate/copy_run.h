@@ -13,7 +13,7 @@ struct CopyRun {
   NeededCopy fetch;
   // The number of the task in the application that needs the copy. -1: none.
   std::int32_t name = -1;
-  RunTime mapped = 0, ready = 0, start = 0;
+  RunTime mapped = 0, ready = 0, start = 0, end = 0;
   // The numbers of two events in the record of the run: the event that the copy waited for last,
   // and the copy itself. -1: none.
   std::int64_t cause = -1, record = -1;

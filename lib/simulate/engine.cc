@@ -40,13 +40,16 @@ Engine::Engine(const app::Data& data, const DataSpaces& spaces,
                 options.model),
       uses_(parts_.ops),
       replay_(parts_, options.max_bytes / kShareOfPlans),
+      utility_(static_cast<std::size_t>(parts_.input.machine->node_count())),
+      steady_({parts_, agenda_, uses_, stations_, copies_, tasks_, replay_, counts_, utility_,
+               to_picoseconds(costs_.future_s), options.max_tasks, options.record,
+               options.noise != 0}),
       selection_(
           {parts_.input, parts_.outcome, parts_.views, parts_.mappers, parts_.calls, agenda_,
            mapper_events_, stations_, tasks_, [this](TaskRun& run) { return map_task(run); }},
           2 * to_picoseconds(costs_.remote_s)),
-      bodies_(parts_.input, parts_.ops, parts_.launcher, replay_, parts_.outcome, agenda_, record_,
-              options.max_iterations),
-      utility_(static_cast<std::size_t>(parts_.input.machine->node_count())) {
+      bodies_(parts_.input, parts_.ops, parts_.launcher, replay_, steady_, parts_.outcome, agenda_,
+              record_, counts_, options.max_iterations, to_picoseconds(costs_.future_s)) {
   parts_.calls.enable_events({mapper_events_, agenda_, tasks_});
   stations_.on_start = [this](TaskRun& run) {
     if (launches_tasks(parts_.input.data, run)) bodies_.begin_body(run);
@@ -66,7 +69,7 @@ Engine::Engine(const app::Data& data, const DataSpaces& spaces,
 std::int64_t Engine::bytes() const {
   return parts_.bytes() + planned_bytes_ + replay_.bytes() + tasks_.bytes() + bodies_.bytes() +
          copies_.bytes() + agenda_.bytes() + mapper_events_.bytes() + record_.bytes() +
-         uses_.bytes();
+         uses_.bytes() + steady_.bytes();
 }
 
 // Maps the top-level task. Then handles events in the order of their time until none is left or the
@@ -74,8 +77,14 @@ std::int64_t Engine::bytes() const {
 RunResult Engine::run() {
   TaskRun& top = tasks_.add();
   if (parts_.launcher.place_top_level_task(top) && map_task(top)) handle_ready_ops();
-  while (!agenda_.empty() && !parts_.outcome.over()) {
-    handle(agenda_.pop_next_event());
+  while (!parts_.outcome.over()) {
+    if (LaunchingTask* const held = steady_.task_to_resume(agenda_.empty()); held != nullptr) {
+      bodies_.catch_up(*held);
+    } else if (!agenda_.empty()) {
+      handle(agenda_.pop_next_event());
+    } else {
+      break;
+    }
     handle_ready_ops();
     parts_.instances.report_collected_instances();
     if (!parts_.outcome.spend(kStepWork)) break;
@@ -93,7 +102,8 @@ RunResult Engine::finish() {
   }
   RunResult& result = parts_.outcome.result();
   const RunTime now = agenda_.now();
-  const RunTime counted = data.metric_phase < 0 ? now : bodies_.phase_time(data.metric_phase);
+  const RunTime counted =
+      data.metric_phase < 0 ? now : counts_.phase_time[static_cast<std::size_t>(data.metric_phase)];
   result.total_seconds = static_cast<double>(now) * kPicosecond;
   result.seconds = static_cast<double>(counted) * kPicosecond;
   app::FormulaFault fault = app::FormulaFault::kNone;
@@ -108,8 +118,10 @@ RunResult Engine::finish() {
 
 // Handles one event by calling the part of the simulator that is responsible for its kind.
 void Engine::handle(const Event& event) {
+  steady_.note_event(event);
   switch (event.kind()) {
     case Event::Kind::kStep:
+      event.context->now = agenda_.now();
       return bodies_.run_statements(*event.context);
     case Event::Kind::kReady:
       return uses_.note_ready(static_cast<Op>(event.id));
@@ -141,6 +153,7 @@ void Engine::handle_ready_ops() {
 bool Engine::handle(ReadyOp ready) {
   if (parts_.outcome.over()) return false;
   const OpSubject use = uses_[ready.op];
+  steady_.note_ready(ready.op);
   // Notes the recorded event that made a copy or task ready. If the copy or task is already mapped,
   // calls go(), which starts the copy or queues the task. Otherwise adds an event at the time when
   // it is mapped.
@@ -225,7 +238,8 @@ void Engine::complete(TaskRun& run) {
     for (const auto& [launch, plan] : run.context->plans) planned_bytes_ -= plan->bytes;
   }
   bodies_.free_context(run);
-  if (parent != nullptr && run.of->unfinished == 1) parent->window.complete(run.of->in_window);
+  if (parent != nullptr && run.of->unfinished == 1)
+    steady_.note_left(parent->window.complete(run.of->in_window, agenda_.now()));
   tasks_.remove(run);
   if (parent == nullptr) return;
   --parent->outstanding;
@@ -233,7 +247,7 @@ void Engine::complete(TaskRun& run) {
   using For = LaunchingTask::BodyWait::WaitReason;
   const For waits_for = parent->wait.what;
   if ((waits_for == For::kAll && parent->outstanding == 0) ||
-      (waits_for == For::kWindow && parent->window.has_room())) {
+      (waits_for == For::kWindow && parent->window.go_on())) {
     parent->since = {last, false};
     bodies_.resume_body_at(*parent, agenda_.now() + to_picoseconds(costs_.future_s));
   }

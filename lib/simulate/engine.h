@@ -17,9 +17,11 @@
 #include "simulate/noise.h"
 #include "simulate/op_subjects.h"
 #include "simulate/record_writer.h"
+#include "simulate/run_counts.h"
 #include "simulate/run_parts.h"
 #include "simulate/selection.h"
 #include "simulate/stations.h"
+#include "simulate/steady_loop.h"
 #include "simulate/task_mapping.h"
 #include "simulate/task_pool.h"
 
@@ -58,6 +60,10 @@ class Engine {
   CachedLaunchMapping* plan_for(LaunchingTask& context, const app::Launch& launch,
                                 const LaunchDomain& domain);
   bool keeps_plans() const;
+  // Returns the time at which the task executes its present statement; now if there is no task.
+  RunTime time_of(const LaunchingTask* context) const {
+    return context != nullptr && context->catches_up ? context->now : agenda_.now();
+  }
   void keep_plan(CachedLaunchMapping& launch, CachedTaskMapping& plan);
   bool add_future_dependences(LaunchingTask& context, const app::Launch& launch, Op join,
                               std::span<TaskRun* const> runs);
@@ -79,15 +85,13 @@ class Engine {
   TaskPool tasks_;
   OpSubjects uses_;
   LoopReplay replay_;
+  RunCounts counts_;
+  // For each node: the time at which its runtime processor becomes free, in picoseconds.
+  std::vector<RunTime> utility_;
+  SteadyLoop steady_;
   MapperEvents mapper_events_;
   TaskSelection selection_;
   Bodies bodies_;
-  // For each node: the time at which its runtime processor becomes free, in picoseconds.
-  std::vector<RunTime> utility_;
-  // The number of launch statements that were executed so far.
-  std::uint32_t launches_ = 0;
-  // The number of tasks that were launched so far.
-  std::int64_t launched_ = 0;
   // The memory of all kept plans of launches, in bytes.
   std::int64_t planned_bytes_ = 0;
   // Buffers that are members only so that their memory is used again by later calls.

@@ -16,6 +16,8 @@ class Heap {
  public:
   bool empty() const { return all_.empty(); }
   std::int64_t bytes() const { return heap_bytes(all_); }
+  // Returns all values in no particular order.
+  const std::vector<T>& values() const { return all_; }
 
   void push(const T& value) {
     all_.push_back(value);

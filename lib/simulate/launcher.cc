@@ -132,10 +132,9 @@ bool Launcher::domain_of(const LaunchingTask& context, const app::Launch& launch
                        launch.place);
 }
 
-// Asks select_task_options of the launching task's mapper. An index launch is then cut into slices;
-// a single task gets one slice.
-bool Launcher::start_launch(const LaunchingTask& context, const app::Launch& launch,
-                            const LaunchDomain& domain, CachedLaunchMapping* plan) {
+// Returns the launch as its mapper sees it before it chooses where the launch starts.
+TaskView Launcher::view_of_launch(const LaunchingTask& context, const app::Launch& launch,
+                                  const LaunchDomain& domain) {
   TaskView view = views_.view(launch.task, &launch, requirements_);
   view.parent = &context.view;
   view.depth = context.view.depth + 1;
@@ -144,9 +143,34 @@ bool Launcher::start_launch(const LaunchingTask& context, const app::Launch& lau
   view.domain = domain.box;
   view.points = domain.some_points();
   if (!launch.is_index) view.point = point_of(*context.run);
+  return view;
+}
+
+const TaskOptions* Launcher::ask_in_advance(const LaunchingTask& context, const app::Launch& launch,
+                                            const LaunchDomain& domain) {
+  const TaskView view = view_of_launch(context, launch, domain);
+  TaskOptions& options = advance_.emplace_back();
+  mappers_.mapper_of(context.run->number).select_task_options(runtime_, view, options);
+  return validate(options, view, *input_.machine).empty() ? &options : nullptr;
+}
+
+// Asks select_task_options of the launching task's mapper. An index launch is then cut into slices;
+// a single task gets one slice.
+bool Launcher::start_launch(const LaunchingTask& context, const app::Launch& launch,
+                            const LaunchDomain& domain, CachedLaunchMapping* plan,
+                            const TaskOptions* known) {
+  TaskView view = view_of_launch(context, launch, domain);
   start_.slices.clear();
   start_.options.clear();
-  mappers_.mapper_of(context.run->number).select_task_options(runtime_, view, start_.options);
+  Mapper& mapper = mappers_.mapper_of(context.run->number);
+  if (known != nullptr) {
+    start_.options = *known;
+  } else if (advance_.empty()) {
+    mapper.select_task_options(runtime_, view, start_.options);
+  } else {
+    start_.options = std::move(advance_.front());
+    advance_.pop_front();
+  }
   if (!mappers_.end_run_if_refused(validate(start_.options, view, *input_.machine), view))
     return false;
   view.current = start_.options.initial;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -53,9 +54,19 @@ class Launcher {
   bool domain_of(const LaunchingTask& context, const app::Launch& launch, LaunchDomain& domain);
   // Asks the mapper where the launch starts and how it is sliced. The answers are then returned by
   // launch_answers(). The launch must have points. If `plan` is not null, takes the slices of an
-  // earlier equal launch from the plan, or stores the new slices there.
+  // earlier equal launch from the plan, or stores the new slices there. If `known` is not null, it
+  // is the answer of select_task_options, and that hook is not called.
   bool start_launch(const LaunchingTask& context, const app::Launch& launch,
-                    const LaunchDomain& domain, CachedLaunchMapping* plan = nullptr);
+                    const LaunchDomain& domain, CachedLaunchMapping* plan = nullptr,
+                    const TaskOptions* known = nullptr);
+  // Asks select_task_options for a launch that will be started later, with the frame that the
+  // context has now. start_launch() takes the answers in the order in which they were asked for.
+  // Returns null if the answer is not valid; start_launch() will then end the run.
+  const TaskOptions* ask_in_advance(const LaunchingTask& context, const app::Launch& launch,
+                                    const LaunchDomain& domain);
+  // Forgets the answers that were asked for in advance.
+  void forget_advance_answers() { advance_.clear(); }
+  bool has_advance_answers() const { return !advance_.empty(); }
   // Makes the task for one point of the launch; the point lies in `slice`. Sets all members of
   // `run` that are known before the task is mapped, except its op. If `as_planned` is true, the
   // pieces are taken from the plan of the task.
@@ -78,6 +89,8 @@ class Launcher {
   std::int32_t first_top_level_processor(std::uint32_t task) const;
   bool find_arguments(TaskRun& run, const Point& point);
   bool find_pieces(TaskRun& run, const Point& point);
+  TaskView view_of_launch(const LaunchingTask& context, const app::Launch& launch,
+                          const LaunchDomain& domain);
   bool end_by_formula_fault(const TaskRun& run, const Point& point, app::FormulaFault fault);
   bool check_aliasing(const TaskRun& run);
   bool cut(const LaunchingTask& context, const TaskView& view);
@@ -90,6 +103,8 @@ class Launcher {
   MapperRuntime& runtime_;
   Arena& lists_;
   LaunchAnswers start_;
+  // The answers for later launches, the next one first.
+  std::deque<TaskOptions> advance_;
   app::DomainCache domains_;
   // The shards of the top-level task if it is replicated; else empty.
   ShardTable top_shards_;

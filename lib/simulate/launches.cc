@@ -14,7 +14,7 @@ namespace groma::sim {
 // not.
 bool Engine::may_launch(const app::Launch& launch, std::int64_t points) {
   const std::string& name = parts_.input.data.tasks[launch.task].name;
-  if (std::max<std::int64_t>(1, points) > options_.max_tasks - launched_) {
+  if (std::max<std::int64_t>(1, points) > options_.max_tasks - counts_.launched) {
     return parts_.outcome.fail(name,
                                fmt::format("more than {} tasks are launched", options_.max_tasks),
                                {}, RunStatus::kTooLarge);
@@ -34,19 +34,21 @@ void Engine::launch(LaunchingTask& context, const app::Launch& launch) {
   const std::int64_t points = domain.count();
   if (!may_launch(launch, points)) return;
   // A launch without points counts as one task, so that no loop of such launches goes on for ever.
-  launched_ += std::max<std::int64_t>(1, points);
-  ++launches_;
+  counts_.launched += std::max<std::int64_t>(1, points);
+  ++counts_.launches;
   const Op join = launch.gives >= 0 ? parts_.ops.add() : kBeginning;
   if (join != kBeginning) {
     uses_.set(join, {OpSubject::Kind::kJoin, 0, context.run});
   }
   context.mapping = points;
-  context.stage_end = agenda_.now();
+  context.stage_end = time_of(&context);
   parts_.launcher.launch_answers().slices.clear();
   CachedLaunchMapping* const plan = plan_for(context, launch, domain);
-  if (points > 0 && !parts_.launcher.start_launch(context, launch, domain, plan)) {
+  const TaskOptions* const known = points > 0 ? steady_.known_options() : nullptr;
+  if (points > 0 && !parts_.launcher.start_launch(context, launch, domain, plan, known)) {
     return note_launch(parts_.input.data, &launch, nullptr, parts_.outcome.result().refusals);
   }
+  if (points > 0) steady_.note_start(launch, parts_.launcher.launch_answers().options);
   // Check the memory again, since the slices need memory, too.
   if (!parts_.within_limits(launch.task, points * TaskPool::kLeastBytes)) return;
   const bool inner = !parts_.input.data.tasks[launch.task].body.empty();
@@ -61,7 +63,8 @@ void Engine::launch(LaunchingTask& context, const app::Launch& launch) {
   context.wait.what = LaunchingTask::BodyWait::WaitReason::kMapping;
   if (!map_points(runs)) return;
   runs.swap(launched_runs_);
-  if (points == 0) bodies_.resume_body_at(context, agenda_.now() + to_picoseconds(costs_.issue_s));
+  if (points == 0)
+    bodies_.resume_body_at(context, time_of(&context) + to_picoseconds(costs_.issue_s));
 }
 
 // Makes the tasks of a launch, and adds them to `runs`. Returns false if the run is over.
@@ -69,16 +72,16 @@ bool Engine::make_tasks_of_points(LaunchingTask& context, const app::Launch& lau
                                   const LaunchDomain& domain, CachedLaunchMapping* plan,
                                   std::vector<TaskRun*>& runs) {
   const LaunchAnswers& start = parts_.launcher.launch_answers();
-  LaunchRun* const of =
-      domain.count() == 0
-          ? nullptr
-          : &tasks_.add_launch({launches_, domain, agenda_.now(), start.options.valid_instances,
-                                domain.count(), plan, context.window.add()});
+  LaunchRun* const of = domain.count() == 0
+                            ? nullptr
+                            : &tasks_.add_launch({counts_.launches, domain, time_of(&context),
+                                                  start.options.valid_instances, domain.count(),
+                                                  plan, context.window.add()});
   for (const TaskSlice& slice : start.slices) {
     Point point = slice.box.lower;
     do {
       TaskRun& run = tasks_.add();
-      run.times.mapping = agenda_.now();
+      run.times.mapping = time_of(&context);
       run.op = parts_.ops.add();
       if (!parts_.launcher.make_task_of_point(run, context, launch, of, slice, point,
                                               replay_.repeats())) {
@@ -172,6 +175,7 @@ bool Engine::map_task(TaskRun& run) {
       keep_plan(*run.of->plan, *plan);
     }
   }
+  if (run.choices.profiling.any()) steady_.forbid();
   add_copies(run);
   ++stations_[run.number].load;
   uses_.release(run.op);
@@ -228,7 +232,7 @@ bool Engine::occupy_runtime(TaskRun& run) {
   const bool remote = run.parent != nullptr && run.parent->shards.size() < 2 &&
                       run.parent->run->processor->node != run.processor->node;
   RunTime& free = utility_[static_cast<std::size_t>(run.processor->node)];
-  const RunTime arrives = agenda_.now() + (remote ? to_picoseconds(costs_.remote_s) : 0);
+  const RunTime arrives = time_of(run.parent) + (remote ? to_picoseconds(costs_.remote_s) : 0);
   run.times.mapping = std::max({free, arrives, run.times.mapping});
   run.times.mapped = free =
       run.times.mapping + to_picoseconds(replay ? costs_.replay_s : costs_.map_s);
@@ -253,7 +257,7 @@ void Engine::note_task_mapped(TaskRun& run) {
   if (!launches_tasks(parts_.input.data, run)) bodies_.note_mapped(run, {});
   if (--parent->mapping > 0) return;
   bodies_.resume_body_at(
-      *parent, std::max(parent->stage_end, agenda_.now() + to_picoseconds(costs_.issue_s)));
+      *parent, std::max(parent->stage_end, time_of(parent) + to_picoseconds(costs_.issue_s)));
 }
 
 }  // namespace groma::sim

@@ -93,4 +93,14 @@ void LinkSchedule::reserve_interval(RunTime begin, RunTime end, std::int64_t use
                              [now](const Block& each) { return each.all.back().end > now; }));
 }
 
+bool LinkSchedule::has_gap_after(RunTime now) const {
+  const auto over = [now](const BusyInterval& busy) { return busy.end <= now; };
+  const auto block = std::partition_point(blocks_.begin(), blocks_.end(),
+                                          [&](const Block& each) { return over(each.all.back()); });
+  if (block == blocks_.end()) return false;
+  const auto busy = std::partition_point(block->all.begin(), block->all.end(), over);
+  return busy->begin > now || std::next(busy) != block->all.end() ||
+         std::next(block) != blocks_.end();
+}
+
 }  // namespace groma::sim

@@ -23,6 +23,9 @@ class LinkSchedule {
   // Marks the link as busy in an interval that was free. Intervals that end by `now` may be
   // forgotten, so later calls must not ask for a time before `now`.
   void reserve_interval(RunTime begin, RunTime end, std::int64_t user, RunTime now);
+  // Returns whether the link is free for some time after `now` and busy after that. May return true
+  // if the link is busy without a gap.
+  bool has_gap_after(RunTime now) const;
 
  private:
   struct BusyInterval {

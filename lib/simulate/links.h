@@ -1,6 +1,7 @@
 // Links: the channels of a machine as one-way links that copies occupy, and the routes of copies.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -60,6 +61,14 @@ class Links {
   // waits for. No later call may have a `ready` before `now`: what ends by then may be forgotten.
   LinkSchedule::CopyStart reserve_links(const Route& route, RunTime ready, RunTime duration,
                                         std::int64_t user, RunTime now);
+
+  // Returns whether any link of the route has a gap after `now` (LinkSchedule::has_gap_after).
+  bool have_gaps(const Route& route, RunTime now) const {
+    return std::any_of(route.links.begin(), route.links.end(),
+                       [&](std::uint32_t link) { return lanes_[link].has_gap_after(now); });
+  }
+  // Makes all links free.
+  void free_all() { std::fill(lanes_.begin(), lanes_.end(), LinkSchedule()); }
 
   // Writes the links, and the routes by their number, into the record of a run.
   void write_links_and_routes(RunRecord& record) const;

@@ -148,6 +148,21 @@ void LoopReplay::end_loop(const LaunchingTask& context, const app::Loop& loop) {
   stop();
 }
 
+bool LoopReplay::is_chained() const {
+  if (tasks_.size() + fetches_.size() != ops_) return false;
+  std::vector<bool> waits;
+  for (std::size_t task = 0; task < tasks_.size(); ++task) {
+    const MappedTask first = task_before(task), &end = tasks_[task];
+    if (end.plan->processors.size() != 1) return false;
+    waits.assign(1 + end.fetches - first.fetches, false);
+    for (std::size_t i = first.edges; i < end.edges; ++i) {
+      if (edges_[i].is_absolute == 0) waits[edges_[i].waiter] = true;
+    }
+    if (std::find(waits.begin(), waits.end(), false) != waits.end()) return false;
+  }
+  return true;
+}
+
 // Ends the repetition: makes the state of the data what it would be if every task had been mapped
 // as usual.
 void LoopReplay::end_repetition() {

@@ -40,6 +40,16 @@ class LoopReplay {
   // Returns true if the present iteration repeats an earlier one. Then all its tasks have the same
   // pieces.
   bool repeats() const { return state_ == State::kRepeating; }
+  // Returns true if every op of the repeated iteration waits for another op of that iteration or of
+  // the one before, and each of its tasks can run on one processor only. Then no op of an iteration
+  // becomes ready before an op of the iteration before is done, and nothing depends on the moment
+  // at which its tasks are mapped, as long as that moment is early enough.
+  bool is_chained() const;
+  // The number of the first op of the recorded iteration, and that of the present iteration.
+  Op recorded() const { return since_; }
+  Op here() const { return here_; }
+  // The number of ops that one iteration adds.
+  Op ops() const { return ops_; }
   // Returns true if the task can be mapped by repeat_mapping(). If the task differs from the one at
   // the same place in the recorded iteration, returns false and ends the repetition. A task without
   // data is never mapped in this way, since no other task depends on how it is mapped; for it, the

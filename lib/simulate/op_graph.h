@@ -19,13 +19,24 @@ class OpGraph {
  public:
   OpGraph() { ops_.push_back({0, 0, true}); }
 
+  // How far an op has come: how many ops and calls of release() it waits for, and whether it is
+  // done.
+  struct OpState {
+    std::uint32_t missing;
+    bool done;
+  };
+
   // Adds an op and returns its number. The op is not ready before release() is called for it.
   Op add() {
     ops_.push_back({1, 0, false});
+    ++undone_;
     return static_cast<Op>(ops_.size() - 1);
   }
   std::size_t size() const { return ops_.size(); }
   bool done(Op op) const { return ops_[op].done; }
+  OpState state(Op op) const { return {ops_[op].missing, ops_[op].done}; }
+  // Returns the number of ops that are not done.
+  std::size_t undone() const { return undone_; }
   std::int64_t bytes() const { return heap_bytes(ops_) + heap_bytes(edges_); }
 
   // Makes `op` wait for `on`.
@@ -46,6 +57,7 @@ class OpGraph {
   template <typename Ready>
   void complete(Op op, const Ready& ready) {
     ops_[op].done = true;
+    --undone_;
     waiting_.clear();
     for (std::uint32_t e = ops_[op].first; e != 0; e = edges_[e - 1].next) {
       waiting_.push_back(edges_[e - 1].op);
@@ -80,6 +92,7 @@ class OpGraph {
   std::vector<Node> ops_;
   std::vector<Edge> edges_;
   std::vector<Op> waiting_;
+  std::size_t undone_ = 0;
 };
 
 }  // namespace groma::sim

@@ -29,8 +29,7 @@ void ProcessorStates::queue(TaskRun& run) {
 // not keep the processor from other tasks.
 void ProcessorStates::start_next(ProcessorState& station) {
   if (station.ready.empty()) return;
-  TaskRun& run = *station.ready.top().run;
-  station.ready.pop();
+  TaskRun& run = *station.ready.pop().run;
   station.running = &run;
   start(run, station);
 }

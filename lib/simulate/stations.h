@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <queue>
 #include <span>
 #include <vector>
 
 #include "simulate/agenda.h"
+#include "simulate/heap.h"
 #include "simulate/noise.h"
 #include "simulate/outcome.h"
 #include "simulate/record_writer.h"
@@ -25,12 +25,13 @@ struct ProcessorState {
     int priority;
     std::uint64_t order;
     TaskRun* run;
+    // Returns true if this task runs before the other one.
     bool operator<(const Waiting& other) const {
-      return priority != other.priority ? priority < other.priority : order > other.order;
+      return priority != other.priority ? priority > other.priority : order < other.order;
     }
   };
-  // The tasks that are ready to run on the processor, by priority.
-  std::priority_queue<Waiting> ready;
+  // The tasks that are ready to run on the processor. The first one has the highest priority.
+  Heap<Waiting> ready;
   TaskRun* running = nullptr;
   // The number of tasks that are mapped to the processor and not finished.
   std::int64_t load = 0;

@@ -39,6 +39,15 @@ class TaskPool {
     free_launches_.pop_back();
     return place = launch;
   }
+  // Moves the times of all tasks by `time`, except those of `other`.
+  void move(RunTime time, const TaskRun& other) {
+    for (TaskRun& run : runs_) {
+      if (&run == &other) continue;
+      for (RunTime* each :
+           {&run.times.mapping, &run.times.mapped, &run.times.ready, &run.times.start})
+        *each += time;
+    }
+  }
   // Returns the number of unfinished tasks.
   std::int64_t live() const { return live_; }
 

@@ -149,6 +149,11 @@ struct LaunchingTask {
     RunTime phase_start = 0;
   };
   std::vector<BodyPosition> places;
+  // The time at which the task executes its present statement. It is before the time of the run if
+  // SteadyLoop has held the task back.
+  RunTime now = 0;
+  // True while a task that was held back executes the statements whose time has passed.
+  bool catches_up = false;
   // The number of traced loops around the present statement whose first iteration is over, so that
   // Legion would replay the trace.
   int replaying = 0;
@@ -188,7 +193,9 @@ struct LaunchingTask {
       kFuture,
       kConflict,
       kMapping,
-      kWindow
+      kWindow,
+      // The task is held back by SteadyLoop.
+      kHeld
     } what = WaitReason::kNothing;
     // For kFuture: the op of the future that the task waits for.
     Op future = kBeginning;

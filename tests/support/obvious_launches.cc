@@ -90,6 +90,31 @@ std::int64_t Runtime::in_flight(const Task& task) {
   return task.left_of_launch.end() - first;
 }
 
+std::int64_t Runtime::counted(const Task& task) const {
+  const auto before = std::count_if(task.left_at.begin(), task.left_at.end(),
+                                    [this](Time left) { return left < now_; });
+  return static_cast<std::int64_t>(task.left_of_launch.size()) -
+         std::max<std::int64_t>(before, task.not_counted);
+}
+
+std::int64_t Runtime::resume_at(const Task& task) {
+  const std::int64_t kept = 100 - std::clamp(task.config.hysteresis_percent, 0, 100);
+  return std::max<std::int64_t>(1, kept * std::max(0, task.config.max_window) / 100);
+}
+
+bool Runtime::waits_for_window(Task& task) {
+  if (task.config.max_window <= 0 || counted(task) + 1 <= task.config.max_window) return false;
+  if (in_flight(task) + 1 > resume_at(task)) {
+    task.blocked = Task::Blocked::kWindow;
+    return true;
+  }
+  // So many have left just now that the task goes on without the first of them.
+  task.not_counted = static_cast<std::int64_t>(task.left_of_launch.size()) + 1 - resume_at(task);
+  task.blocked = Task::Blocked::kMapping;
+  at(now_ + picoseconds(costs_.future_s), [this, &task] { go_on(task); });
+  return true;
+}
+
 void Runtime::go_on(Task& task) {
   task.blocked = Task::Blocked::kNo;
   for (; task.step < task.steps.size(); ++task.step) {
@@ -98,16 +123,10 @@ void Runtime::go_on(Task& task) {
       case Step::What::kFault:
         cannot();
       case Step::What::kTrace:
-        if (is_window_full(task)) {
-          task.blocked = Task::Blocked::kWindow;
-          return;
-        }
+        if (waits_for_window(task)) return;
         break;
       case Step::What::kLaunch:
-        if (!step.replay && is_window_full(task)) {
-          task.blocked = Task::Blocked::kWindow;
-          return;
-        }
+        if (!step.replay && waits_for_window(task)) return;
         for (const Task* earlier : task.inner) {
           if (!keeps_back(*earlier, *step.launch)) continue;
           task.blocked = Task::Blocked::kData;

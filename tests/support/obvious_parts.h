@@ -274,6 +274,10 @@ struct Task {
   int children = 0;  // not over
   // How many tasks of each launch with tasks are not over, and the limits on launches in flight.
   std::vector<std::int64_t> left_of_launch;
+  // When each launch that is not in flight left the window, and how many of them no longer count
+  // whenever they left.
+  std::vector<Time> left_at;
+  std::int64_t not_counted = 0;
   ContextConfigOutput config;
   int mapping = 0;  // of the last launch, not mapped
   Time mapping_ends = 0;
@@ -427,9 +431,11 @@ class Runtime final : public MapperRuntime {
   void launch_top();
   // How many launches of the task are in flight: those from the first one that is not over.
   static std::int64_t in_flight(const Task& task);
-  static bool is_window_full(const Task& task) {
-    return task.config.max_window > 0 && in_flight(task) + 1 > task.config.max_window;
-  }
+  // How many count as in flight for the task: also those that left the window just now.
+  std::int64_t counted(const Task& task) const;
+  static std::int64_t resume_at(const Task& task);
+  // Lets the task wait if its window is full.
+  bool waits_for_window(Task& task);
   void write_out(const app::Body& body, std::vector<std::int64_t>& frame, bool replay,
                  std::vector<Step>& steps);
   void go_on(Task& task);

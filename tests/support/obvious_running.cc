@@ -378,11 +378,14 @@ void Runtime::over(Task& task) {
   if (parent == nullptr) return;
   --parent->children;
   --parent->left_of_launch[task.launch_of_parent];
-  const std::int64_t kept = 100 - std::clamp(parent->config.hysteresis_percent, 0, 100);
-  const std::int64_t resume_at =
-      std::max<std::int64_t>(1, kept * std::max(0, parent->config.max_window) / 100);
+  const auto launches = static_cast<std::int64_t>(parent->left_of_launch.size());
+  parent->left_at.resize(static_cast<std::size_t>(launches - in_flight(*parent)), now_);
+  const bool has_room = in_flight(*parent) + 1 <= resume_at(*parent);
   if ((parent->blocked == Task::Blocked::kAll && parent->children == 0) ||
-      (parent->blocked == Task::Blocked::kWindow && in_flight(*parent) + 1 <= resume_at)) {
+      (parent->blocked == Task::Blocked::kWindow && has_room)) {
+    if (parent->blocked == Task::Blocked::kWindow) {
+      parent->not_counted = launches - in_flight(*parent);
+    }
     parent->blocked = Task::Blocked::kNo;
     at(now_ + picoseconds(costs_.future_s), [this, parent] { go_on(*parent); });
   }

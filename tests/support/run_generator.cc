@@ -125,12 +125,14 @@ class AppGenerator {
  public:
   // `holes`: whether there are partitions by boxes. They are drawn apart from all else, so that the
   // other seeds mean what they meant before there were any.
-  // `loops`: whether the top-level task has long loops, and is the only one that launches.
-  AppGenerator(Draw& draw, std::uint64_t seed, bool holes, bool loops)
+  // `loops`: if not 0, the top-level task has loops of 4 to 10 times as many iterations, and is the
+  // only one that launches.
+  AppGenerator(Draw& draw, std::uint64_t seed, bool holes, std::int64_t loops)
       : draw_(draw),
         boxes_(mix(seed + 1234)),
         holes_(holes),
         loops_(loops),
+        waits_(loops > 1 && seed % 2 == 0),
         repeats_(repeats(seed)) {}
 
   Application make() {
@@ -142,8 +144,8 @@ class AppGenerator {
     for (std::size_t t = 0; t < count; ++t) task(t);
     // A task launches only later ones.
     for (std::size_t t = 0; t < count; ++t) {
-      const bool launches = t == 0 || (!loops_ && t + 1 < count && draw_.percent(30));
-      if (t == 0 && loops_) {
+      const bool launches = t == 0 || (loops_ == 0 && t + 1 < count && draw_.percent(30));
+      if (t == 0 && loops_ > 0) {
         app_.tasks[t].body = loops();
       } else if (launches) {
         app_.tasks[t].body = this->body(t, 0, t == 0 ? draw_.between(2, 6) : 2, {});
@@ -319,7 +321,7 @@ class AppGenerator {
     for (std::int64_t round = draw_.between(1, 3); round > 0; --round) {
       add_launches(body, draw_.between(0, 2), {});
       AppLoop loop;
-      loop.count = draw_.between(4, 10);
+      loop.count = loops_ * draw_.between(4, 10);
       loop.traced = draw_.percent(50);
       std::vector<std::string> variables;
       if (draw_.percent(20)) variables.push_back(loop.variable = "v");
@@ -332,6 +334,7 @@ class AppGenerator {
       }
       if (draw_.percent(20)) loop.body.push_back({AppWait{}});
       body.push_back({loop});
+      if (waits_) body.push_back({AppWait{}});
       add_launches(body, draw_.between(0, 2), {});
     }
     return body;
@@ -486,7 +489,11 @@ class AppGenerator {
 
   Draw& draw_;
   Draw boxes_;
-  const bool holes_, loops_, repeats_;
+  const bool holes_;
+  const std::int64_t loops_;
+  // Whether the task waits for everything after each of these loops.
+  const bool waits_;
+  const bool repeats_;
   Application app_;
   std::vector<Cut> cuts_;
   std::vector<std::pair<std::size_t, std::string>> given_;  // futures, by task, the last first
@@ -820,21 +827,21 @@ GeneratedRun generate_run(std::uint64_t seed) {
   GeneratedRun run;
   run.seed = seed;
   run.machine = machine(draw);
-  run.app = AppGenerator(draw, seed, seed % 5 == 2, false).make();
+  run.app = AppGenerator(draw, seed, seed % 5 == 2, 0).make();
   if (draw.percent(30)) run.costs = {1e-6, 1e-6, 5e-7, 3e-6, 1e-6, 2e-7};
   if (draw.percent(10)) run.costs = {0, 0, 0, 0, 0, 0};
   if (draw.percent(20)) run.model = {64, 128, 2.5, 3, 1024, 12, 1.5, 4096, 3};
   return run;
 }
 
-GeneratedRun generate_loops(std::uint64_t seed) {
+GeneratedRun generate_loops(std::uint64_t seed, std::int64_t times) {
   while (!repeats(seed) || selects(seed)) seed = mix(seed);
   Draw draw(seed);
   GeneratedRun run;
   run.seed = seed;
   run.loops = true;
   run.machine = machine(draw);
-  run.app = AppGenerator(draw, seed, seed % 5 == 2, true).make();
+  run.app = AppGenerator(draw, seed, seed % 5 == 2, times).make();
   run.costs = {0, 0, 0, 0, 0, 0};
   if (draw.percent(30)) run.costs = {1e-7, 1e-7, 5e-8, 3e-7, 1e-7, 2e-8};
   if (draw.percent(20)) run.model = {64, 128, 2.5, 3, 1024, 12, 1.5, 4096, 3};

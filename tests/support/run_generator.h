@@ -31,7 +31,8 @@ struct GeneratedRun {
 };
 
 GeneratedRun generate_run(std::uint64_t seed);
-// Returns a run whose top-level task has long loops, and whose mappers repeat their answers.
-GeneratedRun generate_loops(std::uint64_t seed);
+// Returns a run whose top-level task has loops of 4 to 10 times `times` iterations, and whose
+// mappers repeat their answers.
+GeneratedRun generate_loops(std::uint64_t seed, std::int64_t times = 1);
 
 }  // namespace groma::testing
