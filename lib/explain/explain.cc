@@ -124,11 +124,7 @@ class Explainer {
  private:
   bool is_asked(std::string_view name, const TaskContext& context) const {
     const std::vector<std::string_view> above(context.above.begin(), context.above.end());
-    const auto& launches = context.launches.launches;
-    const bool is_index = !launches.empty() && launches.front().domain.has_value();
-    const int single = launches.empty() ? -1 : 0;
-    return filter_.asks_about(
-        LaunchedTask(name, above, is_index ? launches.front().domain->box.dimensions() : single));
+    return filter_.asks_about(LaunchedTask(name, above, dimensions_of(context)));
   }
 
   bool must_stop() const { return stop_ && stop_(); }

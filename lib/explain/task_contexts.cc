@@ -121,6 +121,12 @@ class ContextFinder {
 
 }  // namespace
 
+int dimensions_of(const TaskContext& context) {
+  if (context.launches.launches.empty()) return -1;
+  const auto& domain = context.launches.launches.front().domain;
+  return domain ? domain->box.dimensions() : 0;
+}
+
 std::string launch_class(const std::vector<Program>& programs, const LaunchedTask& task) {
   std::string made(task.name);
   for (const Program& program : programs) {

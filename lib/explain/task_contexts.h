@@ -33,6 +33,9 @@ inline constexpr std::size_t kMaxPathsOfLaunch = 64;
 std::vector<TaskContext> contexts_of(const app::Data& app, const std::vector<TaskLaunches>& uses,
                                      std::uint32_t task, const std::vector<Program>& programs);
 
+// Returns the number of dimensions of the launches: 0 for single tasks, -1 if there is no launch.
+int dimensions_of(const TaskContext& context);
+
 // Returns a text that is equal for tasks with the same name for which the same selectors of the
 // programs stand.
 std::string launch_class(const std::vector<Program>& programs, const LaunchedTask& task);

@@ -26,6 +26,7 @@ std::optional<BoundProgram> check_text(const Source& source, const Machine* mach
   if (app != nullptr && !when) {
     inspect::warn_of_replication_without_effect(program, machine, *app, diags);
     inspect::warn_of_maps_for_other_launches(program, *app, diags);
+    inspect::warn_of_selectors_without_launches(program, *app, diags);
   }
   if (machine == nullptr || diags.has_errors()) return std::nullopt;
   // The machine decides which `when` blocks act, so the program is bound before it is compared with
@@ -37,6 +38,7 @@ std::optional<BoundProgram> check_text(const Source& source, const Machine* mach
     if (app != nullptr) {
       inspect::warn_of_replication_without_effect(bound->program(), machine, *app, diags);
       inspect::warn_of_maps_for_other_launches(bound->program(), *app, diags);
+      inspect::warn_of_selectors_without_launches(bound->program(), *app, diags);
     }
   }
   return bound;

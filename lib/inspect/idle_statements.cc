@@ -12,6 +12,7 @@
 
 #include "app/view.h"
 #include "explain/explain_query.h"
+#include "explain/task_contexts.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
 #include "program/data.h"
@@ -160,6 +161,40 @@ void warn_of_replication_without_effect(const Program& program, const Machine* m
     diags.report(DiagId::kNeverReplicated, program.range({row.statement}), task.name, why)
         .note("the statement still keeps the tasks that it does not name from being replicated");
   });
+}
+
+// check_names() reports selectors with names that no task has.
+void warn_of_selectors_without_launches(const Program& program, const Workload& app,
+                                        Diagnostics& diags) {
+  if (!program.has_selectors()) return;
+  bool complete = true;
+  const std::vector<TaskLaunches> uses = launches_by_task(app.data(), complete);
+  if (!complete) return;
+  const NameTable& names = program.data().names;
+  std::set<NameId> seen;
+  std::size_t warned = 0;
+  for (const StatementRow& row : program.data().rows) {
+    const NameId id = row.key.task;
+    if (names.selector(id) == nullptr || !seen.insert(id).second) continue;
+    bool has_task = false, has_launch = false;
+    for (std::uint32_t t = 0; t < app.data().tasks.size() && !has_launch; ++t) {
+      const std::string& name = app.data().tasks[t].name;
+      if (!names.stands_for(id, name)) continue;
+      has_task = true;
+      const std::vector<TaskContext> contexts = contexts_of(app.data(), uses, t, {program});
+      has_launch = std::any_of(contexts.begin(), contexts.end(), [&](const TaskContext& context) {
+        const std::vector<std::string_view> above(context.above.begin(), context.above.end());
+        return names.stands_for_task(id, name, above, dimensions_of(context));
+      });
+    }
+    if (!has_task || has_launch) continue;
+    if (++warned > kMaxErrors) return;
+    diags
+        .report(DiagId::kUnknownTask, program.range({row.statement}), app.data().name,
+                names.text(id))
+        .lower_to(Severity::kWarning)
+        .note("no launch of the task has these tasks above it and this form");
+  }
 }
 
 void warn_of_maps_for_other_launches(const Program& program, const Workload& app,

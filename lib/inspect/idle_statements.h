@@ -23,4 +23,9 @@ void warn_of_replication_without_effect(const Program& program, const Machine* m
 void warn_of_maps_for_other_launches(const Program& program, const Workload& app,
                                      Diagnostics& diags);
 
+// Warns about each selector (`main > step[dim=2]`) that stands for no launch of the application,
+// although the application has tasks with these names.
+void warn_of_selectors_without_launches(const Program& program, const Workload& app,
+                                        Diagnostics& diags);
+
 }  // namespace groma::inspect

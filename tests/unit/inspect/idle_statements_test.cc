@@ -88,5 +88,19 @@ TEST(IdleStatements, MapsForLaunchesThatTheApplicationLacks) {
               Not(HasSubstr("other-launches")));
 }
 
+TEST(IdleStatements, SelectorsThatStandForNoLaunch) {
+  const Workload with = app();
+  for (const std::string selector : {"sum > work", "work[dim=2]", "work[dim=0]", "sum > *"}) {
+    const std::string said = checked("Task " + selector + " CPU;\n", "p100x4", &with);
+    EXPECT_THAT(said, HasSubstr("a.mapper:1:1: warning: ")) << selector;
+    EXPECT_THAT(said, HasSubstr("[unknown-task]")) << selector;
+    EXPECT_THAT(said, HasSubstr("note: no launch of the task has")) << selector;
+    EXPECT_EQ(said.find("warning:"), said.rfind("warning:")) << selector;
+  }
+  for (const std::string selector : {"main > work", "work[dim=1]", "main > *", "sum[dim=0]"}) {
+    EXPECT_EQ(checked("Task " + selector + " CPU;\n", "p100x4", &with), "") << selector;
+  }
+}
+
 }  // namespace
 }  // namespace groma
