@@ -286,9 +286,13 @@ void Parser::parse_control_word(std::vector<Statement>& into, bool in_body) {
   NestingLevel level(*this);
   if (!panic_) {
     const bool loop = at_token(TokenKind::kFor) || source_text(token_.range) == "while";
+    const char* const choice =
+        in_body
+            ? "choose with `condition ? a : b`"
+            : "`when condition { ... }` holds statements for some machines; an expression chooses "
+              "with `condition ? a : b`";
     report(DiagId::kUnknownStatement, token_.range, describe_token(token_))
-        ->help(loop ? "`tuple(f(i) for i in t)` goes through a tuple"
-                    : "choose with `condition ? a : b`");
+        ->help(loop ? "`tuple(f(i) for i in t)` goes through a tuple" : choice);
     panic_ = false;
     const std::size_t column = token_indentation();
     std::vector<Statement> block;
