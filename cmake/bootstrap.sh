@@ -2,7 +2,7 @@
 # From a fresh clone to something that runs, on a bare Debian 12:
 #
 #   sh cmake/bootstrap.sh demo             builds the command, maps the examples
-#   sh cmake/bootstrap.sh test             builds all but the benchmarks, runs all tests
+#   sh cmake/bootstrap.sh test             builds all but the benchmarks, runs the tests but the slow ones
 #   sh cmake/bootstrap.sh legion           puts the Legion of the tests in place, nothing else
 #   sh cmake/bootstrap.sh packages GROUP.. installs groups of cmake/packages.txt, nothing else
 #
@@ -177,9 +177,10 @@ run_tests() {
   say "building all but the benchmarks"
   configure -DGROMA_BUILD_TESTS=ON -DGROMA_BUILD_BENCHMARKS=OFF "-DGROMA_WITH_LEGION=$legion"
   build
-  say "running the tests"
+  say "running the tests, without those in tests/slow.txt"
   jobs=$(job_count) # more than cores: many tests wait for programs that they started
-  ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$((jobs + jobs / 2))"
+  ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$((jobs + jobs / 2))" \
+    -E "$(grep -v '^#' tests/slow.txt | paste -sd '|' -)"
 }
 
 main() {
