@@ -88,7 +88,8 @@ conan() {
   "$conan" profile detect --force >/dev/null
   sed -i 's/^compiler.cppstd=.*/compiler.cppstd=gnu20/' "$CONAN_HOME/profiles/default"
   "$conan" create packaging/conan -o 'groma/*:system_libraries=True' --no-remote \
-    -c tools.cmake.cmaketoolchain:generator=Ninja
+    -c tools.cmake.cmaketoolchain:generator=Ninja -c tools.cmake.cmaketoolchain:user_presets= \
+    -c tools.cmake.cmake_layout:test_folder="$source/build/conan/test"
   say "the Conan package works"
 }
 
