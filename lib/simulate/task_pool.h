@@ -33,7 +33,7 @@ class TaskPool {
   }
   // Returns a copy of `launch` in the pool. The reference is valid until all tasks of the launch
   // are removed.
-  LaunchRun& add_launch(LaunchRun launch) {
+  LaunchRun& add_launch(const LaunchRun& launch) {
     if (free_launches_.empty()) return launches_.emplace_back(launch);
     LaunchRun& place = *free_launches_.back();
     free_launches_.pop_back();

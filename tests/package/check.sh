@@ -49,9 +49,11 @@ check_headers() {
     command -v "$compiler" >/dev/null || continue
     say "each header alone, $compiler"
     for header in "$prefix"/include/groma/*.h; do
-      "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only \
-        -I"$prefix/include" -x c++ - <<<"#include \"groma/$(basename "$header")\""
+      echo "#include \"groma/$(basename "$header")\"" >"$work/alone_$(basename "$header" .h).cc"
     done
+    find "$work" -maxdepth 1 -name 'alone_*.cc' -print0 |
+      xargs -0 -n 1 -P "$(nproc)" "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
+        -Werror -fsyntax-only -I"$prefix/include"
   done
   for header in legion_c starpu; do
     gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" -x c - \

@@ -183,7 +183,7 @@ PointSet Runtime::chosen_points(const app::Launch& launch, const Rect& box,
   app::FormulaFault fault = app::FormulaFault::kNone;
   for (const Point& point : points_of(box)) {
     for (int d = 0; d < point.dimensions(); ++d) {
-      frame[static_cast<std::size_t>(launch.point_slot + d)] = point[d];
+      frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = point[d];
     }
     if (launch.where.value(frame, fault) != 0) chosen.push_back(point);
   }
@@ -402,7 +402,8 @@ bool Runtime::in_the_way(const Task& task, std::size_t a, std::size_t b) const {
 void Runtime::place(Task& task, std::vector<std::int64_t> frame) {
   const app::Launch& launch = *task.launch;
   for (int d = 0; launch.is_index && d < task.point.dimensions(); ++d) {
-    frame[static_cast<std::size_t>(launch.point_slot + d)] = task.point[d];
+    frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] =
+        task.point[d];
   }
   app::FormulaFault fault = app::FormulaFault::kNone;
   for (const app::CompiledFormula& code : launch.arguments) {

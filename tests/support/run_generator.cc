@@ -341,7 +341,7 @@ class AppGenerator {
   }
 
   std::vector<AppStatement> body(std::size_t task, int depth, std::int64_t statements,
-                                 std::vector<std::string> variables) {
+                                 const std::vector<std::string>& variables) {
     std::vector<AppStatement> body;
     for (; statements > 0; --statements) {
       const std::int64_t kind = draw_.below(100);

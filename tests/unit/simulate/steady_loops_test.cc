@@ -51,7 +51,7 @@ class Asked : public Mapper {
   Answers& answers_;
 };
 
-RunResult run(const AppBuilder& app, Answers& answers, SimulateOptions options) {
+RunResult run(const AppBuilder& app, Answers& answers, const SimulateOptions& options) {
   const auto machine = std::make_shared<const Machine>(*make_machine("p100x4:nodes=2"));
   return simulate(
       *Workload::make(app.done()), machine,
@@ -71,7 +71,7 @@ RunResult run_both(const AppBuilder& app, Answers answers = {},
   SimulateOptions options;
   options.costs = costs;
   Answers all = answers;
-  const RunResult found = run(app, answers, options);
+  RunResult found = run(app, answers, options);
   options.record = true;
   const RunResult expected = run(app, all, options);
   EXPECT_EQ(found.raw, expected.raw);
