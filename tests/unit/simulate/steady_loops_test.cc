@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,8 @@ namespace {
 
 // What mappers do in a run, and what they were asked.
 struct Answers {
-  // The single task `look` starts on another CPU from its launch number `moves_at` on.
+  // The single tasks `look` and `roam` start on another CPU or GPU from launch number `moves_at`
+  // on.
   int moves_at = 1 << 30;
   // ContextConfigOutput::max_window. -1: Legion's default.
   int window = -1, hysteresis = -1;
@@ -37,8 +39,15 @@ class Asked : public Mapper {
                            TaskOptions& answer) override {
     Mapper::select_task_options(runtime, task, answer);
     ++answers_.options;
-    if (task.name != "look") return;
-    answer.initial = {ProcKind::kCpu, 0, answers_.looks++ < answers_.moves_at ? 0 : 1};
+    if (task.name != "look" && task.name != "roam") return;
+    const ProcKind kind = task.name == "look" ? ProcKind::kCpu : ProcKind::kGpu;
+    answer.initial = {kind, 0, answers_.looks++ < answers_.moves_at ? 0 : 1};
+  }
+  void map_task(MapperRuntime& runtime, const TaskView& task,
+                std::span<const std::span<const InstanceView>> valid,
+                MapTaskOutput& answer) override {
+    Mapper::map_task(runtime, task, valid, answer);
+    answer.processors = {task.current};
   }
   void configure_context(MapperRuntime& runtime, const TaskView& task,
                          ContextConfigOutput& answer) override {
@@ -101,6 +110,8 @@ AppBuilder long_line(std::int64_t times = 60) {
   app.task("look").variant(cpu().leaf().nanoseconds("1000000")).reads("small");
   app.task("sum").variant(cpu().leaf().nanoseconds("777")).reads("small");
   app.task("grow", {"x"}).variant(gpu().leaf().nanoseconds("1000 * x")).writes("pieces");
+  app.task("roam").variant(gpu().leaf().nanoseconds("100000")).reads("line").writes("small");
+  app.task("count").variant(cpu().leaf().nanoseconds("5000")).writes("small");
   app.task("sleep").variant(gpu().leaf().nanoseconds("100000000000000")).writes("pieces");
   app.task("main").variant(cpu());
   return app.top_level("main");
@@ -165,6 +176,38 @@ TEST(SteadyLoops, EndWhereAnAnswerChanges) {
       Answers answers;
       answers.moves_at = moves_at;
       EXPECT_TRUE(run_both(app, answers).ok());
+    }
+  }
+}
+
+// The task that moves waits for the iteration before, but its copy of `line` to the other GPU waits
+// for nothing. So it matters when the task is launched.
+TEST(SteadyLoops, EndWhereAnAnswerChangesInAChain) {
+  for (const int window : {-1, 0, 64}) {
+    for (const int moves_at : {5, 30, 59}) {
+      AppBuilder app = long_line();
+      app.body({loop("times", {launch("roam")})});
+      Answers answers;
+      answers.moves_at = moves_at;
+      answers.window = window;
+      EXPECT_TRUE(run_both(app, answers).ok());
+    }
+  }
+}
+
+// Launches end at the very times at which others are launched. It does not matter which of these
+// events is handled first.
+TEST(SteadyLoops, MayHaveLaunchesThatEndWhenOthersBegin) {
+  for (const int window : {1, 2, 3, 5}) {
+    for (const int hysteresis : {0, 25, 50, 100}) {
+      for (const double issue : {0.0, 1e-6, 5e-6}) {
+        AppBuilder app = long_line(17);
+        app.body({loop("times", {launch("count")})});
+        Answers answers;
+        answers.window = window;
+        answers.hysteresis = hysteresis;
+        EXPECT_TRUE(run_both(app, answers, RuntimeCosts{issue, 1e-5, 5e-6, 0, 1e-6, 0}).ok());
+      }
     }
   }
 }
