@@ -171,23 +171,26 @@ void warn_of_selectors_without_launches(const Program& program, const Workload& 
   const std::vector<TaskLaunches> uses = launches_by_task(app.data(), complete);
   if (!complete) return;
   const NameTable& names = program.data().names;
-  std::set<NameId> seen;
+  // The selectors that stand for tasks of the application, and those that stand for launches.
+  std::set<NameId> with_tasks, with_launches;
+  for (std::uint32_t t = 0; t < app.data().tasks.size(); ++t) {
+    const std::string& name = app.data().tasks[t].name;
+    const std::vector<TaskContext> contexts = contexts_of(app.data(), uses, t, {program});
+    for (const auto& [id, selector] : names.selectors()) {
+      if (!names.stands_for(id, name)) continue;
+      with_tasks.insert(id);
+      const auto stands_for = [&names, id = id, &name](const TaskContext& context) {
+        const std::vector<std::string_view> above(context.above.begin(), context.above.end());
+        return names.stands_for_task(id, name, above, dimensions_of(context));
+      };
+      if (std::any_of(contexts.begin(), contexts.end(), stands_for)) with_launches.insert(id);
+    }
+  }
   std::size_t warned = 0;
   for (const StatementRow& row : program.data().rows) {
     const NameId id = row.key.task;
-    if (names.selector(id) == nullptr || !seen.insert(id).second) continue;
-    bool has_task = false, has_launch = false;
-    for (std::uint32_t t = 0; t < app.data().tasks.size() && !has_launch; ++t) {
-      const std::string& name = app.data().tasks[t].name;
-      if (!names.stands_for(id, name)) continue;
-      has_task = true;
-      const std::vector<TaskContext> contexts = contexts_of(app.data(), uses, t, {program});
-      has_launch = std::any_of(contexts.begin(), contexts.end(), [&](const TaskContext& context) {
-        const std::vector<std::string_view> above(context.above.begin(), context.above.end());
-        return names.stands_for_task(id, name, above, dimensions_of(context));
-      });
-    }
-    if (!has_task || has_launch) continue;
+    // Each selector is reported once, at the first row that has it.
+    if (with_launches.contains(id) || with_tasks.erase(id) == 0) continue;
     if (++warned > kMaxErrors) return;
     diags
         .report(DiagId::kUnknownTask, program.range({row.statement}), app.data().name,
