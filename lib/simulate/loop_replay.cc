@@ -39,6 +39,7 @@ bool read(std::span<const app::CompiledFormula> codes, int slot) {
 // has no variable). Adds the regions of the launch to `regions_`.
 bool LoopReplay::is_same_each_iteration(const app::Launch& launch, int slot) {
   if (!parts_.input.data.tasks[launch.task].body.empty()) return false;
+  arguments_vary_ = arguments_vary_ || read(launch.arguments, slot);
   if (read(launch.domain, slot) || read(launch.lower, slot) || read({&launch.where, 1}, slot)) {
     return false;
   }
@@ -75,6 +76,7 @@ void LoopReplay::begin_loop(const LaunchingTask& context, const app::Loop& loop,
   if (state_ != State::kIdle || count < kLeastIterations) return;
   if (context.run->parent != nullptr || !parts_.mappers.all_repeat()) return;
   regions_.clear();
+  arguments_vary_ = false;
   if (!is_same_each_iteration(loop.body, loop.slot) || regions_.empty()) return;
   state_ = State::kWatching;
   context_ = &context;

@@ -45,6 +45,8 @@ class LoopReplay {
   // becomes ready before an op of the iteration before is done, and nothing depends on the moment
   // at which its tasks are mapped, as long as that moment is early enough.
   bool is_chained() const;
+  // Returns whether an argument of a launch in the loop depends on the variable of the loop.
+  bool arguments_vary() const { return arguments_vary_; }
   // The number of the first op of the recorded iteration, and that of the present iteration.
   Op recorded() const { return since_; }
   Op here() const { return here_; }
@@ -133,6 +135,7 @@ class LoopReplay {
   const app::Loop* loop_ = nullptr;
   // The regions that the tasks of the loop use.
   std::vector<std::uint32_t> regions_;
+  bool arguments_vary_ = false;
   // The number of iterations that were watched so far.
   int iterations_ = 0;
   // The number of the first op of the iteration before the recorded iteration.

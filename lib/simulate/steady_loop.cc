@@ -29,22 +29,6 @@ bool has_only_launches(const app::Body& body) {
   });
 }
 
-// Returns whether the arguments of any launch of the body read the variable at position `slot` of
-// the frame.
-bool arguments_read(const app::Body& body, int slot) {
-  return std::any_of(body.begin(), body.end(), [slot](const app::Statement& statement) {
-    if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
-      return std::any_of(launch->arguments.begin(), launch->arguments.end(),
-                         [slot](const app::CompiledFormula& code) { return code.reads(slot); });
-    }
-    if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
-      return arguments_read(loop->body, slot);
-    }
-    const auto* phase = std::get_if<app::Phase>(&statement.node);
-    return phase != nullptr && arguments_read(phase->body, slot);
-  });
-}
-
 // Returns whether the task waits for everything that it launched before it launches anything after
 // its present loop.
 bool waits_for_all_afterwards(const LaunchingTask& context) {
@@ -88,8 +72,7 @@ void SteadyLoop::begin_loop(const LaunchingTask& context) {
   has_asked_ = is_known_ = false;
   known_iterations_ = 0;
   credit_ = 0;
-  const bool is_same = loop_->slot < 0 || !arguments_read(loop_->body, loop_->slot);
-  may_skip_ = !run_.has_noise && is_same;
+  may_skip_ = !run_.has_noise && !run_.replay.arguments_vary();
   may_hold_ = has_only_launches(loop_->body) && run_.replay.is_chained() &&
               waits_for_all_afterwards(context);
 }
@@ -108,10 +91,7 @@ bool SteadyLoop::begin_iteration(LaunchingTask& context) {
   if (is_known_) --known_iterations_;
   next_known_ = 0;
   credit_ += kLooksForEachOp * run_.replay.ops();
-  if (!context.catches_up) {
-    context.now = run_.agenda.now();
-    if (was_held_) forget();
-  }
+  if (!context.catches_up && was_held_) forget();
   if (may_hold_ && is_early_enough() && knows_all_answers(context)) {
     held_ = &context;
     context.wait.what = LaunchingTask::BodyWait::WaitReason::kHeld;

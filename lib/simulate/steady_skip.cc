@@ -106,10 +106,13 @@ bool SteadyLoop::skip(LaunchingTask& context, const Moment& first, const Moment&
   LaunchWindow window = context.window;
   RunTime launching_now = context.now;
   if (was_held_) {
-    LaunchWindow trial = window;
-    RunTime trial_now = launching_now;
-    most = launch_ahead(trial, trial_now, first, here, before, most);
-    launch_ahead(window, launching_now, first, here, before, most);
+    const std::int64_t in_time = launch_ahead(window, launching_now, first, here, before, most);
+    if (in_time < most) {
+      most = in_time;
+      window = context.window;
+      launching_now = context.now;
+      launch_ahead(window, launching_now, first, here, before, most);
+    }
   } else {
     launching_now += most * time;
     window.move(most * time);
