@@ -110,7 +110,7 @@ class Session {
   };
   PlaceInDocument place_of(const Json& params);
   // A place in a document, the symbols of the document, and the name at the place. `at` is null if
-  // there is no name. The symbols and the name belong to the document.
+  // no name is at the place. The document owns what `symbols` and `at` point to.
   struct NameInDocument : PlaceInDocument {
     const Symbols* symbols = nullptr;
     const Occurrence* at = nullptr;

@@ -108,7 +108,8 @@ bool Runtime::waits_for_window(Task& task) {
     task.blocked = Task::Blocked::kWindow;
     return true;
   }
-  // So many have left just now that the task goes on without the first of them.
+  // The launches that have left at this very time make room. As many of them as the task needs to
+  // go on no longer count.
   task.not_counted = static_cast<std::int64_t>(task.left_of_launch.size()) + 1 - resume_at(task);
   task.blocked = Task::Blocked::kMapping;
   at(now_ + picoseconds(costs_.future_s), [this, &task] { go_on(task); });
